@@ -1,0 +1,39 @@
+# Two commands do everything: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint clean help
+
+help:
+	@echo "make demo   install what the demo needs, compare policies and memories on real games"
+	@echo "make test   install every backend and run all tests"
+	@echo "make lint   ruff and mypy (after make test)"
+
+$(VENV)/.base: 
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[textworld]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[all,dev]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	$(BIN)/gym-memory demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build *.egg-info

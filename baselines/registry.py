@@ -1,0 +1,24 @@
+"""The table of policies; ``--policy`` takes one of these names."""
+
+from __future__ import annotations
+
+from gym_memory.baselines.base import Policy
+from gym_memory.registry import Registry
+from gym_memory.specs import Spec
+
+__all__ = ["POLICIES", "make_policy"]
+
+POLICIES = Registry(
+    "policy",
+    "gym_memory.policies",
+    {
+        "random": "gym_memory.baselines.scripted:Random",
+        "walkthrough": "gym_memory.baselines.scripted:Walkthrough",
+        "human": "gym_memory.baselines.human:Human",
+    },
+)
+
+
+def make_policy(spec: str | Spec | Policy) -> Policy:
+    """Build a policy from a name with parameters; a ready policy is returned as it is."""
+    return spec if isinstance(spec, Policy) else POLICIES.make(spec)

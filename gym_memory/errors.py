@@ -1,0 +1,70 @@
+"""One error root, one class per user mistake.
+
+Every message says what was expected, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BackendError",
+    "CorruptGameError",
+    "GymMemoryError",
+    "InvalidArgumentError",
+    "MissingDependencyError",
+    "ResultsError",
+    "StoreError",
+    "UnknownNameError",
+]
+
+
+class GymMemoryError(Exception):
+    """Root of all errors raised on purpose by gym-memory."""
+
+
+class InvalidArgumentError(GymMemoryError, ValueError):
+    """An argument has the wrong type or value."""
+
+
+class UnknownNameError(GymMemoryError, LookupError):
+    """A name (environment, level, memory, policy, ...) is not known; suggests the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"unknown {kind} {name!r}: expected one of {', '.join(names)}.{hint}")
+        self.kind, self.name, self.known = kind, name, tuple(names)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class MissingDependencyError(GymMemoryError, ImportError):
+    """An optional package or program is absent; names the command that brings it."""
+
+    def __init__(self, package: str, install: str, purpose: str = ""):
+        what = f" (needed for {purpose})" if purpose else ""
+        super().__init__(f"{package} is not installed{what}. Install it with: {install}")
+        self.package, self.install, self.purpose = package, install, purpose
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.package, self.install, self.purpose)
+
+
+class CorruptGameError(GymMemoryError):
+    """A game file cannot be read by its engine."""
+
+
+class BackendError(GymMemoryError):
+    """A game engine died or answered nonsense; the episode is lost, the run goes on."""
+
+
+class ResultsError(GymMemoryError):
+    """A results folder cannot be used as asked (other config, other backend versions, ...)."""
+
+
+class StoreError(GymMemoryError):
+    """A durable memory store cannot be read or written."""

@@ -1,0 +1,143 @@
+"""The memory protocol: what every memory of the suite offers, and nothing of how.
+
+A memory learns only through :meth:`Memory.observe`, from what the agent saw. The
+``MemoryObservation`` wrapper owns it and calls, in this order::
+
+    begin(task, seed)  observe(step 0)  recall(cue)  [observe(step) recall(cue)]...  end(outcome)
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from gym_memory.errors import InvalidArgumentError, StoreError
+from gym_memory.types import Cue, MemoryStats, Oracle, Outcome, Recall, Step, Task
+
+__all__ = ["Lifetime", "Memory"]
+
+Lifetime = Literal["step", "episode", "trial", "task", "forever"]
+"""How long a layer of memory lives.
+
+``step``: replaced at every step. ``episode``: cleared at reset. ``trial``: kept over repeated
+trials of one task instance, cleared when the instance changes. ``task``: kept while the goal
+stays the same. ``forever``: kept until it is deleted.
+"""
+
+_FORMAT = 1
+
+
+class Memory(ABC):
+    """Base of all memories.
+
+    A subclass sets ``name``, takes plain keyword arguments, and keeps its whole state reachable
+    through :meth:`state` and :meth:`load_state`; snapshots, forks and files follow from these two.
+    """
+
+    name: ClassVar[str] = ""
+    lifetimes: ClassVar[dict[str, Lifetime]] = {}
+    """Lifetime of each layer, e.g. ``{"graph": "episode", "lessons": "forever"}``."""
+    oracle: Callable[[], Oracle] | None = None
+    """Engine facts; set by the wrapper only where ``uses_oracle`` is True."""
+    uses_oracle: ClassVar[bool] = False
+
+    @abstractmethod
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode; clears the layers whose lifetime is over.
+
+        Args:
+            task: The task instance.
+            seed: Seed for the memory's own tie-breaks; no other source of chance is used.
+        """
+
+    @abstractmethod
+    def observe(self, step: Step) -> None:
+        """Learn from one environment step, the reset observation (``t`` 0) included."""
+
+    @abstractmethod
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """What matters now, rendered within ``budget`` tokens (see :mod:`gym_memory.tokens`).
+
+        Must not change what later calls answer: recalling twice gives the same.
+        """
+
+    def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
+        """Close the episode; memories that learn over trials learn here."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """The whole state as JSON-able values; equal states give equal JSON text."""
+
+    @abstractmethod
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace the whole state by one that :meth:`state` returned."""
+
+    def snapshot(self) -> Any:
+        """An opaque copy of the state for :meth:`restore`; later steps do not change it."""
+        return copy.deepcopy(self.state())
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a state taken by :meth:`snapshot`; the snapshot may be restored again."""
+        self.load_state(copy.deepcopy(snapshot))
+
+    def fork(self) -> Memory:
+        """An independent copy, e.g. for a branch of a tree search."""
+        twin = copy.copy(self)
+        twin.load_state(copy.deepcopy(self.state()))
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """Sizes and counters; the wrapper fills in the times."""
+        return MemoryStats()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state as JSON, atomically."""
+        record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
+        target = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(record, file, ensure_ascii=False)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Read a state written by :meth:`save`.
+
+        Raises:
+            StoreError: The file is not such a state, or is one of another memory.
+        """
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            found, version, state = record["memory"], record["format"], record["state"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"expected a memory saved by gym-memory at {os.fspath(path)!r}: {error}"
+            ) from error
+        if version != _FORMAT or found != self.name:
+            raise StoreError(
+                f"expected memory {self.name!r} in format {_FORMAT} at {os.fspath(path)!r}, "
+                f"got {found!r} in format {version}"
+            )
+        self.load_state(state)
+
+
+def check_budget(budget: int) -> int:
+    """Return ``budget`` if it is a number of tokens.
+
+    Raises:
+        InvalidArgumentError: It is not an int >= 0.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
+        raise InvalidArgumentError(f"expected a token budget (int >= 0), got {budget!r}")
+    return budget

@@ -1,0 +1,52 @@
+"""What an extractor takes and gives: text of one step in, facts with their evidence out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.types import Step, Task, Triple
+
+__all__ = ["Extraction", "Extractor", "Mention", "Pattern"]
+
+
+class Mention(NamedTuple):
+    """A fact and the characters of the step's text that say so.
+
+    ``start`` and ``end`` index into ``Step.text``; both are -1 where the fact comes from
+    elsewhere (the action taken, the inventory text).
+    """
+
+    triple: Triple
+    start: int = -1
+    end: int = -1
+
+
+class Pattern(NamedTuple):
+    """Facts to retire; None matches anything."""
+
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+
+
+class Extraction(NamedTuple):
+    """Facts stated by a step, and patterns of facts that it ended.
+
+    Retirement happens before the new facts are added.
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    outdated: tuple[Pattern, ...] = ()
+
+
+class Extractor(Protocol):
+    """The extraction role: rules, an LLM, or the oracle.
+
+    An extractor keeps no state between calls: what it must know of the past it reads from the
+    graph, so a memory that is restored or forked needs nothing else.
+    """
+
+    def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """Facts of one step, given the graph as it stands before the step."""
+        ...

@@ -1,0 +1,27 @@
+"""The table of memories; ``memory=`` everywhere takes one of these names."""
+
+from __future__ import annotations
+
+from gym_memory.memory.base import Memory
+from gym_memory.registry import Registry
+from gym_memory.specs import Spec
+
+__all__ = ["MEMORIES", "make_memory"]
+
+MEMORIES = Registry(
+    "memory",
+    "gym_memory.memories",
+    {
+        "none": "gym_memory.memory.none:NoMemory",
+        "history": "gym_memory.memory.history:History",
+    },
+)
+
+
+def make_memory(spec: str | Spec | Memory) -> Memory:
+    """Build a memory from a name with parameters; a ready memory is returned as it is.
+
+    >>> make_memory("history?window=5").window
+    5
+    """
+    return spec if isinstance(spec, Memory) else MEMORIES.make(spec)

@@ -1,0 +1,83 @@
+"""The vocabulary of facts and which of them exclude each other.
+
+A *functional* relation has one value a subject: a thing is in one place, a door has one state.
+A new value supersedes the old one of the same *slot*, in O(1) and without an LLM. A relation
+that is not listed here is never superseded by another fact (it can be retired by name).
+
+Vocabulary that all extraction rules share (families add to it, see their modules):
+
+===============================  ==========================================================
+fact                             meaning
+===============================  ==========================================================
+``you | is in | kitchen``        the agent's place
+``apple | is in | fridge``       in a container, a room (lying on its floor) or ``inventory``
+``knife | is on | table``        on a supporter
+``fridge | is in | kitchen``     furniture and fixed things in a room
+``kitchen | has exit | north``   a way out, wherever it leads
+``hall | is east of | kitchen``  a known way: going east from the kitchen leads to the hall
+``kitchen | has north door | screen door``  the door that stands in that exit
+``fridge | is | closed``         open / closed / locked
+``apple | is | diced``           uncut / chopped / sliced / diced
+``apple | is | fried``           raw / fried / roasted / grilled / burned
+``apple | is | edible`` ...      other states: no slot, they add up
+``recipe | requires | apple``    an ingredient
+``apple | needs to be | diced``  a direction of the recipe (cut, cook)
+``stove | used for | frying``    which appliance does what
+``note | says | ...``            text that was read, whole
+``note | mentions | red locker`` entities in text that was read
+``red key | opens | red locker`` seen to work, or told by the text
+===============================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from gym_memory.types import Triple
+
+__all__ = ["DIRECTIONS", "INVENTORY", "OPPOSITE", "PLAYER", "Slot", "slot_of"]
+
+PLAYER = "you"
+INVENTORY = "inventory"
+OPPOSITE = {
+    "north": "south", "south": "north", "east": "west", "west": "east",
+    "northeast": "southwest", "southwest": "northeast",
+    "northwest": "southeast", "southeast": "northwest",
+    "up": "down", "down": "up", "in": "out", "out": "in",
+}  # fmt: skip
+DIRECTIONS = tuple(OPPOSITE)
+
+Slot = tuple[str, str]
+"""(entity, name of the slot)."""
+
+_STATE_SLOT = {
+    **dict.fromkeys(("open", "closed", "locked"), "openness"),
+    **dict.fromkeys(("uncut", "chopped", "sliced", "diced"), "cut"),
+    **dict.fromkeys(("raw", "fried", "roasted", "grilled", "burned"), "heat"),
+    **dict.fromkeys(("on", "off"), "power"),
+}
+_LOCATION = frozenset({"is in", "is on", "is under", "is carried by"})
+_BY_OBJECT = {f"is {d} of": d for d in OPPOSITE}
+
+
+def slot_of(triple: Triple) -> Slot | None:
+    """The slot that a fact fills, or None when it excludes nothing.
+
+    Ways between rooms fill a slot of the room they start from: ``hall is east of kitchen``
+    says what lies east of the kitchen.
+
+    >>> slot_of(Triple("apple", "is on", "table"))
+    ('apple', 'location')
+    >>> slot_of(Triple("hall", "is east of", "kitchen"))
+    ('kitchen', 'east')
+    >>> slot_of(Triple("kitchen", "has exit", "north")) is None
+    True
+    """
+    subject, relation, obj = triple
+    if relation in _LOCATION:
+        return subject, "location"
+    if relation == "is":
+        state = _STATE_SLOT.get(obj)
+        return (subject, state) if state else None
+    direction = _BY_OBJECT.get(relation)
+    if direction is not None:
+        return obj, direction
+    return None

@@ -1,0 +1,30 @@
+"""The token count that every budget uses.
+
+A tokenizer would tie results to one model and need a download, so the count is the customary
+estimate of four characters a token. It is deterministic, costs nothing, and is the same for
+every memory, which is what a fair budget needs.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CHARS_PER_TOKEN", "count_tokens", "truncate_tokens"]
+
+CHARS_PER_TOKEN = 4
+
+
+def count_tokens(text: str) -> int:
+    """Number of tokens of ``text``, rounded up.
+
+    >>> count_tokens(""), count_tokens("abcd"), count_tokens("abcde")
+    (0, 1, 2)
+    """
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def truncate_tokens(text: str, budget: int) -> str:
+    """The longest prefix of ``text`` that costs at most ``budget`` tokens.
+
+    >>> truncate_tokens("abcdefgh", 1)
+    'abcd'
+    """
+    return text[: max(budget, 0) * CHARS_PER_TOKEN]

@@ -1,0 +1,187 @@
+"""Records that cross a boundary between layers.
+
+Everything here is immutable and made of plain values, so it can be compared, hashed, pickled
+to a worker process and written to JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
+
+__all__ = [
+    "Cue",
+    "MemoryStats",
+    "Observation",
+    "Oracle",
+    "Outcome",
+    "Recall",
+    "Step",
+    "Task",
+    "Transition",
+    "Triple",
+]
+
+
+class Triple(NamedTuple):
+    """A semantic fact, the paper's ``(object1, relation, object2)``."""
+
+    subject: str
+    relation: str
+    object: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}, {self.relation}, {self.object}"
+
+
+class Task(NamedTuple):
+    """What an episode is about, as the agent may know it.
+
+    Attributes:
+        id: Stable name of the task instance, e.g. ``cooking/hard/test/7``.
+        goal: The goal in words, the observation's ``task`` text.
+        dialect: Family of the text that the backend writes (``textworld``, ``alfworld``, ...);
+            chooses the extraction rules.
+    """
+
+    id: str
+    goal: str
+    dialect: str = "textworld"
+
+
+class Step(NamedTuple):
+    """What the agent saw at one environment step; all that a memory may learn from.
+
+    Attributes:
+        t: Environment steps taken in this episode (the paper's step t), 0 for the observation of ``reset``.
+        text: The backend's feedback.
+        action: The action that led here; empty at ``reset``.
+        reward: Reward of that action.
+        inventory: The inventory text; empty where the backend offers none.
+        valid_actions: The valid actions shown; empty when they were not asked for.
+        done: Whether the episode ended here (terminated or truncated).
+    """
+
+    t: int
+    text: str
+    action: str = ""
+    reward: float = 0.0
+    inventory: str = ""
+    valid_actions: tuple[str, ...] = ()
+    done: bool = False
+
+
+class Cue(NamedTuple):
+    """What a recall is steered by: the present situation and the policy's published focus."""
+
+    text: str
+    task: str = ""
+    inventory: str = ""
+    valid_actions: tuple[str, ...] = ()
+    focus: str = ""
+
+
+class Recall(NamedTuple):
+    """What a memory answers to a cue.
+
+    Attributes:
+        text: All of it rendered for a reader, within the token budget.
+        triples: Recalled facts, most relevant first.
+        episodes: Recalled past observations, most relevant first.
+        lessons: Recalled lessons (causal abstractions, reflections, examples), likewise.
+    """
+
+    text: str = ""
+    triples: tuple[Triple, ...] = ()
+    episodes: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """How an episode ended.
+
+    Attributes:
+        score: Last score in the backend's own points.
+        max_score: Highest score that can be reached; 0 when unknown.
+        normalized_score: ``clip(score, 0, max_score) / max_score`` in [0, 1].
+        success: The backend's own win.
+        lost: The backend's own loss (as against running out of steps).
+        steps: Environment steps taken.
+    """
+
+    score: float = 0.0
+    max_score: float = 0.0
+    normalized_score: float = 0.0
+    success: bool = False
+    lost: bool = False
+    steps: int = 0
+
+
+class Oracle(NamedTuple):
+    """Engine facts of the present state; for scoring and upper bounds only, never for a memory.
+
+    Attributes:
+        facts: All that is true now, in the vocabulary of the family's extraction rules.
+        walkthrough: Actions that win from the initial state; empty when the backend has none.
+        objects: Further engine data (kinds of entities, goal positions, ...), family specific.
+    """
+
+    facts: frozenset[Triple] = frozenset()
+    walkthrough: tuple[str, ...] = ()
+    objects: Mapping[str, Any] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryStats:
+    """Size and cost of a memory after a step.
+
+    The times do not take part in comparisons: two equal runs compare equal although their
+    clocks differ.
+
+    Attributes:
+        facts: Facts ever held, retired ones included.
+        live_facts: Facts held to be true now.
+        episodes: Observations stored.
+        lessons: Lessons stored.
+        tokens: Tokens of the last rendered recall.
+        extraction_calls: Calls of the extraction role (for an LLM role: paid calls).
+        fallbacks: Times a failed LLM role fell back to its rule-based default.
+        update_ms: Wall milliseconds of the last ``observe``.
+        recall_ms: Wall milliseconds of the last ``recall``.
+    """
+
+    facts: int = 0
+    live_facts: int = 0
+    episodes: int = 0
+    lessons: int = 0
+    tokens: int = 0
+    extraction_calls: int = 0
+    fallbacks: int = 0
+    update_ms: float = dataclasses.field(default=0.0, compare=False)
+    recall_ms: float = dataclasses.field(default=0.0, compare=False)
+
+
+class Observation(TypedDict):
+    """The one flat observation Dict that every policy sees."""
+
+    text: str
+    task: str
+    inventory: str
+    valid_actions: tuple[str, ...]
+    memory: str
+    triples: tuple[Triple, ...]
+    episodes: tuple[str, ...]
+    lessons: tuple[str, ...]
+
+
+class Transition(NamedTuple):
+    """One step of the loop as handed to ``Policy.update``."""
+
+    obs: Observation
+    action: str
+    reward: float
+    next_obs: Observation
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]

@@ -1,0 +1,144 @@
+"""MemoryObservation: the maintained memory as part of the observation."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.base import Memory, check_budget
+from gym_memory.memory.registry import make_memory
+from gym_memory.spaces import memory_observation_space
+from gym_memory.types import Cue, Outcome, Step, Task
+
+__all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
+
+DEFAULT_MEMORY = "arigraph"
+DEFAULT_BUDGET = 1000
+
+Obs = dict[str, Any]
+
+
+class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
+    """Maintains a memory of what the agent saw and shows what it recalls.
+
+    Adds ``memory triples episodes lessons`` to the raw observation and ``memory_stats`` to info.
+
+    Args:
+        env: A raw text environment.
+        memory: Name of a memory with optional parameters.
+        budget: Tokens that the recall may take, >= 0.
+
+    Example:
+        >>> env = MemoryObservation(make_raw_env(), memory="history?window=5")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, env: gym.Env[Obs, str], memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET
+    ):
+        if not isinstance(memory, str):
+            raise InvalidArgumentError(
+                "expected memory as a name such as 'arigraph?depth=2', got "
+                f"{type(memory).__name__}; register a class of your own with "
+                "gym_memory.memory.MEMORIES.register(name, cls)"
+            )
+        check_budget(budget)
+        gym.utils.RecordConstructorArgs.__init__(self, memory=memory, budget=budget)
+        gym.Wrapper.__init__(self, env)
+        self.observation_space = memory_observation_space()
+        self.memory: Memory = make_memory(memory)
+        self.budget = budget
+        self._focus = ""
+        if self.memory.uses_oracle:
+            self.memory.oracle = env.get_wrapper_attr("oracle")
+
+    def set_focus(self, focus: str) -> None:
+        """Steer the next recalls by what the policy is after (its plan)."""
+        if not isinstance(focus, str):
+            raise InvalidArgumentError(f"expected the focus as text, got {type(focus).__name__}")
+        self._focus = focus
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Reset the environment; the memory begins an episode and sees the first observation."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        self._focus = ""
+        dialect = self.env.get_wrapper_attr("dialect")
+        started = time.perf_counter()
+        self.memory.begin(Task(info["task_id"], obs["task"], dialect), seed)
+        return self._remember(obs, info, "", 0.0, done=False, started=started)
+
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Step the environment; the memory learns from it, then recalls."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        done = terminated or truncated
+        obs, info = self._remember(obs, info, action, float(reward), done=done)
+        return obs, float(reward), terminated, truncated, info
+
+    def _remember(
+        self,
+        obs: Obs,
+        info: dict[str, Any],
+        action: str,
+        reward: float,
+        *,
+        done: bool,
+        started: float | None = None,
+    ) -> tuple[Obs, dict[str, Any]]:
+        started = time.perf_counter() if started is None else started
+        self.memory.observe(
+            Step(
+                info["moves"],
+                obs["text"],
+                action,
+                reward,
+                obs["inventory"],
+                obs["valid_actions"],
+                done,
+            )
+        )
+        if done:
+            self.memory.end(
+                Outcome(
+                    info["score"],
+                    info["max_score"],
+                    info["normalized_score"],
+                    info["success"],
+                    info["lost"],
+                    info["moves"],
+                )
+            )
+        learnt = time.perf_counter()
+        shown, info["memory_stats"] = self._recall(obs, (learnt - started) * 1e3)
+        return shown, info
+
+    def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, Any]:
+        started = time.perf_counter()
+        cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], self._focus)
+        recall = self.memory.recall(cue, self.budget)
+        recall_ms = (time.perf_counter() - started) * 1e3
+        stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)
+        shown = {
+            **obs,
+            "memory": recall.text,
+            "triples": recall.triples,
+            "episodes": recall.episodes,
+            "lessons": recall.lessons,
+        }
+        return shown, stats
+
+    def snapshot(self) -> tuple[Any, Any, str]:
+        """State of the environment and of the memory together, for tree search."""
+        return self.env.get_wrapper_attr("snapshot")(), self.memory.snapshot(), self._focus
+
+    def restore(self, snapshot: tuple[Any, Any, str]) -> tuple[Obs, dict[str, Any]]:
+        """Return to a snapshot of both and give its observation and info."""
+        below, memory, self._focus = snapshot
+        obs, info = self.env.get_wrapper_attr("restore")(below)
+        self.memory.restore(memory)
+        shown, info["memory_stats"] = self._recall(obs, 0.0)
+        return shown, info
