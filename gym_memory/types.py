@@ -54,7 +54,7 @@ class Step(NamedTuple):
     """What the agent saw at one environment step; all that a memory may learn from.
 
     Attributes:
-        t: Environment steps taken in this episode (the paper's step t), 0 for the observation of ``reset``.
+        t: Environment steps taken in this episode (the paper's step t), 0 at ``reset``.
         text: The backend's feedback.
         action: The action that led here; empty at ``reset``.
         reward: Reward of that action.

@@ -1,1 +1,1 @@
-""""""
+"""Extraction: from the text of a step to facts."""
