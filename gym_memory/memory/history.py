@@ -1,0 +1,138 @@
+"""History: the transcript so far, the baseline that every other memory must beat."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
+
+__all__ = ["History"]
+
+
+class _Entry(NamedTuple):
+    """An (action, observation) pair, rendered once, and where it stands in the transcript."""
+
+    action: str
+    text: str
+    piece: str
+    start: int
+
+
+def _head(action: str) -> str:
+    return f"> {action}\n" if action else ""
+
+
+class History(Memory):
+    """Keeps the (action, observation) pairs of the episode and recalls the latest that fit.
+
+    The recall is a transcript from the oldest kept pair to the newest. The observation that the
+    cue shows anyway is left out and only the action that led to it is written, so that the
+    transcript followed by the present observation is the whole story and no token is spent
+    twice. Pairs are kept whole and without gaps, from the newest back; when not even the newest
+    fits, its beginning is kept.
+
+    A step costs the rendering of its own text; a recall costs a binary search and the copying
+    of what it returns, however long the episode is.
+
+    Args:
+        window: Past observations to recall at most, >= 1 (Ariadne in the AriGraph paper's code
+            shows 5); None for the full history.
+
+    Raises:
+        InvalidArgumentError: ``window`` is neither None nor an int >= 1.
+
+    Example:
+        >>> memory = History()
+        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
+        >>> memory.observe(Step(0, "You are in a hall."))
+        >>> memory.observe(Step(1, "You are in a kitchen.", "go east"))
+        >>> print(memory.recall(Cue("You are in a kitchen."), budget=100).text)
+        You are in a hall.
+        > go east
+    """
+
+    name: ClassVar[str] = "history"
+    lifetimes: ClassVar[dict[str, Lifetime]] = {"episodes": "episode"}
+
+    def __init__(self, window: int | None = None):
+        if window is not None and (
+            isinstance(window, bool) or not isinstance(window, int) or window < 1
+        ):
+            raise InvalidArgumentError(f"expected window as an int >= 1 or None, got {window!r}")
+        self.window = window
+        self._entries: list[_Entry] = []
+        self._end = 0
+        self._tokens = 0
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Forget the last episode."""
+        self._entries, self._end = [], 0
+
+    def observe(self, step: Step) -> None:
+        """Append one pair."""
+        self._append(step.action, step.text.strip())
+
+    def _append(self, action: str, text: str) -> None:
+        piece = f"{_head(action)}{text}\n"
+        self._entries.append(_Entry(action, text, piece, self._end))
+        self._end += len(piece)
+        # One more than the window is held: the newest may be what the cue shows.
+        if self.window is not None and len(self._entries) > self.window + 1:
+            del self._entries[0]
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """The transcript of the latest pairs; ``episodes`` are its observations, newest first."""
+        room = check_budget(budget) * CHARS_PER_TOKEN
+        entries, end = self._entries, self._end
+        stop, tail = len(entries), ""
+        if stop and entries[-1].text == cue.text.strip():
+            stop, end = stop - 1, entries[-1].start
+            tail = _head(entries[-1].action)[:room]
+        first = bisect_left(entries, end - (room - len(tail)), 0, stop, key=lambda e: e.start)
+        if self.window is not None:
+            first = max(first, stop - self.window)
+        if first < stop:
+            text = "".join([entry.piece for entry in entries[first:stop]]) + tail
+            kept = tuple([entry.text for entry in reversed(entries[first:stop])])
+        elif stop:
+            text, kept = self._beginning(entries[stop - 1], tail, room)
+        else:
+            text, kept = tail, ()
+        text = text.rstrip("\n")
+        self._tokens = count_tokens(text)
+        return Recall(text=text, episodes=kept)
+
+    def _beginning(self, entry: _Entry, tail: str, room: int) -> tuple[str, tuple[str, ...]]:
+        """What fits of a pair that is too long, and the observation in it."""
+        size = room - len(tail) - 1
+        text = entry.text[: max(size - len(_head(entry.action)), 0)]
+        if not text:
+            return tail, ()
+        return f"{_head(entry.action)}{text}\n{tail}", (text,)
+
+    def state(self) -> dict[str, Any]:
+        """The pairs held, oldest first."""
+        return {"pairs": [[entry.action, entry.text] for entry in self._entries]}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace the pairs."""
+        self._entries, self._end = [], 0
+        for action, text in state["pairs"]:
+            self._append(action, text)
+
+    def snapshot(self) -> Any:
+        """The pairs held; copies references, not text."""
+        return tuple(self._entries), self._end
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to the pairs of a snapshot."""
+        entries, self._end = snapshot
+        self._entries = list(entries)
+
+    def stats(self) -> MemoryStats:
+        """Observations held and the size of the last recall."""
+        return MemoryStats(episodes=len(self._entries), tokens=self._tokens)
