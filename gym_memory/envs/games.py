@@ -1,0 +1,159 @@
+"""Generated TextWorld games: made on demand, compiled once, kept in a cache folder.
+
+A game is named by a :class:`GameKey`: everything that decides its content. Its folder in the
+cache holds ``game.z8`` (what the interpreter runs) and ``game.json`` (what TextWorld knows about
+it). A folder is built under a temporary name and renamed into place, so processes may race and
+a killed compile leaves nothing half-written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import platformdirs
+
+from gym_memory.errors import BackendError
+from gym_memory.optional import require
+
+__all__ = ["GameKey", "cache_dir", "cached_game", "game_sha256", "quiet_random_state"]
+
+_STALE_SECONDS = 3600.0
+
+
+class GameKey(NamedTuple):
+    """All that decides a generated game.
+
+    Attributes:
+        family: Family of games, e.g. ``cooking``.
+        generator: Version of the family's generator; raised when its output changes.
+        settings: What the generator is asked for (JSON-able).
+        split: ``train``, ``valid`` or ``test``.
+        seed: Seed of the generator.
+    """
+
+    family: str
+    generator: int
+    settings: Mapping[str, Any]
+    split: str
+    seed: int
+
+    def digest(self) -> str:
+        """Name of the game's folder in the cache."""
+        record = {**self._asdict(), "settings": dict(self.settings), "textworld": _tw_version()}
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _tw_version() -> str:
+    require("textworld", "textworld", "TextWorld games")
+    return version("textworld")
+
+
+def cache_dir() -> Path:
+    """Folder of generated games: ``$GYM_MEMORY_CACHE`` or the platform's cache folder."""
+    chosen = os.environ.get("GYM_MEMORY_CACHE")
+    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("gym-memory"))
+
+
+@contextlib.contextmanager
+def quiet_random_state() -> Iterator[None]:
+    """Put the global random state back to what it was, whatever runs inside."""
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
+
+
+def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
+    """Path of the compiled game, built by ``make() -> textworld Game`` when it is not there.
+
+    Raises:
+        BackendError: TextWorld could not generate or compile the game.
+    """
+    folder = cache_dir() / "textworld" / key.family / key.digest()
+    story = folder / "game.z8"
+    if story.is_file():
+        return story
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(folder.parent)
+    building = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
+    try:
+        compile_game(make(), building / "game.z8")
+        try:
+            os.rename(building, folder)
+        except OSError:
+            if not story.is_file():  # not another process that was faster
+                raise
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return story
+
+
+def compile_game(game: Any, story: Path) -> None:
+    """Write ``game`` as ``story`` (.z8) with its .json beside it.
+
+    Raises:
+        BackendError: Inform 7 refused the game.
+    """
+    generator = require("textworld.generator", "textworld", "compiling games")
+    options = generator.GameOptions()
+    options.path, options.force_recompile = str(story), True
+    try:
+        with quiet_random_state():
+            generator.compile_game(game, options)
+    except generator.CouldNotCompileGameError as error:
+        raise BackendError(f"Inform 7 could not compile {story.name}: {error}") from error
+    story.with_suffix(".ni").unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed compiles left behind."""
+    for leftover in folder.glob(".building-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
+def game_sha256(data: Mapping[str, Any]) -> str:
+    """Digest of a serialized game that is the same on every machine.
+
+    Taken over the world's facts, the quests, the entities' texts, the objective and the
+    walkthrough, each list of facts sorted; identifiers of the run, paths and the knowledge base
+    are left out.
+    """
+    canonical = {
+        "world": _sorted(data["world"]),
+        "quests": [_canonical_quest(q) for q in data["quests"]],
+        "infos": sorted((k, v["name"], v["desc"]) for k, v in data["infos"]),
+        "objective": data["objective"],
+        "walkthrough": data["metadata"].get("walkthrough"),
+    }
+    return hashlib.sha256(json.dumps(canonical, sort_keys=True).encode()).hexdigest()
+
+
+def _sorted(values: Any) -> list[str]:
+    return sorted(json.dumps(v, sort_keys=True) for v in values)
+
+
+def _canonical_quest(quest: Mapping[str, Any]) -> dict[str, Any]:
+    def event(record: Mapping[str, Any]) -> list[str]:
+        return _sorted(record["condition"]["preconditions"])
+
+    return {
+        "reward": quest["reward"],
+        "win": sorted(map(event, quest["win_events"])),
+        "fail": sorted(map(event, quest["fail_events"])),
+    }
