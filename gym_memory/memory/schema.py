@@ -4,36 +4,52 @@ A *functional* relation has one value a subject: a thing is in one place, a door
 A new value supersedes the old one of the same *slot*, in O(1) and without an LLM. A relation
 that is not listed here is never superseded by another fact (it can be retired by name).
 
-Vocabulary that all extraction rules share (families add to it, see their modules):
+Names are lower case and carry no article. Vocabulary that all extraction rules share (families
+add to it, see their modules):
 
-===============================  ==========================================================
-fact                             meaning
-===============================  ==========================================================
-``you | is in | kitchen``        the agent's place
-``apple | is in | fridge``       in a container, a room (lying on its floor) or ``inventory``
-``knife | is on | table``        on a supporter
-``fridge | is in | kitchen``     furniture and fixed things in a room
-``kitchen | has exit | north``   a way out, wherever it leads
-``hall | is east of | kitchen``  a known way: going east from the kitchen leads to the hall
-``kitchen | has north door | screen door``  the door that stands in that exit
-``fridge | is | closed``         open / closed / locked
-``apple | is | diced``           uncut / chopped / sliced / diced
-``apple | is | fried``           raw / fried / roasted / grilled / burned
-``apple | is | edible`` ...      other states: no slot, they add up
-``recipe | requires | apple``    an ingredient
-``apple | needs to be | diced``  a direction of the recipe (cut, cook)
-``stove | used for | frying``    which appliance does what
-``note | says | ...``            text that was read, whole
-``note | mentions | red locker`` entities in text that was read
-``red key | opens | red locker`` seen to work, or told by the text
-===============================  ==========================================================
+==================================  ========================================================
+fact                                meaning
+==================================  ========================================================
+``you | is in | kitchen``           the agent's place
+``apple | is in | fridge``          in a container, a room (on its floor) or ``inventory``
+``knife | is on | table``           on a supporter
+``fridge | is in | kitchen``        furniture and fixed things in a room
+``kitchen | has exit | north``      a way out, wherever it leads, with or without a door
+``hall | is east of | kitchen``     a known way: going east from the kitchen leads to the hall
+``kitchen | has north door | gate`` the door that stands in that exit
+``fridge | is | closed``            open / closed / locked; *closed* only says that it is shut,
+                                    for a text that shows a locked door shows a closed one
+``fridge | is | empty``             seen to hold nothing (containers and supporters)
+``apple | is | diced``              chopped / sliced / diced; a text says nothing of uncut
+``apple | is | fried``              raw / fried / roasted / grilled / burned, where the text
+                                    says so (it says raw only of what must be cooked)
+``apple | is | consumed``           eaten, drunk or used up: it is nowhere any more
+``recipe | requires | apple``       an ingredient
+``apple | needs to be | diced``     a direction of the recipe (cut, cook); they add up
+``meal | is prepared in | kitchen`` the only room where that can be done
+``stove | used for | frying``       which appliance does what
+``note | says | ...``               text that was read, whole
+``note | mentions | red locker``    entities in text that was read
+``red key | opens | red locker``    seen to work, or told by the text
+==================================  ========================================================
 """
 
 from __future__ import annotations
 
 from gym_memory.types import Triple
 
-__all__ = ["DIRECTIONS", "INVENTORY", "OPPOSITE", "PLAYER", "Slot", "slot_of"]
+__all__ = [
+    "DIRECTIONS",
+    "INVENTORY",
+    "LOCATIONS",
+    "OPPOSITE",
+    "PLAYER",
+    "Slot",
+    "direction_of",
+    "door_relation",
+    "slot_of",
+    "way_relation",
+]
 
 PLAYER = "you"
 INVENTORY = "inventory"
@@ -44,6 +60,8 @@ OPPOSITE = {
     "up": "down", "down": "up", "in": "out", "out": "in",
 }  # fmt: skip
 DIRECTIONS = tuple(OPPOSITE)
+LOCATIONS = frozenset({"is in", "is on", "is under", "is carried by"})
+"""Relations that say where a thing is; they share the slot ``location``."""
 
 Slot = tuple[str, str]
 """(entity, name of the slot)."""
@@ -54,8 +72,27 @@ _STATE_SLOT = {
     **dict.fromkeys(("raw", "fried", "roasted", "grilled", "burned"), "heat"),
     **dict.fromkeys(("on", "off"), "power"),
 }
-_LOCATION = frozenset({"is in", "is on", "is under", "is carried by"})
-_BY_OBJECT = {f"is {d} of": d for d in OPPOSITE}
+_WAYS = {f"is {d} of": d for d in OPPOSITE}
+_DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
+
+
+def way_relation(direction: str) -> str:
+    """The relation of a known way: ``east`` gives ``is east of``."""
+    return f"is {direction} of"
+
+
+def door_relation(direction: str) -> str:
+    """The relation of a room to the door in one of its exits: ``has east door``."""
+    return f"has {direction} door"
+
+
+def direction_of(relation: str) -> str | None:
+    """The direction in a way's relation, None for every other relation.
+
+    >>> direction_of("is east of"), direction_of("is in")
+    ('east', None)
+    """
+    return _WAYS.get(relation)
 
 
 def slot_of(triple: Triple) -> Slot | None:
@@ -72,12 +109,13 @@ def slot_of(triple: Triple) -> Slot | None:
     True
     """
     subject, relation, obj = triple
-    if relation in _LOCATION:
+    if relation in LOCATIONS:
         return subject, "location"
     if relation == "is":
         state = _STATE_SLOT.get(obj)
         return (subject, state) if state else None
-    direction = _BY_OBJECT.get(relation)
+    direction = _WAYS.get(relation)
     if direction is not None:
         return obj, direction
-    return None
+    door = _DOORS.get(relation)
+    return (subject, door) if door is not None else None
