@@ -16,7 +16,7 @@ register_fake()
 Python = Callable[..., str]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def python() -> Python:
     """``python(code, *args, hashseed=0)`` runs code in a new interpreter; gives its stdout."""
 

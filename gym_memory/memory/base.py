@@ -97,13 +97,22 @@ class Memory(ABC):
         return MemoryStats()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state as JSON, atomically."""
+        """Write the state as JSON, atomically.
+
+        Raises:
+            StoreError: The file cannot be written there.
+        """
         record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
         target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
+        try:
+            handle, temporary = tempfile.mkstemp(
+                dir=target.parent, prefix=target.name, suffix=".tmp"
+            )
+        except OSError as error:
+            raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(record, file, ensure_ascii=False)
+                json.dump(record, file)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, target)
@@ -112,7 +121,7 @@ class Memory(ABC):
             raise
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Read a state written by :meth:`save`.
+        """Read a state written by :meth:`save`; on an error the memory stays as it was.
 
         Raises:
             StoreError: The file is not such a state, or is one of another memory.
@@ -129,7 +138,15 @@ class Memory(ABC):
                 f"expected memory {self.name!r} in format {_FORMAT} at {os.fspath(path)!r}, "
                 f"got {found!r} in format {version}"
             )
-        self.load_state(state)
+        before = self.snapshot()
+        try:
+            self.load_state(state)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            self.restore(before)
+            raise StoreError(
+                f"expected the state of memory {self.name!r} at {os.fspath(path)!r}, got "
+                f"something else: {type(error).__name__}: {error}"
+            ) from error
 
 
 def check_budget(budget: int) -> int:
