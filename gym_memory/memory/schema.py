@@ -44,6 +44,7 @@ __all__ = [
     "LOCATIONS",
     "OPPOSITE",
     "PLAYER",
+    "VERBATIM",
     "Slot",
     "direction_of",
     "door_relation",
@@ -62,6 +63,9 @@ OPPOSITE = {
 DIRECTIONS = tuple(OPPOSITE)
 LOCATIONS = frozenset({"is in", "is on", "is under", "is carried by"})
 """Relations that say where a thing is; they share the slot ``location``."""
+
+VERBATIM = frozenset({"says"})
+"""Relations whose object is text, kept as it is: not the name of an entity."""
 
 Slot = tuple[str, str]
 """(entity, name of the slot)."""
