@@ -1,0 +1,43 @@
+"""Roles: the parts of a memory that the papers give to a language model."""
+
+from gym_memory.memory.roles.base import (
+    AbstractCauses,
+    Aggregate,
+    CausalAbstraction,
+    Classify,
+    Cluster,
+    Compare,
+    EvaluateSubgoals,
+    Explore,
+    ExtractRelations,
+    GeneralizeCauses,
+    Importance,
+    Insights,
+    Learnings,
+    Outdated,
+    Reflect,
+    RelevantEntities,
+    Subgoal,
+    Summarize,
+)
+
+__all__ = [
+    "AbstractCauses",
+    "Aggregate",
+    "CausalAbstraction",
+    "Classify",
+    "Cluster",
+    "Compare",
+    "EvaluateSubgoals",
+    "Explore",
+    "ExtractRelations",
+    "GeneralizeCauses",
+    "Importance",
+    "Insights",
+    "Learnings",
+    "Outdated",
+    "Reflect",
+    "RelevantEntities",
+    "Subgoal",
+    "Summarize",
+]

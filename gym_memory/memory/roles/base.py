@@ -1,0 +1,306 @@
+"""What the papers give to a language model: one protocol a role, and the records they pass.
+
+A role is a callable. Each has a deterministic rule-based default, which lives with the memory
+that uses it (or in :mod:`gym_memory.memory.roles.rules` where several do), and an LLM version
+in :mod:`gym_memory.memory.roles.llm`. A memory takes ``llm=`` (see
+:func:`gym_memory.memory.roles.chat_model`) and wraps its defaults::
+
+    model = chat_model(llm)
+    self._reflect: Reflect = LLMReflect(model, rules) if model else rules
+
+Roles keep no state that an answer depends on, so a memory may be forked or restored freely. The
+extraction role is :class:`gym_memory.memory.extract.base.Extractor`.
+
+A *trace* is a sequence of :class:`~gym_memory.types.Step`, oldest first; ``step.action`` is the
+action that led to ``step.text``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from gym_memory.types import Cue, Outcome, Step, Task, Triple
+
+__all__ = [
+    "AbstractCauses",
+    "Aggregate",
+    "CausalAbstraction",
+    "Classify",
+    "Cluster",
+    "Compare",
+    "EvaluateSubgoals",
+    "Explore",
+    "ExtractRelations",
+    "GeneralizeCauses",
+    "Importance",
+    "Insights",
+    "Learnings",
+    "Outdated",
+    "Reflect",
+    "RelevantEntities",
+    "Subgoal",
+    "Summarize",
+]
+
+
+# --- AriGraph and Ariadne -----------------------------------------------------------------------
+
+
+class Outdated(Protocol):
+    """Which facts of the graph the new ones make untrue (AriGraph, Appendix E)."""
+
+    def __call__(
+        self, existing: Sequence[Triple], new: Sequence[Triple], task: Task
+    ) -> list[Triple]:
+        """The members of ``existing`` to retire, in their order."""
+        ...
+
+
+class RelevantEntities(Protocol):
+    """What to search the graph for, and how far from each (authors' code of AriGraph)."""
+
+    def __call__(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
+        """Pairs (search text, depth in hops, >= 1), most relevant first.
+
+        Args:
+            cue: The present situation; ``cue.focus`` is the plan.
+            known: The normalized names of entities in the graph. An LLM may answer others; a
+                semantic search can use them all the same.
+        """
+        ...
+
+
+class Explore(Protocol):
+    """Whether the plan asks to find or locate something (AriGraph, Appendix E)."""
+
+    def __call__(self, plan: str, task: Task) -> bool:
+        """True when unexplored exits should be shown."""
+        ...
+
+
+# --- summaries and reflections ------------------------------------------------------------------
+
+
+class Summarize(Protocol):
+    """A summary of the past.
+
+    One shape serves the iterative summary (AriGraph's baseline), STMA's temporal belief (Eq. 4)
+    and LDM2's agent history (Eq. 6); the prompts differ.
+    """
+
+    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
+        """A new summary.
+
+        Args:
+            previous: The summary so far; empty at first or where only the trace counts.
+            trace: The steps to take in, oldest first (for an iterative summary: the latest).
+            task: The task.
+        """
+        ...
+
+
+class Importance(Protocol):
+    """How much an observation matters (Simulacra)."""
+
+    def __call__(self, text: str, task: Task) -> float:
+        """A number in [1, 10]."""
+        ...
+
+
+class Insights(Protocol):
+    """General conclusions from single observations (Simulacra's reflections)."""
+
+    def __call__(self, statements: Sequence[str], task: Task) -> list[str]:
+        """Conclusions, each one sentence."""
+        ...
+
+
+class Reflect(Protocol):
+    """What went wrong in a trial and what to do in the next one (Reflexion)."""
+
+    def __call__(
+        self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
+    ) -> str:
+        """A plan for the next trial.
+
+        Args:
+            trace: The trial.
+            outcome: How it ended.
+            previous: Earlier reflections, oldest first.
+            task: The task.
+        """
+        ...
+
+
+# --- CLIN ---------------------------------------------------------------------------------------
+
+_FORMS = {
+    (True, False): "MAY BE NECESSARY TO",
+    (True, True): "SHOULD BE NECESSARY TO",
+    (False, False): "MAY NOT CONTRIBUTE TO",
+    (False, True): "DOES NOT CONTRIBUTE TO",
+}
+_SENTENCE = re.compile(
+    r"^(?P<cause>.+?)\s+"
+    r"(?:(?P<necessary>(?P<may>may)(?:\s+be)?|should(?:\s+be)?|is|are)\s+nec+es+ary"
+    r"|(?P<helps>may|should)(?:\s+be)?\s+contribut\w*"
+    r"|(?P<useless>may\s+not|do(?:es)?\s+not|doesn't|don't|should\s+not)\s+contribut\w*)"
+    r"\s+(?:to|for|in|towards?)\s+(?P<effect>.+?)\s*\.?$",
+    re.IGNORECASE,
+)
+
+
+class CausalAbstraction(NamedTuple):
+    """``X is NECESSARY to Y`` or ``X DOES NOT CONTRIBUTE to Y``, with its certainty (CLIN, 3.2).
+
+    >>> print(CausalAbstraction("Going east", "reaching the kitchen", certain=True))
+    Going east SHOULD BE NECESSARY TO reaching the kitchen.
+
+    Attributes:
+        cause: X.
+        effect: Y.
+        necessary: Whether X helps; False for the forms with CONTRIBUTE.
+        certain: SHOULD / DOES NOT (low uncertainty) against MAY / MAY NOT.
+    """
+
+    cause: str
+    effect: str
+    necessary: bool = True
+    certain: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.cause} {_FORMS[self.necessary, self.certain]} {self.effect}."
+
+    @classmethod
+    def parse(cls, sentence: str) -> CausalAbstraction | None:
+        """Read a sentence of the paper's forms, None for any other.
+
+        The paper's prompts also list MAY CONTRIBUTE TO; it reads as MAY BE NECESSARY TO.
+
+        >>> CausalAbstraction.parse("Opening the fridge may be necessary to get juice.")
+        CausalAbstraction(cause='Opening the fridge', effect='get juice', necessary=True, certain=False)
+        """  # noqa: E501 - a doctest cannot be wrapped
+        found = _SENTENCE.match(" ".join(sentence.split()))
+        if found is None:
+            return None
+        cause, effect = found["cause"].strip(), found["effect"].strip()
+        if found["useless"]:
+            return cls(cause, effect, False, found["useless"].lower().split() != ["may", "not"])
+        doubtful = found["may"] or (found["helps"] or "").lower() == "may"
+        return cls(cause, effect, True, not doubtful)
+
+
+class Learnings(NamedTuple):
+    """What one trial taught, as kept in the archive of a meta-memory (CLIN, 3.3)."""
+
+    goal: str
+    abstractions: tuple[CausalAbstraction, ...]
+    outcome: Outcome
+
+
+class AbstractCauses(Protocol):
+    """CLIN's memory generator during adaptation: the memory after trial k (Algorithm 1)."""
+
+    def __call__(
+        self,
+        trace: Sequence[Step],
+        outcome: Outcome,
+        previous: Sequence[Sequence[CausalAbstraction]],
+        task: Task,
+    ) -> list[CausalAbstraction]:
+        """The rewritten memory.
+
+        Args:
+            trace: The trial that ended.
+            outcome: How it ended; goes into the prompt in words (seven rules).
+            previous: Memories of the last trials (at most three), oldest first.
+            task: The task.
+        """
+        ...
+
+
+class GeneralizeCauses(Protocol):
+    """CLIN's meta-memory from the best trial of several episodes (3.3)."""
+
+    def __call__(
+        self, archive: Sequence[Learnings], task: Task, same_task: bool
+    ) -> list[CausalAbstraction]:
+        """The memory to start a new episode with.
+
+        Args:
+            archive: The best trial of each past episode (at most ten).
+            task: The new task.
+            same_task: Gen-Env (the same task in a new environment) against Gen-Task.
+        """
+        ...
+
+
+# --- STMA ---------------------------------------------------------------------------------------
+
+
+class ExtractRelations(Protocol):
+    """STMA's relation retriever: spatial triples from the temporal belief (Eq. 6)."""
+
+    def __call__(self, belief: str, task: Task) -> list[Triple]:
+        """The latest relations stated in ``belief``."""
+        ...
+
+
+class Aggregate(Protocol):
+    """STMA's relation aggregator: a subgraph as prose, the spatial belief (Eq. 7)."""
+
+    def __call__(self, triples: Sequence[Triple], task: Task) -> str:
+        """The prose, with what follows from the triples (west-of is transitive)."""
+        ...
+
+
+# --- LDM2 ---------------------------------------------------------------------------------------
+
+
+class Subgoal(NamedTuple):
+    """A part of the goal and whether the past actions completed it."""
+
+    text: str
+    complete: bool
+
+    def __str__(self) -> str:
+        return f"{self.text} - {'complete' if self.complete else 'incomplete'}"
+
+
+class EvaluateSubgoals(Protocol):
+    """LDM2's evaluation: the goal in parts, each judged against the past (Table 4)."""
+
+    def __call__(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
+        """The subgoals in the order in which they are to be done."""
+        ...
+
+
+class Cluster(Protocol):
+    """LDM2's index (Eqs. 7 and 8): goals or observations into high-level types."""
+
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        """The name of each text's type, one a text."""
+        ...
+
+
+class Classify(Protocol):
+    """LDM2's look-up: the type that a new goal or observation belongs to (Table 4)."""
+
+    def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
+        """One key of ``types``.
+
+        Args:
+            text: The new goal or observation.
+            types: Examples of each type; at least one type.
+        """
+        ...
+
+
+class Compare(Protocol):
+    """LDM2's comparison: where a better process first departs from another (Eq. 10)."""
+
+    def __call__(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
+        """Index into ``better`` of the first step that differs, in [0, len(better))."""
+        ...
