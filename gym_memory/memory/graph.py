@@ -15,14 +15,14 @@ two graphs changes them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.memory.schema import DIRECTIONS, VERBATIM, Slot, slot_of
-from gym_memory.memory.timeline import Timeline
+from gym_memory.memory.timeline import Event, Timeline
 from gym_memory.types import Triple
 
 __all__ = ["Direction", "Fact", "Snapshot", "Source", "TemporalGraph"]
@@ -418,6 +418,15 @@ class TemporalGraph:
         return iter(names)
 
     # The past
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All changes in order, to be read, not written: what an index over the graph follows.
+
+        :meth:`restore` takes events away and makes new ones, so as long as the last event that
+        an index took in is still the same object at its position, only newer ones are missing.
+        """
+        return self._timeline.events
 
     def as_of(self, t: int) -> list[Triple]:
         """Facts true at the end of step ``t``, as ``list(live())`` was then.
