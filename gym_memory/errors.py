@@ -10,10 +10,13 @@ from collections.abc import Iterable
 
 __all__ = [
     "BackendError",
+    "BudgetExceededError",
     "CorruptGameError",
     "GymMemoryError",
     "InvalidArgumentError",
     "MissingDependencyError",
+    "ModelError",
+    "ModelSetupError",
     "ResultsError",
     "StoreError",
     "UnknownNameError",
@@ -68,3 +71,29 @@ class ResultsError(GymMemoryError):
 
 class StoreError(GymMemoryError):
     """A durable memory store cannot be read or written."""
+
+
+class ModelError(GymMemoryError):
+    """A call of a language model failed; the caller may do without the answer.
+
+    Attributes:
+        kind: ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
+            ``connection`` (refused or cut), ``request`` (the server rejects it, e.g. a prompt that
+            is too long), ``refusal`` (the model or a filter declines) or ``answer`` (it does not
+            have the form that was asked for).
+    """
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, str(self))
+
+
+class ModelSetupError(GymMemoryError):
+    """A language model cannot be used at all as it is set up (key, model name, quota, price)."""
+
+
+class BudgetExceededError(GymMemoryError):
+    """The next call of a language model could go over ``max_cost_usd`` or ``max_tokens``."""

@@ -1,0 +1,279 @@
+"""Any OpenAI-compatible endpoint: a cloud service, vLLM, Ollama, llama.cpp, ..."""
+
+from __future__ import annotations
+
+import email.utils
+import functools
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from gym_memory.errors import InvalidArgumentError, ModelSetupError
+from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
+from gym_memory.llm.usage import Price, read_prices
+from gym_memory.optional import require
+
+__all__ = ["OpenAIChat"]
+
+_JSON_MODES = ("off", "object", "schema")
+
+
+class OpenAIChat(BaseChatModel):
+    """A chat model behind the OpenAI wire format.
+
+    The key is read from the environment when a call is made. It is no argument, so that no
+    config, log or file can hold it.
+
+    Args:
+        model: The model's name; default: the environment's ``GYM_MEMORY_MODEL``.
+        base_url: The endpoint, e.g. ``http://localhost:8000/v1``; default: the environment's
+            ``OPENAI_BASE_URL``, else OpenAI.
+        key_env: Name of the environment variable that holds the key. A local server needs none.
+        timeout: Seconds to wait for a response, > 0.
+        json_mode: How JSON is asked for beyond the prompt: ``off``, ``object`` (the server makes
+            sure that it is JSON) or ``schema`` (of the right form), where the server can.
+        limit_field: What the server calls the limit of the answer: ``max_tokens``, or
+            ``max_completion_tokens`` for OpenAI's reasoning models.
+        prompt_price: US dollars a million prompt tokens; default: the model's row of the price
+            table in the environment's ``GYM_MEMORY_PRICES`` (see
+            :func:`gym_memory.llm.usage.read_prices`; JSON or the path of a JSON file).
+        completion_price: The same for completion tokens.
+        cached_price: The same for prompt tokens from the server's prefix cache.
+        cache: Path of the response cache, or None for none.
+        max_cost_usd: Hard stop in US dollars.
+        max_tokens: Hard stop in tokens.
+        budget: Path of the file that shares the hard stops among processes.
+        retries: Attempts after the first failed one.
+        backoff: Seconds before the first retry; doubles.
+        max_wait: Longest wait before a retry in seconds.
+
+    Raises:
+        ModelSetupError: No model, no key, a base_url with a key in it, a stop without a price.
+
+    Example:
+        >>> model = OpenAIChat("qwen", "http://localhost:8000/v1", max_tokens=1_000_000)
+        >>> model
+        OpenAIChat('qwen', 'http://localhost:8000/v1')
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        base_url: str | None = None,
+        *,
+        key_env: str = "OPENAI_API_KEY",
+        timeout: float = 120.0,
+        json_mode: str = "off",
+        limit_field: str = "max_tokens",
+        prompt_price: float | None = None,
+        completion_price: float | None = None,
+        cached_price: float | None = None,
+        cache: str | None = None,
+        max_cost_usd: float | None = None,
+        max_tokens: int | None = None,
+        budget: str | None = None,
+        retries: int = 5,
+        backoff: float = 0.5,
+        max_wait: float = 60.0,
+    ):
+        name = model or os.environ.get("GYM_MEMORY_MODEL", "")
+        if not name or not isinstance(name, str):
+            raise ModelSetupError(
+                "expected the name of a model: give model=... or set GYM_MEMORY_MODEL"
+            )
+        if json_mode not in _JSON_MODES:
+            raise InvalidArgumentError(
+                f"expected json_mode as one of {', '.join(_JSON_MODES)}, got {json_mode!r}"
+            )
+        if not str(key_env).isidentifier():  # not shown: it may be the key itself
+            raise InvalidArgumentError("expected key_env as the name of an environment variable")
+        if not timeout > 0:
+            raise InvalidArgumentError(f"expected timeout in seconds > 0, got {timeout!r}")
+        super().__init__(
+            name,
+            cache=cache,
+            max_cost_usd=max_cost_usd,
+            max_tokens=max_tokens,
+            budget=budget,
+            price=_price(name, prompt_price, completion_price, cached_price),
+            retries=retries,
+            backoff=backoff,
+            max_wait=max_wait,
+        )
+        self.base_url = _check_url(base_url or os.environ.get("OPENAI_BASE_URL"))
+        self.key_env, self.timeout = key_env, timeout
+        self.json_mode, self.limit_field = json_mode, limit_field
+
+    def identity(self) -> dict[str, Any]:
+        """Endpoint, model and JSON mode."""
+        return {"base_url": self.base_url, "model": self.name, "json_mode": self.json_mode}
+
+    def _key(self) -> str:
+        key = os.environ.get(self.key_env, "")
+        if not key and self.base_url is None:
+            raise ModelSetupError(
+                f"no key: set {self.key_env}, or give base_url=... of a server that needs none"
+            )
+        return key or "none"
+
+    @functools.cached_property
+    def _client(self) -> Any:
+        openai = require("openai", "llm", "language models behind an endpoint")
+        return openai.OpenAI(
+            api_key=self._key(), base_url=self.base_url, timeout=self.timeout, max_retries=0
+        )
+
+    def _call(
+        self,
+        messages: Sequence[Message],
+        temperature: float | None,
+        max_tokens: int,
+        seed: int | None,
+        schema: Any,
+    ) -> Completion:
+        request: dict[str, Any] = {
+            "model": self.name,
+            "messages": list(messages),
+            self.limit_field: max_tokens,
+        }
+        if temperature is not None:
+            request["temperature"] = temperature
+        if seed is not None:
+            request["seed"] = seed
+        if schema is not None and self.json_mode == "object":
+            request["response_format"] = {"type": "json_object"}
+        elif schema is not None and self.json_mode == "schema":
+            form = {"name": schema.__name__, "schema": schema.model_json_schema()}
+            request["response_format"] = {"type": "json_schema", "json_schema": form}
+        client = self._client
+        openai = require("openai", "llm")
+        try:
+            response = client.chat.completions.create(**request)
+        except openai.APIStatusError as error:
+            raise self._told_apart(error) from None
+        except openai.APITimeoutError:
+            message = f"no response within {self.timeout} s"
+            raise Failure("timeout", message, tokens=None) from None
+        except openai.APIConnectionError as error:
+            never = "Connect" in type(error.__cause__).__name__
+            raise Failure(
+                "connection",
+                f"{'cannot reach' if never else 'connection cut by'} {self._place()}",
+                tokens=Tokens() if never else None,
+            ) from None
+        except (openai.APIError, ValueError) as error:
+            # ValueError: the body of the response is no JSON.
+            message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
+            raise Failure("server", message, tokens=None) from None
+        return self._completion(response)
+
+    def _completion(self, response: Any) -> Completion:
+        """Read a response of status 200."""
+        try:
+            choice = response.choices[0]
+            message, finish = choice.message, choice.finish_reason or "stop"
+            text, refusal = message.content or "", getattr(message, "refusal", None)
+        except (AttributeError, IndexError, TypeError):
+            message = f"{self._place()} sent a response without an answer"
+            raise Failure("server", message, tokens=None) from None
+        tokens = _tokens(response.usage)
+        if refusal or finish == "content_filter":
+            reason = self._scrubbed(refusal or "content filter")
+            raise Failure("refusal", f"the model refuses: {reason}", tokens=tokens)
+        if not isinstance(text, str) or len(text) > MAX_ANSWER_CHARS:
+            message = f"expected an answer of at most {MAX_ANSWER_CHARS} characters"
+            raise Failure("answer", message, tokens=tokens)
+        return Completion(text, tokens, finish)
+
+    def _told_apart(self, error: Any) -> Exception:
+        """What a status other than 200 means."""
+        status, code = error.status_code, str(getattr(error, "code", "") or "")
+        message = f"{self._place()} answers {status}: {self._scrubbed(error.message)}"
+        if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
+            return ModelSetupError(message)
+        if status == 429:
+            return Failure("rate_limit", message, _retry_after(error.response.headers))
+        if status in (408, 504):
+            return Failure("timeout", message, tokens=None)
+        if status >= 500 or status == 409:
+            return Failure("server", message, _retry_after(error.response.headers))
+        if code == "content_filter":
+            return Failure("refusal", message)
+        return Failure("request", message)
+
+    def _place(self) -> str:
+        return self.base_url or "OpenAI"
+
+    def _scrubbed(self, message: Any) -> str:
+        """A server's message in one short line, free of the key."""
+        text = " ".join(str(message).split())
+        key = os.environ.get(self.key_env, "")
+        return (text.replace(key, "***") if key else text)[:300]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a chat model is not pickled: pass its spec and build it in the worker")
+
+    def __repr__(self) -> str:
+        return f"OpenAIChat({self.name!r}, {self.base_url!r})"
+
+
+def _check_url(url: str | None) -> str | None:
+    """A base URL without anything secret in it."""
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ModelSetupError("expected base_url such as http://localhost:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ModelSetupError(
+            "expected base_url without user, password or query: keys come from the environment"
+        )
+    return url.rstrip("/")
+
+
+def _price(
+    name: str, prompt: float | None, completion: float | None, cached: float | None
+) -> Price | None:
+    """The price given, else the one in the environment's table."""
+    if prompt is not None and completion is not None:
+        return Price(prompt, completion, cached)
+    if prompt is not None or completion is not None or cached is not None:
+        raise InvalidArgumentError("expected both prompt_price and completion_price")
+    table = os.environ.get("GYM_MEMORY_PRICES", "")
+    if table and not table.lstrip().startswith("{"):
+        try:
+            with open(table, encoding="utf-8") as file:
+                table = file.read()
+        except OSError as error:
+            raise InvalidArgumentError(f"cannot read GYM_MEMORY_PRICES: {error}") from error
+    return read_prices(table).get(name) if table else None
+
+
+def _tokens(usage: Any) -> Tokens:
+    """Token counts of a response; zeros where the server sends none."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Tokens(
+        int(getattr(usage, "prompt_tokens", 0) or 0),
+        int(getattr(details, "cached_tokens", 0) or 0),
+        int(getattr(usage, "completion_tokens", 0) or 0),
+    )
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds that the server asks to wait: ``Retry-After`` in seconds or as a date."""
+    text = headers.get("retry-after", "").strip()
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        when = email.utils.parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    return when.timestamp() - time.time()

@@ -1,0 +1,285 @@
+"""What language models cost: counters by role and episode, prices, and hard stops.
+
+The loop counts an episode, whatever models its memory and policy use, by::
+
+    with episode_usage(budget=budget) as meter:
+        ...
+    meter.total().cost_usd, meter.by_role()["extract"].calls
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from gym_memory.errors import BudgetExceededError, InvalidArgumentError, StoreError
+from gym_memory.llm.base import Tokens
+
+__all__ = [
+    "Budget",
+    "Meter",
+    "Price",
+    "Scope",
+    "Usage",
+    "current_scope",
+    "episode_usage",
+    "read_prices",
+]
+
+
+class Price(NamedTuple):
+    """US dollars a million tokens.
+
+    Attributes:
+        prompt: Price of prompt tokens, >= 0.
+        completion: Price of completion tokens, >= 0.
+        cached: Price of prompt tokens from the server's prefix cache; None: as ``prompt``.
+    """
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def cost(self, tokens: Tokens) -> float:
+        """What a completion costs in US dollars."""
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = tokens.prompt - tokens.cached
+        return (
+            fresh * self.prompt + tokens.cached * cached + tokens.completion * self.completion
+        ) / 1e6
+
+    def ceiling(self, prompt: int, completion: int) -> float:
+        """The most that so many tokens can cost."""
+        return (prompt * max(self.prompt, self.cached or 0.0) + completion * self.completion) / 1e6
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """Counters; they add up with ``+``.
+
+    Attributes:
+        calls: Completions asked for and answered, response-cache hits included.
+        hits: Those that the response cache answered: they cost nothing.
+        repairs: Calls that asked for malformed JSON once more.
+        failures: Attempts that failed (rate limits, timeouts, cut connections, ...).
+        prompt_tokens: Prompt tokens of the answered calls, hits included.
+        cached_tokens: Those of ``prompt_tokens`` that the server's prefix cache had.
+        completion_tokens: Completion tokens of the answered calls, hits included.
+        cost_usd: Money for the calls that were not hits; 0 for a model without a price.
+        unpriced: Calls that were neither hits nor had a price: ``cost_usd`` leaves them out.
+        seconds: Wall time spent in calls, waiting for retries included.
+    """
+
+    calls: int = 0
+    hits: int = 0
+    repairs: int = 0
+    failures: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = dataclasses.field(default=0.0, compare=False)
+
+    def __add__(self, other: Usage) -> Usage:
+        names = [field.name for field in dataclasses.fields(self)]
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+class Meter:
+    """Usage by role; may be used from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._roles: dict[str, Usage] = {}
+
+    def add(self, role: str, usage: Usage) -> None:
+        """Count ``usage`` for a role."""
+        with self._lock:
+            self._roles[role] = self._roles.get(role, Usage()) + usage
+
+    def by_role(self) -> dict[str, Usage]:
+        """Usage of each role, sorted by name."""
+        with self._lock:
+            return {role: self._roles[role] for role in sorted(self._roles)}
+
+    def total(self) -> Usage:
+        """Usage of all roles together."""
+        return sum(self.by_role().values(), Usage())
+
+
+# Row 0 holds what is spent; every other row is a reservation.
+_TABLE = """
+CREATE TABLE IF NOT EXISTS spending (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, tokens INTEGER NOT NULL, cost_usd REAL NOT NULL
+)
+"""
+
+
+class Budget:
+    """A hard stop: calls that could go over it are refused before they are made.
+
+    A call reserves the most that it can take (an upper bound of its prompt tokens plus its
+    ``max_tokens``) and gives back the difference when it is answered, so the stop holds with any
+    number of calls under way. Where an answer never came (timeout, cut connection) the whole
+    reservation stays spent, for the server may bill it.
+
+    Args:
+        max_cost_usd: Most US dollars to spend, >= 0; None for no limit.
+        max_tokens: Most prompt and completion tokens together, >= 0; None for no limit.
+        path: SQLite file that several processes share and that a resumed run goes on with;
+            the default is private to this object.
+
+    Raises:
+        InvalidArgumentError: A limit is negative.
+        StoreError: The file is no budget.
+    """
+
+    def __init__(
+        self,
+        max_cost_usd: float | None = None,
+        max_tokens: int | None = None,
+        path: str | os.PathLike[str] = ":memory:",
+    ):
+        for name, limit in (("max_cost_usd", max_cost_usd), ("max_tokens", max_tokens)):
+            if limit is not None and (isinstance(limit, bool) or not limit >= 0):
+                raise InvalidArgumentError(f"expected {name} as a number >= 0, got {limit!r}")
+        self.max_cost_usd, self.max_tokens = max_cost_usd, max_tokens
+        self.path = os.fspath(path)
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite3.connect(
+                self.path, timeout=60, check_same_thread=False, isolation_level=None
+            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute(_TABLE)
+            self._db.execute("INSERT OR IGNORE INTO spending VALUES (0, 0, 0.0)")
+        except sqlite3.Error as error:
+            raise StoreError(f"expected a budget file at {self.path!r}: {error}") from error
+
+    def reserve(self, tokens: int, cost_usd: float) -> int:
+        """Set aside the most that a call can take.
+
+        Returns:
+            A ticket for :meth:`settle`.
+
+        Raises:
+            BudgetExceededError: What is spent and set aside leaves no room for it.
+        """
+        with self._lock, self._transaction():
+            spent_tokens, spent = self._sums()
+            if self.max_tokens is not None and spent_tokens + tokens > self.max_tokens:
+                raise BudgetExceededError(
+                    f"the next call may take {tokens} tokens: {spent_tokens} of max_tokens="
+                    f"{self.max_tokens} are spent or set aside"
+                )
+            if self.max_cost_usd is not None and spent + cost_usd > self.max_cost_usd:
+                raise BudgetExceededError(
+                    f"the next call may cost ${cost_usd:.6f}: ${spent:.6f} of max_cost_usd="
+                    f"{self.max_cost_usd} are spent or set aside"
+                )
+            cursor = self._db.execute(
+                "INSERT INTO spending (tokens, cost_usd) VALUES (?, ?)", (tokens, cost_usd)
+            )
+            ticket = cursor.lastrowid
+            assert ticket is not None
+            return ticket
+
+    def settle(self, ticket: int, tokens: int, cost_usd: float) -> None:
+        """Replace a reservation by what the call took."""
+        with self._lock, self._transaction():
+            self._db.execute("DELETE FROM spending WHERE id = ?", (ticket,))
+            self._db.execute(
+                "UPDATE spending SET tokens = tokens + ?, cost_usd = cost_usd + ? WHERE id = 0",
+                (tokens, cost_usd),
+            )
+
+    def spent(self) -> tuple[int, float]:
+        """Tokens and US dollars spent or set aside."""
+        with self._lock:
+            return self._sums()
+
+    def _sums(self) -> tuple[int, float]:
+        row = self._db.execute("SELECT SUM(tokens), SUM(cost_usd) FROM spending").fetchone()
+        return int(row[0]), float(row[1])
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file; the budget must not be used any more."""
+        with self._lock:
+            self._db.close()
+
+
+class Scope(NamedTuple):
+    """What counts and limits the calls made in the present context besides the model itself."""
+
+    meters: tuple[Meter, ...] = ()
+    budgets: tuple[Budget, ...] = ()
+
+
+_SCOPE: ContextVar[Scope] = ContextVar("gym_memory_llm_scope", default=Scope())  # noqa: B039
+
+
+def current_scope() -> Scope:
+    """The scope that :func:`episode_usage` opened here; empty outside."""
+    return _SCOPE.get()
+
+
+@contextlib.contextmanager
+def episode_usage(budget: Budget | None = None) -> Iterator[Meter]:
+    """Count, and limit, every call made inside by any model, in this thread or task.
+
+    Args:
+        budget: A hard stop on top of those of the models; typically one for the whole run.
+
+    Yields:
+        The meter of this episode; scopes may be nested, each then counts.
+    """
+    meter = Meter()
+    meters, budgets = _SCOPE.get()
+    token = _SCOPE.set(Scope((*meters, meter), budgets if budget is None else (*budgets, budget)))
+    try:
+        yield meter
+    finally:
+        _SCOPE.reset(token)
+
+
+def read_prices(text: str) -> dict[str, Price]:
+    """Read a price table: JSON of model name to ``[prompt, completion]`` or with ``cached``.
+
+    >>> read_prices('{"small": [0.1, 0.4], "large": [2, 8, 0.5]}')["large"]
+    Price(prompt=2, completion=8, cached=0.5)
+
+    Raises:
+        InvalidArgumentError: It is not such a table.
+    """
+    try:
+        table = {str(name): Price(*row) for name, row in json.loads(text).items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f'expected prices as JSON such as {{"model": [0.1, 0.4]}}, got: {error}'
+        ) from error
+    for name, price in table.items():
+        if any(
+            isinstance(p, bool) or not isinstance(p, int | float) or p < 0
+            for p in price
+            if p is not None
+        ):
+            raise InvalidArgumentError(f"expected prices >= 0 for {name!r}, got {tuple(price)}")
+    return table
