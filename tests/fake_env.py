@@ -302,7 +302,9 @@ class FakeHouse(TextEnv):
 def register_fake() -> None:
     """Make the house known to Gymnasium and to gym-memory; calling it again is harmless."""
     if RAW_ID not in registry:
-        register(RAW_ID, entry_point=FakeHouse, disable_env_checker=True, order_enforce=False)
+        register(
+            RAW_ID, entry_point="fake_env:FakeHouse", disable_env_checker=True, order_enforce=False
+        )
     if "FakeHouse" not in ENVIRONMENTS.names():
         ENVIRONMENTS.register("FakeHouse", FakeHouse)
         register_envs()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 
 from gym_memory.envs.registry import ENVIRONMENTS
-from gym_memory.specs import check_parameters, format_spec, parse_spec
+from gym_memory.errors import UnknownNameError
+from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 
 __all__ = ["make_env"]
@@ -35,8 +38,19 @@ def make_env(
         UnknownNameError: Unknown name, parameter or value.
     """
     factory = ENVIRONMENTS.get(name)
-    check_parameters("environment", name, factory, kwargs)
+    _check_parameters(name, factory, kwargs)
     if recall is not None:
         parsed = parse_spec(memory)
         memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
     return MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
+
+
+def _check_parameters(name: str, factory: Callable[..., Any], kwargs: dict[str, Any]) -> None:
+    """Refuse what neither the environment nor :func:`make_env` takes; suggest the nearest."""
+    parameters = inspect.signature(factory).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [*(parameter.name for parameter in parameters), "memory", "budget", "recall"]
+    for key in kwargs:
+        if key not in known:
+            raise UnknownNameError(f"parameter of environment {name!r}", key, known)

@@ -12,7 +12,8 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.base import Memory, check_budget
 from gym_memory.memory.registry import make_memory
 from gym_memory.spaces import memory_observation_space
-from gym_memory.types import Cue, Outcome, Step, Task
+from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+from gym_memory.wrappers.checks import RAW_KEYS, check_keys, check_text
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
 
@@ -26,11 +27,20 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     """Maintains a memory of what the agent saw and shows what it recalls.
 
     Adds ``memory triples episodes lessons`` to the raw observation and ``memory_stats`` to info.
+    The observation has these keys whatever the memory; what a memory lacks is empty.
+
+    The memory is closed (``Memory.end``) when the environment ends the episode; an episode that
+    is cut from outside (a wrapper's time limit, a loop that stops) is closed by the next
+    ``reset``, so that a memory that learns over trials learns from it too.
 
     Args:
         env: A raw text environment.
         memory: Name of a memory with optional parameters.
-        budget: Tokens that the recall may take, >= 0.
+        budget: Tokens that the rendered recall may take, >= 0.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind.
+        UnknownNameError: Unknown memory or parameter of it.
 
     Example:
         >>> env = MemoryObservation(make_raw_env(), memory="history?window=5")  # doctest: +SKIP
@@ -39,6 +49,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     def __init__(
         self, env: gym.Env[Obs, str], memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET
     ):
+        check_keys("MemoryObservation", env, RAW_KEYS, "wrap a text environment")
         if not isinstance(memory, str):
             raise InvalidArgumentError(
                 "expected memory as a name such as 'arigraph?depth=2', got "
@@ -52,14 +63,17 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._focus = ""
+        self._open: Outcome | None = None
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
     def set_focus(self, focus: str) -> None:
-        """Steer the next recalls by what the policy is after (its plan)."""
-        if not isinstance(focus, str):
-            raise InvalidArgumentError(f"expected the focus as text, got {type(focus).__name__}")
-        self._focus = focus
+        """Steer the recalls of this episode from now on by what the policy is after (its plan).
+
+        Raises:
+            InvalidArgumentError: The focus is no text.
+        """
+        self._focus = check_text("focus", focus)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -69,6 +83,8 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self._focus = ""
         dialect = self.env.get_wrapper_attr("dialect")
         started = time.perf_counter()
+        if self._open is not None and self._open.steps:
+            self.memory.end(self._open)
         self.memory.begin(Task(info["task_id"], obs["task"], dialect), seed)
         return self._remember(obs, info, "", 0.0, done=False, started=started)
 
@@ -92,31 +108,24 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         started = time.perf_counter() if started is None else started
         self.memory.observe(
             Step(
-                info["moves"],
-                obs["text"],
-                action,
-                reward,
-                obs["inventory"],
-                obs["valid_actions"],
-                done,
+                t=info["moves"],
+                text=obs["text"],
+                action=action,
+                reward=reward,
+                inventory=obs["inventory"],
+                valid_actions=obs["valid_actions"],
+                done=done,
             )
         )
+        self._open = _outcome(info)
         if done:
-            self.memory.end(
-                Outcome(
-                    info["score"],
-                    info["max_score"],
-                    info["normalized_score"],
-                    info["success"],
-                    info["lost"],
-                    info["moves"],
-                )
-            )
+            self.memory.end(self._open)
+            self._open = None
         learnt = time.perf_counter()
         shown, info["memory_stats"] = self._recall(obs, (learnt - started) * 1e3)
         return shown, info
 
-    def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, Any]:
+    def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
         started = time.perf_counter()
         cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], self._focus)
         recall = self.memory.recall(cue, self.budget)
@@ -131,14 +140,26 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         }
         return shown, stats
 
-    def snapshot(self) -> tuple[Any, Any, str]:
+    def snapshot(self) -> Any:
         """State of the environment and of the memory together, for tree search."""
-        return self.env.get_wrapper_attr("snapshot")(), self.memory.snapshot(), self._focus
+        below = self.env.get_wrapper_attr("snapshot")()
+        return below, self.memory.snapshot(), self._focus, self._open
 
-    def restore(self, snapshot: tuple[Any, Any, str]) -> tuple[Obs, dict[str, Any]]:
+    def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
         """Return to a snapshot of both and give its observation and info."""
-        below, memory, self._focus = snapshot
+        below, memory, self._focus, self._open = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
         shown, info["memory_stats"] = self._recall(obs, 0.0)
         return shown, info
+
+
+def _outcome(info: dict[str, Any]) -> Outcome:
+    return Outcome(
+        score=info["score"],
+        max_score=info["max_score"],
+        normalized_score=info["normalized_score"],
+        success=info["success"],
+        lost=info["lost"],
+        steps=info["moves"],
+    )

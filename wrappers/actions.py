@@ -1,0 +1,129 @@
+"""IndexActions: the valid actions by number, with a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, TypeVar
+
+import gymnasium as gym
+import numpy as np
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.wrappers.checks import check_int, check_keys, check_text
+
+__all__ = ["NO_OP", "IndexActions", "keep_evenly"]
+
+Obs = dict[str, Any]
+Item = TypeVar("Item")
+
+NO_OP = "look"
+"""The one action offered where a state has no valid action."""
+
+
+def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
+    """At most ``limit`` items, evenly spaced over all, in their order.
+
+    Environments list valid actions sorted, so every kind of command keeps its share.
+
+    >>> keep_evenly(["drop a", "drop b", "go east", "go west", "take c", "take d"], 3)
+    ('drop a', 'go east', 'take c')
+    """
+    n = len(items)
+    return tuple(items) if n <= limit else tuple(items[i * n // limit] for i in range(limit))
+
+
+class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstructorArgs):
+    """Acts by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
+
+    Action: ``Discrete(max_actions)``. Where a state has more valid actions than that, those
+    evenly spaced over the environment's order are kept (:func:`keep_evenly`); the observation's
+    ``valid_actions`` are the kept ones. Where it has none (the episode is over, or the backend
+    knows none) the only entry is ``no_op``, so that a mask is never all false. A number without
+    an entry costs a step and counts as an invalid action, as unknown text does.
+
+    Info at every reset and step:
+
+    * ``action_mask``: int8 array of shape (max_actions,), 1 where there is an entry;
+      ``action_space.sample(mask)`` takes it.
+    * ``n_valid``: valid actions of the state; ``n_valid_dropped``: how many of them have no
+      number.
+
+    Where the environment was made with ``valid_actions=False`` they are listed all the same:
+    there is no acting by number without.
+
+    Args:
+        env: An environment with text actions and ``valid_actions`` in its observation.
+        max_actions: Numbers to offer, >= 1. SB3 wants few: 256 is a sensible ceiling.
+        no_op: The action offered where there is none.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind.
+
+    Example:
+        >>> env = IndexActions(gym.make("gym_memory/Cooking-v0"), 64)  # doctest: +SKIP
+        >>> obs, info = env.reset(seed=0)  # doctest: +SKIP
+        >>> env.step(env.action_space.sample(info["action_mask"]))  # doctest: +SKIP
+    """
+
+    def __init__(self, env: gym.Env[Obs, str], max_actions: int = 128, no_op: str = NO_OP):
+        check_keys("IndexActions", env, ("valid_actions",), "wrap a text environment")
+        if not isinstance(env.action_space, gym.spaces.Text):
+            raise InvalidArgumentError(
+                f"IndexActions: expected text actions, got {env.action_space}: wrap it only once"
+            )
+        check_int("max_actions", max_actions, 1)
+        check_text("no_op", no_op)
+        gym.utils.RecordConstructorArgs.__init__(self, max_actions=max_actions, no_op=no_op)
+        gym.Wrapper.__init__(self, env)
+        self._max_actions = max_actions
+        self._no_op = no_op
+        self._slots: tuple[str, ...] = (no_op,)
+        self.action_space = gym.spaces.Discrete(max_actions)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Reset and number the valid actions."""
+        return self._numbered(*self.env.reset(seed=seed, options=options))
+
+    def step(self, action: SupportsIndex) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Play the action with that number.
+
+        Raises:
+            InvalidArgumentError: The number is no integer in [0, max_actions).
+        """
+        obs, reward, terminated, truncated, info = self.env.step(self.action_text(action))
+        obs, info = self._numbered(obs, info)
+        return obs, float(reward), terminated, truncated, info
+
+    def action_text(self, action: SupportsIndex) -> str:
+        """The command behind a number now; empty, which no game takes, where there is none.
+
+        Raises:
+            InvalidArgumentError: The number is no integer in [0, max_actions).
+        """
+        try:
+            index = -1 if isinstance(action, bool | np.bool_) else action.__index__()
+        except (AttributeError, TypeError):
+            index = -1
+        if not 0 <= index < self._max_actions:
+            raise InvalidArgumentError(
+                f"expected an action as an int in [0, {self._max_actions}), got {action!r}"
+            )
+        return self._slots[index] if index < len(self._slots) else ""
+
+    def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Bool array of shape (max_actions,), never all false; what MaskablePPO asks for."""
+        return np.arange(self._max_actions) < len(self._slots)
+
+    def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
+        """Return to a snapshot of the environment below and number its valid actions."""
+        return self._numbered(*self.env.get_wrapper_attr("restore")(snapshot))
+
+    def _numbered(self, obs: Obs, info: dict[str, Any]) -> tuple[Obs, dict[str, Any]]:
+        valid = obs["valid_actions"] or self.env.get_wrapper_attr("valid_actions")()
+        self._slots = keep_evenly(valid, self._max_actions) or (self._no_op,)
+        info["action_mask"] = self.action_masks().astype(np.int8)
+        info["n_valid"] = len(valid)
+        info["n_valid_dropped"] = max(len(valid) - self._max_actions, 0)
+        return {**obs, "valid_actions": self._slots}, info

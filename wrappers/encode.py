@@ -1,0 +1,220 @@
+"""EncodeText: the text observation as arrays of fixed shape.
+
+A word becomes a number by a stable hash, so there is no vocabulary to build, to ship or to
+leak from test games, and the same word has the same id in every process and in every run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+from zlib import crc32
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.types import Observation
+from gym_memory.wrappers.checks import check_int, check_keys
+
+__all__ = ["EncodeText", "Encoding", "encode_observation", "encoded_space", "word_id"]
+
+Ids = NDArray[np.int32]
+MAX_VOCABULARY = 2**24
+"""SB3 casts observations to float32, which holds integers up to here exactly."""
+
+_WORD = re.compile(r"\w+")
+_WORD_CHARS = 64
+"""Characters of a word that count."""
+_CACHED_CHARS = 1000
+"""Longer texts (a rendered memory) hardly come twice, so they are not cached."""
+_KEYS = ("text", "task", "inventory", "memory", "valid_actions", "triples")
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoding:
+    """Sizes of the encoded observation, in words; a key of size 0 is left out.
+
+    Attributes:
+        vocabulary: Number of ids, padding included.
+        text: Words of the feedback.
+        task: Words of the goal.
+        inventory: Words of the inventory.
+        memory: Words of the rendered memory.
+        action: Words of a valid action.
+        triple: Words of each of subject, relation and object.
+        max_actions: Rows of ``valid_actions``.
+        max_triples: Rows of ``triples``.
+    """
+
+    vocabulary: int
+    text: int
+    task: int
+    inventory: int
+    memory: int
+    action: int
+    triple: int
+    max_actions: int
+    max_triples: int
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each encoded key."""
+        shapes: dict[str, tuple[int, ...]] = {
+            "text": (self.text,),
+            "task": (self.task,),
+            "inventory": (self.inventory,),
+            "memory": (self.memory,),
+            "valid_actions": (self.max_actions, self.action),
+            "triples": (self.max_triples, 3, self.triple),
+        }
+        return {key: shape for key, shape in shapes.items() if 0 not in shape}
+
+
+@lru_cache(maxsize=65_536)
+def word_id(word: str, vocabulary: int) -> int:
+    """Id of a lower-case word, in [1, vocabulary); 0 is padding.
+
+    >>> word_id("kitchen", 4096)
+    3312
+    """
+    return 1 + crc32(word.encode("utf-8", "surrogatepass")) % (vocabulary - 1)
+
+
+def _encode(text: str, size: int, vocabulary: int) -> Ids:
+    """The first ``size`` words of a text as ids, padded with 0."""
+    words = islice(_WORD.finditer(text.lower()), size)
+    found = [word_id(word.group()[:_WORD_CHARS], vocabulary) for word in words]
+    ids = np.zeros(size, np.int32)
+    ids[: len(found)] = found
+    ids.flags.writeable = False
+    return ids
+
+
+_encode_short = lru_cache(maxsize=16_384)(_encode)
+
+
+def _ids(text: str, size: int, vocabulary: int) -> Ids:
+    """What :func:`_encode` gives; strings that come again are encoded once."""
+    encode = _encode_short if len(text) <= _CACHED_CHARS else _encode
+    return encode(text, size, vocabulary)
+
+
+def encode_observation(obs: Observation | Mapping[str, Any], encoding: Encoding) -> dict[str, Ids]:
+    """Encode an observation; a pure function.
+
+    Args:
+        obs: The flat observation Dict.
+        encoding: The sizes. What is longer is cut at its end.
+
+    Returns:
+        int32 arrays of :meth:`Encoding.shapes`; words are lower-cased runs of letters and
+        digits, unused places are 0.
+    """
+    n = encoding.vocabulary
+    arrays: dict[str, Ids] = {}
+    for key, shape in encoding.shapes().items():
+        array = np.zeros(shape, np.int32)
+        if key == "valid_actions":
+            for row, action in zip(array, obs["valid_actions"], strict=False):
+                row[:] = _ids(action, shape[1], n)
+        elif key == "triples":
+            for rows, triple in zip(array, obs["triples"], strict=False):
+                for row, part in zip(rows, triple, strict=True):
+                    row[:] = _ids(part, shape[2], n)
+        else:
+            array[:] = _ids(obs[key], shape[0], n)  # type: ignore[literal-required]
+        arrays[key] = array
+    return arrays
+
+
+def encoded_space(encoding: Encoding) -> gym.spaces.Dict:
+    """The space of :func:`encode_observation`: one level of int32 Boxes."""
+    high = encoding.vocabulary - 1
+    return gym.spaces.Dict(
+        {key: gym.spaces.Box(0, high, shape, np.int32) for key, shape in encoding.shapes().items()}
+    )
+
+
+class EncodeText(
+    gym.ObservationWrapper[dict[str, Ids], np.int64, dict[str, Any]],
+    gym.utils.RecordConstructorArgs,
+):
+    """Turns the text observation into integer arrays of fixed shape, as SB3 needs them.
+
+    Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding:
+
+    * ``text task inventory memory``: shape (n,), the first n words;
+    * ``valid_actions``: shape (max_actions, n); row i is what action i does, and a row of
+      zeros is a number without an action;
+    * ``triples``: shape (max_triples, 3, n), the most relevant first.
+
+    ``episodes`` and ``lessons`` have no array of their own: ``memory`` holds them rendered.
+    Goes around ``IndexActions``, which says how many actions there are. Two words may share an
+    id; with v ids and k distinct words about k(k-1)/2v pairs do.
+
+    Args:
+        env: An environment with memory, wrapped in ``IndexActions``.
+        vocabulary: Number of ids, in [2, 2**24].
+        text: Words of the feedback to encode; 0 leaves the key out, likewise below.
+        task: Words of the goal.
+        inventory: Words of the inventory.
+        memory: Words of the rendered memory; a token budget of b renders to about b words.
+        action: Words of each valid action.
+        triple: Words of each of subject, relation and object.
+        max_triples: Triples to encode.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind, or all sizes are 0.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[dict[str, Any], np.int64],
+        vocabulary: int = 8192,
+        text: int = 128,
+        task: int = 64,
+        inventory: int = 32,
+        memory: int = 256,
+        action: int = 8,
+        triple: int = 4,
+        max_triples: int = 64,
+    ):
+        check_keys("EncodeText", env, _KEYS, "put MemoryObservation below it")
+        if not isinstance(env.action_space, gym.spaces.Discrete):
+            raise InvalidArgumentError(
+                f"EncodeText: expected actions by number, got {env.action_space}: "
+                "wrap the environment in IndexActions first"
+            )
+        sizes = {
+            "text": text,
+            "task": task,
+            "inventory": inventory,
+            "memory": memory,
+            "action": action,
+            "triple": triple,
+            "max_triples": max_triples,
+        }
+        check_int("vocabulary", vocabulary, 2, MAX_VOCABULARY)
+        for name, size in sizes.items():
+            check_int(name, size, 0)
+        arguments: dict[str, Any] = {"vocabulary": vocabulary, **sizes}
+        gym.utils.RecordConstructorArgs.__init__(self, **arguments)
+        gym.ObservationWrapper.__init__(self, env)
+        self.encoding = Encoding(max_actions=int(env.action_space.n), **arguments)
+        if not self.encoding.shapes():
+            raise InvalidArgumentError("EncodeText: expected a size above 0, got 0 for all keys")
+        self.observation_space = encoded_space(self.encoding)
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Ids]:
+        """Encode one observation."""
+        return encode_observation(observation, self.encoding)
+
+    def restore(self, snapshot: Any) -> tuple[dict[str, Ids], dict[str, Any]]:
+        """Return to a snapshot of the environment below and encode its observation."""
+        obs, info = self.env.get_wrapper_attr("restore")(snapshot)
+        return self.observation(obs), info

@@ -1,0 +1,143 @@
+"""PromptObservation: the observation as one string for a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.spaces import FreeText
+from gym_memory.types import Observation
+from gym_memory.wrappers.actions import keep_evenly
+from gym_memory.wrappers.checks import RAW_KEYS, check_int, check_keys, check_text
+
+__all__ = ["INSTRUCTIONS", "PromptObservation", "prompt_space", "render_prompt"]
+
+INSTRUCTIONS = (
+    "You are playing a text game. Work towards the task with one command at a time. "
+    "Answer with the next command only, written exactly as the game expects it."
+)
+
+_SECTIONS = (
+    ("Task", "task"),
+    ("What you remember", "memory"),
+    ("What you carry", "inventory"),
+    ("What you see now", "text"),
+)
+
+
+def render_prompt(
+    obs: Observation | Mapping[str, Any],
+    instructions: str = INSTRUCTIONS,
+    max_actions: int | None = None,
+) -> str:
+    """Render an observation; a pure function.
+
+    What changes least comes first, so a model's prompt cache can keep the beginning: the
+    instructions never change, the task stays for an episode, a history only grows at its end
+    until the budget cuts its start; what is seen now and what can be done now come last. Empty
+    parts are left out.
+
+    Args:
+        obs: The flat observation Dict; ``memory`` may be missing.
+        instructions: What to say before everything.
+        max_actions: Valid actions to list at most, evenly spaced over all; 0 lists none, None
+            lists all. The prompt says how many are not listed.
+
+    >>> print(render_prompt({"text": "You are in a hall.", "task": "Find the key.",
+    ...     "inventory": "", "memory": "", "valid_actions": ("go east", "look")}, "Play."))
+    Play.
+    <BLANKLINE>
+    ## Task
+    Find the key.
+    <BLANKLINE>
+    ## What you see now
+    You are in a hall.
+    <BLANKLINE>
+    ## What you can do
+    - go east
+    - look
+    """
+    parts = [instructions.strip()]
+    for title, key in _SECTIONS:
+        text = str(obs.get(key, "")).strip()
+        parts.append(f"## {title}\n{text}" if text else "")
+    actions = tuple(obs["valid_actions"])
+    if actions and max_actions != 0:
+        listed = actions if max_actions is None else keep_evenly(actions, max_actions)
+        lines = [f"- {action}" for action in listed]
+        if len(listed) < len(actions):
+            lines.append(f"({len(actions) - len(listed)} more are not listed)")
+        parts.append("\n".join(["## What you can do", *lines]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def prompt_space() -> FreeText:
+    """The space of :func:`render_prompt`."""
+    return FreeText(max_length=10_000_000)
+
+
+class PromptObservation(
+    gym.ObservationWrapper[str, str, dict[str, Any]], gym.utils.RecordConstructorArgs
+):
+    """Turns the observation Dict into one string for a language model.
+
+    The template (:func:`render_prompt`)::
+
+        <instructions>
+
+        ## Task
+        <task>
+
+        ## What you remember
+        <memory>
+
+        ## What you carry
+        <inventory>
+
+        ## What you see now
+        <text>
+
+        ## What you can do
+        - <valid action>
+        - ...
+
+    Only the memory has a token budget (that of ``MemoryObservation``); the other parts are as
+    long as the game makes them. ``max_actions`` bounds the longest of them.
+
+    Args:
+        env: A text environment, usually with memory.
+        instructions: What to say before everything; empty for nothing.
+        max_actions: Valid actions to list at most, >= 0; None for all.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[dict[str, Any], str],
+        instructions: str = INSTRUCTIONS,
+        max_actions: int | None = None,
+    ):
+        check_keys("PromptObservation", env, RAW_KEYS, "wrap a text environment")
+        check_text("instructions", instructions)
+        if max_actions is not None:
+            check_int("max_actions", max_actions, 0)
+        gym.utils.RecordConstructorArgs.__init__(
+            self, instructions=instructions, max_actions=max_actions
+        )
+        gym.ObservationWrapper.__init__(self, env)
+        self._instructions = instructions
+        self._max_actions = max_actions
+        self.observation_space = prompt_space()
+
+    def observation(self, observation: dict[str, Any]) -> str:
+        """Render one observation."""
+        return render_prompt(observation, self._instructions, self._max_actions)
+
+    def restore(self, snapshot: Any) -> tuple[str, dict[str, Any]]:
+        """Return to a snapshot of the environment below and render its observation."""
+        obs, info = self.env.get_wrapper_attr("restore")(snapshot)
+        return self.observation(obs), info

@@ -1,0 +1,148 @@
+"""RecordTrajectory: every step of every episode as a row in a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.trajectory import RowWriter
+from gym_memory.wrappers.checks import RAW_KEYS, check_flag, check_keys
+
+__all__ = ["RecordTrajectory"]
+
+Obs = dict[str, Any]
+
+
+class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
+    """Appends what the agent saw and did to a gzip file of JSON lines, a flat row a step.
+
+    A row holds ``episode t task_id task dialect action text inventory reward terminated
+    truncated score max_score normalized_score success lost is_action_valid``, and on request
+    ``valid_actions`` and ``memory``. It is on its way to the disk before ``step`` returns, so a
+    killed run can be read up to its last step. Episodes are numbered on from those that the
+    file holds; :func:`gym_memory.trajectory.read_trajectory` gives them back.
+
+    The file is opened at the first ``reset``. Each environment needs its own file, those of a
+    vector environment as well.
+
+    Args:
+        env: A text environment with text actions, with or without a memory.
+        path: The file, by custom ``*.jsonl.gz``.
+        valid_actions: Whether to record the valid actions shown.
+        memory: Whether to record the rendered memory.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Obs, str],
+        path: str,
+        valid_actions: bool = False,
+        memory: bool = False,
+    ):
+        check_keys("RecordTrajectory", env, RAW_KEYS, "wrap a text environment, before encoding it")
+        if not isinstance(env.action_space, gym.spaces.Text):
+            raise InvalidArgumentError(
+                f"RecordTrajectory: expected text actions, got {env.action_space}: "
+                "put it below IndexActions"
+            )
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            raise InvalidArgumentError(f"expected path as the name of a file, got {path!r}")
+        check_flag("valid_actions", valid_actions)
+        if check_flag("memory", memory):
+            check_keys("RecordTrajectory", env, ("memory",), "put MemoryObservation below it")
+        path = os.fspath(path)
+        gym.utils.RecordConstructorArgs.__init__(
+            self, path=path, valid_actions=valid_actions, memory=memory
+        )
+        gym.Wrapper.__init__(self, env)
+        self._path = path
+        self._extra = [
+            name for name, on in (("valid_actions", valid_actions), ("memory", memory)) if on
+        ]
+        self._writer: RowWriter | None = None
+        self._episode = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Reset and record the first observation of a new episode."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        if self._writer is None:
+            self._writer = RowWriter(self._path)
+            self._episode = self._writer.next_episode
+        else:
+            self._writer.end_episode()
+            self._episode += 1
+        self._record(obs, info)
+        return obs, info
+
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Step and record it."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self._record(obs, info, action, float(reward), terminated, truncated)
+        return obs, float(reward), terminated, truncated, info
+
+    def _record(
+        self,
+        obs: Obs,
+        info: dict[str, Any],
+        action: str = "",
+        reward: float = 0.0,
+        terminated: bool = False,
+        truncated: bool = False,
+    ) -> None:
+        assert self._writer is not None  # the first reset opened it
+        self._writer.write(
+            {
+                "episode": self._episode,
+                "t": info["moves"],
+                "task_id": info["task_id"],
+                "task": obs["task"],
+                "dialect": self.env.get_wrapper_attr("dialect"),
+                "action": action,
+                "text": obs["text"],
+                "inventory": obs["inventory"],
+                "reward": reward,
+                "terminated": terminated,
+                "truncated": truncated,
+                "score": info["score"],
+                "max_score": info["max_score"],
+                "normalized_score": info["normalized_score"],
+                "success": info["success"],
+                "lost": info["lost"],
+                "is_action_valid": info["is_action_valid"],
+                **{name: obs[name] for name in self._extra},
+            }
+        )
+
+    def snapshot(self) -> tuple[int, Any]:
+        """State of the environment below, and which episode it belongs to."""
+        return self._episode, self.env.get_wrapper_attr("snapshot")()
+
+    def restore(self, snapshot: tuple[int, Any]) -> tuple[Obs, dict[str, Any]]:
+        """Return to a snapshot; a reader then leaves out the steps that were taken back.
+
+        Raises:
+            InvalidArgumentError: The snapshot belongs to another episode.
+        """
+        episode, below = snapshot
+        if episode != self._episode:
+            raise InvalidArgumentError(
+                f"expected a snapshot of episode {self._episode}, which is being recorded, got "
+                f"one of episode {episode}"
+            )
+        obs, info = self.env.get_wrapper_attr("restore")(below)
+        return obs, info
+
+    def close(self) -> None:
+        """Close the file and the environment."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        super().close()
