@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.types import Triple
 
-__all__ = ["Episode", "EpisodeStore", "Variant"]
+__all__ = ["Episode", "EpisodeStore", "Variant", "weight"]
 
 Variant = Literal["paper", "code"]
 """Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
@@ -134,7 +134,7 @@ class EpisodeStore:
                     "expected no similarity with variant 'paper': its score knows none "
                     "(use variant='code')"
                 )
-            return {id: n * _weight(self._episodes[id]) for id, n in shared.items()}
+            return {id: n * weight(self._episodes[id]) for id, n in shared.items()}
         if variant != "code":
             raise InvalidArgumentError(f"expected variant 'paper' or 'code', got {variant!r}")
         most = max(shared.values(), default=0)
@@ -233,6 +233,7 @@ class EpisodeStore:
             self._links.setdefault(triple, []).append(episode.id)
 
 
-def _weight(episode: Episode) -> float:
+def weight(episode: Episode) -> float:
+    """``log2(N) / N`` of equation 1 for an observation of N facts; 0 for N = 1."""
     total = max(len(episode.triples), 1)
     return math.log2(total) / total
