@@ -20,6 +20,34 @@ from gym_memory.memory.roles.base import (
     Subgoal,
     Summarize,
 )
+from gym_memory.memory.roles.llm import (
+    LLMRole,
+    RoleCounts,
+    chat_model,
+    role_counts,
+)
+from gym_memory.memory.roles.llm_graph import (
+    LLMAggregate,
+    LLMExplore,
+    LLMExtractor,
+    LLMExtractRelations,
+    LLMOutdated,
+    LLMRelevantEntities,
+)
+from gym_memory.memory.roles.llm_index import (
+    LLMClassify,
+    LLMCluster,
+    LLMCompare,
+    LLMEvaluateSubgoals,
+)
+from gym_memory.memory.roles.llm_lessons import (
+    LLMAbstractCauses,
+    LLMGeneralizeCauses,
+    LLMImportance,
+    LLMInsights,
+    LLMReflect,
+    LLMSummarize,
+)
 
 __all__ = [
     "AbstractCauses",
@@ -34,10 +62,30 @@ __all__ = [
     "GeneralizeCauses",
     "Importance",
     "Insights",
+    "LLMAbstractCauses",
+    "LLMAggregate",
+    "LLMClassify",
+    "LLMCluster",
+    "LLMCompare",
+    "LLMEvaluateSubgoals",
+    "LLMExplore",
+    "LLMExtractRelations",
+    "LLMExtractor",
+    "LLMGeneralizeCauses",
+    "LLMImportance",
+    "LLMInsights",
+    "LLMOutdated",
+    "LLMReflect",
+    "LLMRelevantEntities",
+    "LLMRole",
+    "LLMSummarize",
     "Learnings",
     "Outdated",
     "Reflect",
     "RelevantEntities",
+    "RoleCounts",
     "Subgoal",
     "Summarize",
+    "chat_model",
+    "role_counts",
 ]

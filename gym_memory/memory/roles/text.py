@@ -1,0 +1,267 @@
+"""From records to the text of a prompt, and from the text of an answer to records.
+
+Every reader takes whatever a model may write, a megabyte of nonsense included, in linear time,
+and returns what it can make out; an answer that holds nothing raises :class:`ModelError`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from gym_memory.errors import ModelError
+from gym_memory.llm.structured import json_values
+from gym_memory.tokens import CHARS_PER_TOKEN
+from gym_memory.types import Outcome, Step, Triple
+
+__all__ = [
+    "clip",
+    "clip_start",
+    "fact_lines",
+    "numbered",
+    "prose",
+    "read_flag",
+    "read_items",
+    "read_number",
+    "read_replacements",
+    "read_triple_lists",
+    "read_triples",
+    "score_in_words",
+    "trace_text",
+    "triples_json",
+    "unmarked",
+]
+
+_LONGEST_PART = 400
+_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):]|\[\d{1,3}\]:?)\s+")
+_QUOTES = "\"'`“”‘’ \t.*"
+_CLOSES = {'"': '"', "“": "”"}
+
+
+# --- to text ------------------------------------------------------------------------------------
+
+
+def clip(text: str, tokens: int) -> str:
+    """The beginning of ``text`` within ``tokens``, with a mark where it is cut."""
+    room = tokens * CHARS_PER_TOKEN
+    return text if len(text) <= room else text[:room] + " [...]"
+
+
+def clip_start(text: str, tokens: int) -> str:
+    """The end of ``text`` within ``tokens``, with a mark where it is cut."""
+    room = tokens * CHARS_PER_TOKEN
+    return text if len(text) <= room else "[...] " + text[len(text) - room :]
+
+
+def trace_text(trace: Sequence[Step], tokens: int) -> str:
+    """Steps as numbered actions and observations, the latest of them that fit in ``tokens``.
+
+    >>> print(trace_text([Step(0, "A hall."), Step(1, "A kitchen.", "go east")], 100))
+    Step 0
+    Observation: A hall.
+    Step 1
+    Action: go east
+    Observation: A kitchen.
+    """
+    room = tokens * CHARS_PER_TOKEN
+    pieces: list[str] = []
+    for index in range(len(trace) - 1, -1, -1):
+        step = trace[index]
+        action = f"Action: {step.action}\n" if step.action else ""
+        reward = f" (reward {step.reward:+g})" if step.reward else ""
+        piece = f"Step {index}\n{action}Observation: {step.text.strip()}{reward}"
+        if not pieces:
+            piece = clip(piece, tokens)
+        room -= len(piece) + 1
+        if room < 0 and pieces:
+            pieces.append("[earlier steps are left out]")
+            break
+        pieces.append(piece)
+    return "\n".join(reversed(pieces))
+
+
+def fact_lines(triples: Iterable[Triple]) -> str:
+    """One fact a line, its parts separated by commas; text with a comma in it in quotes."""
+    return "\n".join(
+        ", ".join(f'"{part}"' if re.search("[,;]", part) else part for part in triple)
+        for triple in triples
+    )
+
+
+def numbered(items: Iterable[object]) -> str:
+    """A numbered list, one line an item."""
+    return "\n".join(f"{n}. {' '.join(str(item).split())}" for n, item in enumerate(items, 1))
+
+
+def score_in_words(outcome: Outcome) -> str:
+    """How a trial went, for a model: CLIN's seven rules in our own words.
+
+    >>> score_in_words(Outcome(normalized_score=0.3))
+    'Final score: 30 of 100. The agent made some progress and was far from done.'
+    """
+    score = round(100 * outcome.normalized_score)
+    if outcome.lost:
+        words = "The agent made a critical mistake that ended the task."
+    elif outcome.score < 0:
+        words = "The agent did worse than doing nothing: its actions cost points."
+    elif score < 20:
+        words = "The agent made next to no progress."
+    elif score < 50:
+        words = "The agent made some progress and was far from done."
+    elif score < 90:
+        words = "The agent did a good part of the task and left it unfinished."
+    elif score < 100:
+        words = "The agent nearly completed the task: only a little was missing."
+    else:
+        words = "The agent completed the task."
+    return f"Final score: {score} of 100. {words}"
+
+
+# --- from text ----------------------------------------------------------------------------------
+
+
+def unmarked(line: str) -> str:
+    """A line without its bullet or number."""
+    return _BULLET.sub("", line, count=1).strip()
+
+
+def _split(text: str, separators: str) -> Iterator[str]:
+    """Split at any of ``separators`` outside double quotes."""
+    start, closing = 0, ""
+    for index, char in enumerate(text):
+        if closing:
+            if char == closing or char == "\n":
+                closing = ""
+        elif char in _CLOSES and text.find(_CLOSES[char], index + 1, index + 2000) > 0:
+            closing = _CLOSES[char]
+        if not closing and char in separators:
+            yield text[start:index]
+            start = index + 1
+    yield text[start:]
+
+
+def _triple(text: str) -> Triple | None:
+    """One fact; what follows the second comma is the object, commas and all."""
+    text = unmarked(text).strip(" \t()[]{}<>|")
+    parts = list(_split(text, ","))
+    if len(parts) == 1 and text.count("|") == 2:
+        parts = text.split("|")
+    if len(parts) < 3:
+        return None
+    named = (parts[0], parts[1], ",".join(parts[2:]))
+    triple = Triple(*(" ".join(part.strip(_QUOTES).split()) for part in named))
+    if not all(0 < len(part) <= _LONGEST_PART for part in triple):
+        return None
+    return None if "none" in (triple.subject.lower(), triple.object.lower()) else triple
+
+
+def read_triples(text: str) -> list[Triple]:
+    """Facts written as ``subject, relation, object; subject, relation, object``.
+
+    Semicolons and line ends part the facts; numbers, bullets, brackets and quotes around them
+    are dropped; a comma in the object stays part of it.
+
+    >>> read_triples("1. apple, is in, fridge; note, says, go east, then north")[1].object
+    'go east, then north'
+
+    Raises:
+        ModelError: There is no fact, and the answer is not ``none`` either.
+    """
+    facts = [fact for piece in _split(text, ";\n") if (fact := _triple(piece))]
+    if not facts and not re.match(r"\W*(none|no (new )?(facts?|triples?))\b", text, re.IGNORECASE):
+        raise ModelError("answer", f"expected facts, got {text[:200]!r}")
+    return list(dict.fromkeys(facts))
+
+
+def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
+    """Pairs (outdated fact, new fact) written as ``[[old -> new], [old -> new]]``.
+
+    The new fact is None where it cannot be read.
+
+    Raises:
+        ModelError: There is neither a pair nor an empty list.
+    """
+    pairs = []
+    for piece in re.split(r"\]|\n|;", text):
+        old, arrow, new = piece.partition("->")
+        fact = _triple(old.replace("[", "").lstrip(" ,")) if arrow else None
+        if fact is not None:
+            pairs.append((fact, _triple(new)))
+    if not pairs and not re.search(r"\[\s*\]|\bnone\b|\bnothing\b", text, re.IGNORECASE):
+        raise ModelError("answer", f"expected replacements, got {text[:200]!r}")
+    return pairs
+
+
+def read_triple_lists(text: str) -> list[Triple]:
+    """Facts written as a JSON list of lists of three strings, whatever stands around it.
+
+    Raises:
+        ModelError: There is no such list.
+    """
+    for value in json_values(text):
+        if isinstance(value, list) and all(isinstance(row, list) for row in value):
+            rows = [row for row in value if len(row) == 3 and all(isinstance(p, str) for p in row)]
+            if rows or not value:
+                triples = [Triple(*(" ".join(part.split()) for part in row)) for row in rows]
+                kept = [t for t in triples if all(0 < len(p) <= _LONGEST_PART for p in t)]
+                return list(dict.fromkeys(kept))
+    raise ModelError("answer", f"expected a JSON list of triples, got {text[:200]!r}")
+
+
+def prose(text: str) -> str:
+    """An answer in free text.
+
+    Raises:
+        ModelError: It is empty.
+    """
+    if not text.strip():
+        raise ModelError("answer", "expected text, got an empty answer")
+    return text.strip()
+
+
+def read_items(text: str, limit: int = 50) -> list[str]:
+    """The items of a numbered or bulleted list, at most ``limit`` of them.
+
+    Raises:
+        ModelError: There is no item.
+    """
+    items = []
+    for line in text.split("\n"):
+        if _BULLET.match(line) and unmarked(line):
+            items.append(unmarked(line)[:2000])
+            if len(items) == limit:
+                break
+    if not items:
+        raise ModelError("answer", f"expected a numbered list, got {text[:200]!r}")
+    return items
+
+
+def read_flag(text: str) -> bool:
+    """True or False, the first of the two words in the answer.
+
+    Raises:
+        ModelError: Neither is in it.
+    """
+    found = re.search(r"\b(true|false|yes|no)\b", text, re.IGNORECASE)
+    if found is None:
+        raise ModelError("answer", f"expected True or False, got {text[:200]!r}")
+    return found[1].lower() in ("true", "yes")
+
+
+def read_number(text: str, low: int, high: int) -> int:
+    """The first whole number in the answer.
+
+    Raises:
+        ModelError: There is none, or it is not in [low, high].
+    """
+    found = re.search(r"-?\b\d{1,9}\b", text)
+    if found is None or not low <= int(found[0]) <= high:
+        raise ModelError("answer", f"expected a number from {low} to {high}, got {text[:200]!r}")
+    return int(found[0])
+
+
+def triples_json(triples: Iterable[Triple]) -> str:
+    """Facts as a JSON list of lists, one a line."""
+    rows = [json.dumps(list(triple), ensure_ascii=False) for triple in triples]
+    return "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
