@@ -1,0 +1,139 @@
+"""``gym-memory list``: every name there is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import gymnasium as gym
+import typer
+from rich.markup import escape
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.errors import UnknownNameError
+from gym_memory.registry import Registry
+
+__all__ = ["command"]
+
+
+def command(
+    kind: Annotated[
+        str, typer.Argument(help="environments, memories, policies, protocols or wrappers.")
+    ] = "",
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """List environments with their levels, memories, policies, protocols and wrappers.
+
+    Parameters go behind a question mark: `"Cooking?level=hard&split=test"`.
+
+    Example: `gym-memory list environments`
+    """
+    options.load_plugins(plugins)
+    if kind and kind not in _KINDS:
+        raise UnknownNameError("kind of name", kind, _KINDS)
+    for name in [kind] if kind else list(_KINDS):
+        entries = _KINDS[name]()
+        if json_lines:
+            print_json([{"kind": name, **entry} for entry in entries])
+            continue
+        columns = list(entries[0]) if entries else ["name"]
+        table = new_table(*columns, title=name)
+        for entry in entries:
+            table.add_row(*(escape(_text(value)) for value in entry.values()))
+        output().print(table)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={item}" for key, item in value.items())
+    return " ".join(value) if isinstance(value, list) else str(value)
+
+
+def _entries(registry: Registry, more: Callable[[Any], dict[str, Any]]) -> list[dict[str, Any]]:
+    """A record a name; what cannot be imported says what it needs."""
+    entries = []
+    for name in registry.names():
+        try:
+            target = registry.get(name)
+            about, details = _about(target), more(target)
+        except ImportError as error:
+            about, details = f"not available: {error}", more(None)
+        entries.append({"name": name, **details, "about": about})
+    return entries
+
+
+def _about(target: Any) -> str:
+    """First sentence of a docstring."""
+    first = (inspect.getdoc(target) or "").partition("\n\n")[0]
+    return " ".join(first.split())
+
+
+def _parameters(target: Any) -> dict[str, Any]:
+    """Parameters of a spec with their defaults."""
+    if target is None:
+        return {}
+    return {
+        p.name: "" if p.default is p.empty else p.default
+        for p in inspect.signature(target).parameters.values()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "render_mode"
+    }
+
+
+def _environments() -> list[dict[str, Any]]:
+    from gym_memory.envs.registry import ENVIRONMENTS
+
+    def more(target: Any) -> dict[str, Any]:
+        return {
+            "levels": list(getattr(target, "levels", ())),
+            "parameters": _parameters(target),
+        }
+
+    return _entries(ENVIRONMENTS, more)
+
+
+def _memories() -> list[dict[str, Any]]:
+    from gym_memory.memory.registry import MEMORIES
+
+    def more(target: Any) -> dict[str, Any]:
+        return {
+            "layers": dict(getattr(target, "lifetimes", {})),
+            "parameters": _parameters(target),
+        }
+
+    return _entries(MEMORIES, more)
+
+
+def _policies() -> list[dict[str, Any]]:
+    from gym_memory.baselines.registry import POLICIES
+
+    return _entries(POLICIES, lambda target: {"parameters": _parameters(target)})
+
+
+def _protocols() -> list[dict[str, Any]]:
+    from gym_memory.protocols import PROTOCOLS
+
+    return _entries(PROTOCOLS, lambda target: {"parameters": _parameters(target)})
+
+
+def _wrappers() -> list[dict[str, Any]]:
+    from gym_memory import wrappers
+
+    found = []
+    for name in wrappers.__all__:
+        target = getattr(wrappers, name)
+        if isinstance(target, type) and issubclass(target, gym.Wrapper):
+            parameters = {k: v for k, v in _parameters(target).items() if k != "env"}
+            found.append({"name": name, "parameters": parameters, "about": _about(target)})
+    return found
+
+
+_KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "environments": _environments,
+    "memories": _memories,
+    "policies": _policies,
+    "protocols": _protocols,
+    "wrappers": _wrappers,
+}

@@ -1,0 +1,102 @@
+"""What commands print: tables on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from gym_memory.compare import OnProgress
+from gym_memory.jobs import EpisodeRow
+from gym_memory.report import format_interval
+from gym_memory.score import TableRow
+
+__all__ = ["new_table", "output", "print_json", "print_scores", "progress", "shown_progress"]
+
+
+def output() -> Console:
+    """Standard output; as wide as its lines where it is no terminal, so that nothing is cut."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)
+
+
+def progress() -> Console:
+    """Standard error."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(records: Sequence[Any]) -> None:
+    """One object a line."""
+    for record in records:
+        print(json.dumps(record, ensure_ascii=False))
+
+
+def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
+    """A table; columns named in ``right`` hold numbers."""
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for name in names:
+        numeric = name in right
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+    return table
+
+
+def print_scores(rows: Sequence[TableRow]) -> None:
+    """The results table, one a protocol."""
+    numbers = ("n", "failed", "score", "95 %", "success", "steps", "ms/step", "tokens", "USD")
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        table = new_table(
+            "environment", "memory", "policy", *numbers, right=numbers, title=protocol
+        )
+        shown = [row for row in rows if row.protocol == protocol]
+        for row in shown:
+            failed = f"[red]{row.n_failed}[/red]" if row.n_failed else "0"
+            table.add_row(
+                *(escape(row.env), escape(row.memory), escape(row.policy), str(row.n), failed),
+                *(f"{row.score:.3f}", escape(format_interval(row.score_ci))),
+                *(f"{row.success:.2f}", *_numbers(row), f"{row.cost_usd:.2f}"),
+                end_section=row is not shown[-1] and shown[shown.index(row) + 1].env != row.env,
+            )
+        output().print(table)
+
+
+def _numbers(row: TableRow) -> list[str]:
+    pairs = ((row.steps, ".1f"), (row.memory_ms, ".3f"), (row.tokens, ".0f"))
+    return ["–" if value is None else f"{value:{form}}" for value, form in pairs]
+
+
+@contextlib.contextmanager
+def shown_progress(title: str) -> Iterator[OnProgress]:
+    """A progress bar on standard error; gives the callback for ``compare``."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("[red]{task.fields[failed]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
+    failed = 0
+    with bar:
+        task = bar.add_task(escape(title), total=None, failed="")
+
+        def update(done: int, total: int, rows: Sequence[EpisodeRow]) -> None:
+            nonlocal failed
+            failed += any(row.result.failed for row in rows)
+            text = f"{failed} failed" if failed else ""
+            bar.update(task, completed=done, total=total, failed=text)
+
+        yield update

@@ -1,0 +1,181 @@
+"""The one loop: a policy plays an episode of an environment.
+
+Policies of every kind go through :func:`rollout`, so their numbers can be compared. It measures
+and returns; it neither prints nor writes. Steps are recorded, where they are, by a wrapper
+(:class:`gym_memory.wrappers.RecordTrajectory`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.baselines.base import Policy
+from gym_memory.types import MemoryStats, Transition
+
+__all__ = ["EpisodeResult", "OnStep", "rollout"]
+
+OnStep = Callable[[int, dict[str, Any]], None]
+"""Takes the number of the step (0: the reset) and its info."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeResult:
+    """What an episode came to.
+
+    Attributes:
+        task_id: The task instance played; empty when the episode failed before its reset.
+        split: The split that the task belongs to.
+        backend_version: Packages behind the environment, ``textworld 1.7.0``.
+        score: Last score in the backend's own points.
+        max_score: Highest score that can be reached; 0 when unknown.
+        normalized: Score in [0, 1]; 0 for a failed episode.
+        success: The backend's own win.
+        lost: The backend's own loss.
+        steps: Environment steps taken.
+        n_invalid: Steps whose action was refused.
+        tokens: Mean tokens of the recalled memory over the observations shown.
+        memory_ms: Mean wall milliseconds a step that the memory took (update and recall).
+        seconds: Wall seconds of the episode.
+        cost_usd: Money spent on language models, as the policy and the memory count it.
+        counters: Further counts of the policy and the memory (calls, fallbacks, ...).
+        curve: Points ``(step, normalized score)`` where the score changed, the start included.
+        failed: Why the episode could not be played to its end; empty when it was.
+        detail: More about a failure: the last lines of a traceback or of a worker's log.
+    """
+
+    task_id: str = ""
+    split: str = ""
+    backend_version: str = ""
+    score: float = 0.0
+    max_score: float = 0.0
+    normalized: float = 0.0
+    success: bool = False
+    lost: bool = False
+    steps: int = 0
+    n_invalid: int = 0
+    tokens: float = 0.0
+    memory_ms: float = 0.0
+    seconds: float = 0.0
+    cost_usd: float = 0.0
+    counters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    curve: tuple[tuple[int, float], ...] = ()
+    failed: str = ""
+    detail: str = ""
+
+    CLOCKS = ("memory_ms", "seconds")
+    """Fields that a clock wrote: all else is equal in two runs of the same episode."""
+
+    @classmethod
+    def failure(cls, reason: str, detail: str = "", **known: Any) -> EpisodeResult:
+        """The result of an episode that broke off: score 0, whatever was reached before."""
+        return cls(failed=reason or "failed", detail=detail, **known)
+
+
+def rollout(
+    env: gym.Env[Any, Any],
+    policy: Policy,
+    seed: int,
+    *,
+    task_id: str = "",
+    policy_seed: int | None = None,
+    limit: int | None = None,
+    on_step: OnStep | None = None,
+) -> EpisodeResult:
+    """Play one episode.
+
+    Args:
+        env: An environment, usually with a memory in its observation.
+        policy: Who plays.
+        seed: Seed of the environment's reset.
+        task_id: Pins a task instance; empty lets ``seed`` choose.
+        policy_seed: Seed of the policy's own chance; ``seed`` when None.
+        limit: Steps after which the episode is cut, besides the environment's own limit.
+        on_step: Called after the reset and after every step.
+
+    Returns:
+        The measured episode. Errors of the environment and the policy pass through.
+    """
+    if policy.uses_oracle:
+        policy.oracle = env.get_wrapper_attr("oracle")
+    set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
+    tally = _Tally(env, policy, on_step)
+    obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
+    policy.reset(info, seed if policy_seed is None else policy_seed)
+    tally.add(info)
+    terminated, truncated = bool(info.get("won") or info.get("lost")), False
+    while not (terminated or truncated):
+        action = policy.act(obs, info)
+        if set_focus is not None:
+            set_focus(policy.focus)
+        next_obs, reward, terminated, truncated, info = env.step(action)
+        if limit is not None and not terminated:
+            truncated = truncated or tally.steps + 1 >= limit
+        policy.update(Transition(obs, action, float(reward), next_obs, terminated, truncated, info))
+        obs = next_obs
+        tally.add(info)
+    return tally.result()
+
+
+class _Tally:
+    """Adds up an episode."""
+
+    def __init__(self, env: gym.Env[Any, Any], policy: Policy, on_step: OnStep | None):
+        memory = env.get_wrapper_attr("memory") if env.has_wrapper_attr("memory") else None
+        self._counting: list[Any] = [c for c in (policy, memory) if hasattr(c, "counters")]
+        self._before = self._counters()
+        self._started = time.perf_counter()
+        self._on_step = on_step
+        self._info: dict[str, Any] = {}
+        self._curve: list[tuple[int, float]] = []
+        self._tokens = 0
+        self._memory_ms = 0.0
+        self.steps = -1
+
+    def _counters(self) -> dict[str, float]:
+        total: dict[str, float] = {}
+        for part in self._counting:
+            for name, value in part.counters().items():
+                total[name] = total.get(name, 0) + value
+        return total
+
+    def add(self, info: dict[str, Any]) -> None:
+        """Count one observation: the reset's or a step's."""
+        self.steps += 1
+        self._info = info
+        stats = info.get("memory_stats") or MemoryStats()
+        self._tokens += stats.tokens
+        self._memory_ms += stats.update_ms + stats.recall_ms
+        normalized = info.get("normalized_score", 0.0)
+        if not self._curve or self._curve[-1][1] != normalized:
+            self._curve.append((self.steps, normalized))
+        if self._on_step is not None:
+            self._on_step(self.steps, info)
+
+    def result(self) -> EpisodeResult:
+        info, shown = self._info, self.steps + 1
+        counters = {
+            name: value - self._before.get(name, 0) for name, value in self._counters().items()
+        }
+        return EpisodeResult(
+            task_id=info.get("task_id", ""),
+            split=info.get("split", ""),
+            backend_version=info.get("backend_version", ""),
+            score=float(info.get("score", 0.0)),
+            max_score=float(info.get("max_score", 0.0)),
+            normalized=float(info.get("normalized_score", 0.0)),
+            success=bool(info.get("success", False)),
+            lost=bool(info.get("lost", False)),
+            steps=self.steps,
+            n_invalid=int(info.get("n_invalid", 0)),
+            tokens=self._tokens / shown,
+            memory_ms=self._memory_ms / shown,
+            seconds=time.perf_counter() - self._started,
+            cost_usd=float(counters.pop("cost_usd", 0.0)),
+            counters=counters,
+            curve=tuple(self._curve),
+        )

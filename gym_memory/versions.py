@@ -1,0 +1,100 @@
+"""What is installed: the versions behind a result, and what each extra still lacks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.requirements import Requirement
+
+from gym_memory.version import __version__
+
+__all__ = ["Package", "environment_record", "packages"]
+
+DISTRIBUTION = "gym-memory"
+
+
+class Package(NamedTuple):
+    """A package that gym-memory or one of its extras asks for.
+
+    Attributes:
+        name: Name on the package index.
+        wanted: Version range, ``<1.8,>=1.7``; empty for any.
+        extra: The extra that asks for it; empty for gym-memory itself.
+        version: Installed version; empty when absent.
+        fits: Whether the installed version is in the range.
+    """
+
+    name: str
+    wanted: str
+    extra: str
+    version: str
+    fits: bool
+
+
+def packages() -> list[Package]:
+    """All packages that gym-memory's metadata names, in its order."""
+    try:
+        extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return []
+    found = []
+    for requirement in map(Requirement, lines):
+        if requirement.name == DISTRIBUTION:
+            continue
+        asking = [""]
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            asking = [e for e in extras if requirement.marker.evaluate({"extra": e})]
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        fits = bool(version) and requirement.specifier.contains(version, prereleases=True)
+        wanted = str(requirement.specifier)
+        found += [Package(requirement.name, wanted, extra, version, fits) for extra in asking]
+    return found
+
+
+def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
+    """Where a run was made: versions, machine, commit.
+
+    Args:
+        backends: Environment to the versions of the packages behind it.
+    """
+    return {
+        "gym_memory": __version__,
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "host": platform.node(),
+        "cpus": os.cpu_count(),
+        "packages": {p.name: p.version for p in sorted(packages()) if p.version},
+        "backends": dict(backends),
+    }
+
+
+def _git_commit() -> str:
+    """Commit of the checkout that this package runs from, marked when it was changed since.
+
+    Empty for an installed copy, even inside the checkout of another project.
+    """
+    folder = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(folder), *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=10
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/")
+        return git("rev-parse", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""
