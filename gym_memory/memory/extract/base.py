@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["Extraction", "Extractor", "Mention", "Pattern"]
+__all__ = ["Extraction", "Extractor", "Mention", "Pattern", "apply"]
 
 
 class Mention(NamedTuple):
@@ -50,3 +50,25 @@ class Extractor(Protocol):
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Facts of one step, given the graph as it stands before the step."""
         ...
+
+
+def apply(
+    extraction: Extraction, graph: TemporalGraph, t: int, *, episode: int = -1
+) -> list[Triple]:
+    """Change a graph by what a step stated.
+
+    Args:
+        extraction: What an extractor found.
+        graph: The graph; changed in place.
+        t: The graph's clock at this step.
+        episode: Id of the observation that states it; -1 for none.
+
+    Returns:
+        The facts stated, normalised.
+    """
+    for pattern in extraction.outdated:
+        graph.retire_matching(*pattern, t=t, by="text")
+    return [
+        graph.add(triple, t, episode=episode, start=start, end=end).triple
+        for triple, start, end in extraction.mentions
+    ]
