@@ -12,8 +12,11 @@ MEMORIES = Registry(
     "memory",
     "gym_memory.memories",
     {
+        "arigraph": "gym_memory.memory.arigraph:AriGraph",
         "none": "gym_memory.memory.none:NoMemory",
         "history": "gym_memory.memory.history:History",
+        "oracle": "gym_memory.memory.oracle:OracleGraph",
+        "shuffled": "gym_memory.memory.shuffled:ShuffledGraph",
     },
 )
 

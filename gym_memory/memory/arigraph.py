@@ -1,0 +1,317 @@
+"""AriGraph (Anokhin et al.): a semantic graph and the observations that are tied to it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from operator import length_hint
+from typing import Any, ClassVar, Literal, get_args
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.memory.base import Lifetime, Memory
+from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
+from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
+from gym_memory.memory.episodic import EpisodicIndex
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.render import Page, fact_block, fit_episodes
+from gym_memory.memory.semantic import SemanticIndex
+from gym_memory.memory.structural import StructuralIndex
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
+
+__all__ = ["AriGraph"]
+
+RecallMode = Literal["structural", "semantic"]
+_EPISODES_SHARE = 4
+"""A quarter of the budget is kept free for recalled observations."""
+
+
+class AriGraph(Memory):
+    """The paper's memory: semantic facts that are kept up to date, episodes tied to them.
+
+    A step extracts facts from the observation, retires those that it made untrue, adds the rest,
+    and adds the observation as an episodic vertex tied to all of its facts. A recall is
+    Algorithm 1: facts first, then the ``episodes`` observations that score best by equation 1
+    against them, then, unless ``exploration`` is off, all exits that nobody took (Algorithm 3).
+
+    Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
+    entities in view, the policy's focus and the task. ``structural``, the default, needs no
+    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.structural`.
+
+    What differs from the paper: facts are retired by the slots of the schema unless ``llm`` is
+    given; results are ranked and cut to the budget; an observation that repeats a recent or a
+    better one word for word is left out.
+
+    Args:
+        width: Edges that one query of Algorithm 2 retrieves, w >= 1.
+        depth: Depth d >= 0 of Algorithm 2; the authors' code uses 1 or 2.
+        episodes: Observations to recall, k >= 0.
+        recent: Latest observations, besides the present one, that are never recalled, >= 0,
+            because the agent's history shows them.
+        recall: ``structural`` or ``semantic``.
+        encoder: Encoder of ``semantic``, see :mod:`gym_memory.memory.encoders`.
+        threshold: Least similarity of a retrieved edge; None for any, as in the paper; ``auto``
+            for what unrelated texts rarely reach with this very encoder.
+        episodic: Whether to recall observations (the paper's ablation).
+        semantic: Whether to recall facts (the paper's ablation); the graph is still built, for
+            the episodic search starts from it.
+        exploration: Whether to recall exits that nobody took (the paper's ablation).
+        episodic_score: ``paper`` is equation 1, ``code`` what the authors' code computes.
+        lifetime: When the graph and the episodes are cleared: at every ``episode``, when the
+            task instance changes (``trial``), when the goal changes (``task``), never
+            (``forever``).
+
+    Raises:
+        InvalidArgumentError: An argument has the wrong value.
+        UnknownNameError: ``recall``, ``episodic_score`` or ``lifetime`` is not one of the above.
+    """
+
+    name: ClassVar[str] = "arigraph"
+
+    def __init__(
+        self,
+        *,
+        width: int = 6,
+        depth: int = 2,
+        episodes: int = 2,
+        recent: int = 5,
+        recall: str = "structural",
+        encoder: str = DEFAULT_MODEL,
+        threshold: float | str | None = None,
+        episodic: bool = True,
+        semantic: bool = True,
+        exploration: bool = True,
+        episodic_score: str = "paper",
+        lifetime: str = "episode",
+    ):
+        for label, number, least in (
+            ("width", width, 1), ("depth", depth, 0), ("episodes", episodes, 0),
+            ("recent", recent, 0),
+        ):  # fmt: skip
+            if isinstance(number, bool) or not isinstance(number, int) or number < least:
+                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+        for label, flag in (
+            ("episodic", episodic), ("semantic", semantic), ("exploration", exploration),
+        ):  # fmt: skip
+            if not isinstance(flag, bool):
+                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+        for label, chosen, known in (
+            ("recall", recall, get_args(RecallMode)),
+            ("episodic_score", episodic_score, get_args(Variant)),
+            ("lifetime", lifetime, ("episode", "trial", "task", "forever")),
+        ):
+            if chosen not in known:
+                raise UnknownNameError(label, str(chosen), known)
+        self.width, self.depth, self.k, self.recent = width, depth, episodes, recent
+        self.episodic, self.semantic, self.exploration = episodic, semantic, exploration
+        self.episodic_score: Any = episodic_score
+        self.lifetime = lifetime
+        self._encoder = make_encoder(encoder) if recall == "semantic" else None
+        self.threshold = self._threshold(threshold)
+        self._task = Task("", "")
+        self._clear()
+
+    def _threshold(self, threshold: float | str | None) -> float | None:
+        if threshold == "auto":
+            return calibrated_threshold(self._encoder) if self._encoder else None
+        if threshold is None or (
+            isinstance(threshold, int | float) and not isinstance(threshold, bool)
+        ):
+            return threshold
+        raise InvalidArgumentError(
+            f"expected threshold as a number, 'auto' or None, got {threshold!r}"
+        )
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Both layers live as long as ``lifetime`` says."""
+        return {"graph": self.lifetime, "episodes": self.lifetime}  # type: ignore[dict-item]
+
+    # ------------------------------------------------------------ the episode
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode; clears graph and episodes where their lifetime is over."""
+        last, self._task = self._task, task
+        kept = {
+            "episode": False,
+            "trial": task.id == last.id,
+            "task": task.goal == last.goal,
+            "forever": True,
+        }
+        if kept[self.lifetime] and len(self.store):
+            self._origin = self.graph.now + 1
+            self._wake()
+        else:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.graph, self.store = TemporalGraph(), EpisodeStore()
+        self._origin = self._calls = self._tokens = 0
+        self._index()
+
+    def _index(self) -> None:
+        """Indexes over the present graph; they fill themselves."""
+        self._structure = StructuralIndex(self.graph, exploration=self.exploration)
+        self._past = EpisodicIndex(self.store)
+        self._meaning = SemanticIndex(self.graph, self._encoder) if self._encoder else None
+
+    def _wake(self) -> None:
+        """A new episode in a known world: the agent holds nothing and stands who knows where."""
+
+    def observe(self, step: Step) -> None:
+        """Learn the facts of a step and keep its observation."""
+        triples = self._learn(step, self._origin + step.t)
+        self.store.add(self._origin + step.t, step.text, step.action, triples)
+
+    def _learn(self, step: Step, t: int) -> list[Triple]:
+        """Update the graph; returns the facts that the observation stated."""
+        graph, episode = self.graph, len(self.store)
+        found = get_extractor(self._task.dialect).extract(step, graph, self._task)
+        self._calls += 1
+        for pattern in found.outdated:
+            graph.retire_matching(*pattern, t=t, by="text")
+        return [
+            graph.add(triple, t, episode=episode, start=start, end=end).triple
+            for triple, start, end in found.mentions
+        ]
+
+    # ------------------------------------------------------------ Algorithm 1
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Facts and observations that matter now, within ``budget`` tokens."""
+        reserved = budget // _EPISODES_SHARE if self._recalls_episodes() else 0
+        page = Page(budget - reserved)
+        if self._meaning is not None:
+            relevant = self._fill_by_meaning(cue, page)
+        elif self.semantic:
+            relevant = page.triples[: self._structure.rank(cue, page)]
+        else:
+            relevant = self._without_facts(cue, budget, page)
+        text = page.text()
+        episodes: tuple[str, ...] = ()
+        if self._recalls_episodes():
+            left = budget * CHARS_PER_TOKEN - len(text) - 1
+            told, episodes = fit_episodes(
+                self._recall_episodes(relevant, cue), max(left, 0) // CHARS_PER_TOKEN
+            )
+            text = f"{text}\n{told}" if text and told else text or told
+        self._tokens = count_tokens(text)
+        return Recall(text, tuple(page.triples), episodes)
+
+    def _recalls_episodes(self) -> bool:
+        return self.episodic and self.k > 0 and len(self.store) > self.recent + 1
+
+    def _fill_by_meaning(self, cue: Cue, page: Page) -> list[Triple]:
+        """Algorithm 2 for every query, then unexplored exits; the facts found."""
+        assert self._meaning is not None
+        found = self._meaning.search(self._queries(cue), self.width, self.threshold)
+        if self.semantic:
+            by_subject: dict[str, list[Triple]] = {}
+            for triple, _ in found:
+                by_subject.setdefault(triple.subject, []).append(triple)
+            for facts in by_subject.values():
+                page.put(fact_block(facts))
+        if self.exploration:
+            self._structure.put_unexplored(page)
+        return [triple for triple, _ in found]
+
+    def _queries(self, cue: Cue) -> list[tuple[str, int]]:
+        """Search texts with their depths: what is in view, the focus, the task."""
+        texts = [cue.focus, *self._structure.queries(cue), cue.task]
+        return [(text, self.depth) for text in texts if text]
+
+    def _without_facts(self, cue: Cue, budget: int, page: Page) -> list[Triple]:
+        """The ablation without semantic memory: the search runs, its facts are not shown."""
+        scratch = Page(budget)
+        relevant = scratch.triples[: self._structure.rank(cue, scratch)]
+        if self.exploration:
+            self._structure.put_unexplored(page)
+        return relevant
+
+    def _recall_episodes(self, relevant: Iterable[Triple], cue: Cue) -> Iterator[Episode]:
+        """EpisodicSearch of Algorithm 1: the best ``k`` observations that are not recent."""
+        hidden = self.recent + 1
+        store = self.store
+        newest = range(max(len(store) - hidden, 0), len(store))
+        seen = {cue.text, *[store[id].text for id in newest]}
+        if self.episodic_score == "paper":
+            ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
+        else:
+            ranked = self._ranked_as_in_code(relevant, cue, hidden, seen)
+        return islice(ranked, self.k)
+
+    def _ranked_as_in_code(
+        self, relevant: Iterable[Triple], cue: Cue, hidden: int, seen: set[str]
+    ) -> Iterator[Episode]:
+        """The authors' score: shared facts plus, with an encoder, similarity to the plan."""
+        store, encoder = self.store, self._encoder
+        similarity = None
+        if encoder is not None and cue.focus:
+            texts = [episode.text for episode in store]
+            similarity = (encoder.encode(texts) @ encoder.encode([cue.focus])[0]).round(5).tolist()
+        scores = store.episodic_scores(
+            relevant, exclude_last=hidden, variant="code", similarity=similarity
+        )
+        for id in sorted(scores, key=lambda id: (-scores[id], -id)):
+            if scores[id] > 0 and store[id].text not in seen:
+                seen.add(store[id].text)
+                yield store[id]
+
+    # ------------------------------------------------------------ state
+
+    def state(self) -> dict[str, Any]:
+        """Graph, episodes, task and clock."""
+        return {
+            "graph": self.graph.state(),
+            "episodes": self.store.state(),
+            "task": list(self._task),
+            "origin": self._origin,
+            "calls": self._calls,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        graph, store = TemporalGraph(), EpisodeStore()
+        graph.load_state(state["graph"])
+        store.load_state(state["episodes"])
+        self._task = Task(*state["task"])
+        self._origin, self._calls = int(state["origin"]), int(state["calls"])
+        self.graph, self.store = graph, store
+        self._index()
+
+    def snapshot(self) -> Any:
+        """The present state; O(changes since the last snapshot) and a copy of references."""
+        return (
+            self.graph, self.graph.snapshot(), self.store.snapshot(),
+            self._task, self._origin, self._calls,
+        )  # fmt: skip
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot; O(changes) within an episode, a copy of the graph otherwise."""
+        graph, version, episodes, self._task, self._origin, self._calls = snapshot
+        try:
+            self.graph.restore(version)
+        except InvalidArgumentError:  # of an earlier episode: another graph
+            self.graph = graph.fork()
+            self.graph.restore(version)
+            self._index()
+        self.store.restore(episodes)
+
+    def fork(self) -> Memory:
+        """An independent copy that shares what neither of the two changes."""
+        twin = copy.copy(self)
+        twin.graph, twin.store = self.graph.fork(), self.store.fork()
+        twin._index()
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """Sizes, tokens of the last recall, and calls of the extraction role."""
+        return MemoryStats(
+            facts=length_hint(self.graph.facts()),
+            live_facts=len(self.graph),
+            episodes=len(self.store),
+            tokens=self._tokens,
+            extraction_calls=self._calls,
+        )

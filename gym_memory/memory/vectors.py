@@ -1,0 +1,223 @@
+"""Vectors: a growing matrix that can be searched, and a cache of what was encoded.
+
+Both are exact. The matrix answers with dot products of unit vectors, rounded so that the last
+bits of a matrix product (which depend on its shape) never change a ranking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.cache import cache_dir
+from gym_memory.errors import InvalidArgumentError
+
+__all__ = ["VectorCache", "VectorIndex"]
+
+_DECIMALS = 5
+_CHUNK = 500
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, "
+    "PRIMARY KEY (encoder, text)) WITHOUT ROWID"
+)
+_MOST_KEPT = 200_000
+"""Vectors kept in a process; 300 MB of 384 numbers each. The oldest go first."""
+
+Vectors = NDArray[np.float32]
+
+
+class VectorIndex:
+    """Rows under integer ids; adding and removing are O(1) amortised, searching is exact.
+
+    Args:
+        dim: Length of a vector, >= 1.
+
+    >>> index = VectorIndex(2)
+    >>> index.add([7, 3], np.array([[1, 0], [0, 1]], dtype=np.float32))
+    >>> index.search(np.array([[0.6, 0.8]], dtype=np.float32), k=2)
+    [[(3, 0.8), (7, 0.6)]]
+    """
+
+    def __init__(self, dim: int):
+        if isinstance(dim, bool) or not isinstance(dim, int) or dim < 1:
+            raise InvalidArgumentError(f"expected dim as an int >= 1, got {dim!r}")
+        self.dim = dim
+        self._rows: Vectors = np.empty((16, dim), dtype=np.float32)
+        self._ids: NDArray[np.int64] = np.empty(16, dtype=np.int64)
+        self._row_of: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self._row_of)
+
+    def __contains__(self, id: int) -> bool:
+        """Whether there is a row under that id."""
+        return id in self._row_of
+
+    def add(self, ids: Sequence[int], vectors: Vectors) -> None:
+        """Add rows; an id that has one gets the new one.
+
+        Args:
+            ids: Ids, of length n.
+            vectors: float32 of shape (n, dim).
+
+        Raises:
+            InvalidArgumentError: The shapes do not fit.
+        """
+        if vectors.shape != (len(ids), self.dim):
+            raise InvalidArgumentError(
+                f"expected vectors of shape {(len(ids), self.dim)}, got {vectors.shape}"
+            )
+        while len(self) + len(ids) > len(self._ids):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._ids = np.concatenate([self._ids, np.empty_like(self._ids)])
+        for id, vector in zip(ids, vectors, strict=True):
+            row = self._row_of.setdefault(id, len(self._row_of))
+            self._rows[row], self._ids[row] = vector, id
+
+    def remove(self, id: int) -> bool:
+        """Remove a row: the last one takes its place. Returns whether there was one."""
+        row = self._row_of.pop(id, None)
+        if row is None:
+            return False
+        last = len(self._row_of)
+        if row != last:
+            moved = int(self._ids[last])
+            self._rows[row], self._ids[row] = self._rows[last], moved
+            self._row_of[moved] = row
+        return True
+
+    def similarities(self, queries: Vectors) -> NDArray[np.float32]:
+        """Dot products, shape (number of queries, number of rows), in the order of ``ids``."""
+        return np.round(queries @ self._rows[: len(self)].T, _DECIMALS)
+
+    def search(
+        self, queries: Vectors, k: int, threshold: float | None = None
+    ) -> list[list[tuple[int, float]]]:
+        """The ``k`` most similar rows of each query, best first; of equal ones the lower id.
+
+        Args:
+            queries: float32 of shape (q, dim).
+            k: Most rows a query, >= 1.
+            threshold: Least similarity; None for any.
+
+        Returns:
+            For each query pairs (id, similarity).
+        """
+        if k < 1:
+            raise InvalidArgumentError(f"expected k as an int >= 1, got {k!r}")
+        count = len(self)
+        if not count or not len(queries):
+            return [[] for _ in range(len(queries))]
+        similar = self.similarities(queries)
+        if k < count:  # everything that reaches the k-th best, ties included
+            least = np.partition(similar, count - k, axis=1)[:, count - k]
+        else:
+            least = np.full(len(queries), -np.inf, dtype=np.float32)
+        if threshold is not None:
+            least = np.maximum(least, np.float32(threshold))
+        which, rows = np.nonzero(similar >= least[:, None])
+        values, ids = similar[which, rows], self._ids[rows]
+        order = np.lexsort((ids, -values, which))
+        found: list[list[tuple[int, float]]] = [[] for _ in range(len(queries))]
+        for query, id, value in zip(
+            which[order].tolist(), ids[order].tolist(), values[order].tolist(), strict=True
+        ):
+            if len(found[query]) < k:
+                found[query].append((id, round(value, _DECIMALS)))
+        return found
+
+
+class VectorCache:
+    """Vectors of texts that were encoded: in this process, and in a file for the next one.
+
+    The file is a SQLite database that several processes may use at once. A file that cannot be
+    used costs time, never an answer.
+
+    Args:
+        path: The file; None keeps nothing on disk.
+    """
+
+    def __init__(self, path: Path | None = None):
+        self._path = path
+        self._kept: dict[tuple[str, str], NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+
+    _shared: ClassVar[dict[Path | None, VectorCache]] = {}
+
+    @classmethod
+    def shared(cls, *, disk: bool = True) -> VectorCache:
+        """The one cache of this process, on disk in the cache folder unless told otherwise."""
+        path = cache_dir() / "vectors.sqlite" if disk else None
+        return cls._shared.setdefault(path, cls(path))
+
+    def __len__(self) -> int:
+        """Number of vectors in this process."""
+        return len(self._kept)
+
+    def get(self, encoder: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of those ``texts`` that are known under an encoder's id."""
+        with self._lock:
+            found = {t: v for t in texts if (v := self._kept.get((encoder, t))) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing and self._path is not None:
+            read = self._read(encoder, missing)
+            self._keep(encoder, read)
+            found.update(read)
+        return found
+
+    def put(self, encoder: str, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keep vectors, float32 of shape (len(texts), dim)."""
+        self._keep(encoder, dict(zip(texts, vectors, strict=True)))
+        if self._path is not None:
+            rows = [
+                (encoder, text, np.asarray(vector, dtype="<f4").tobytes())
+                for text, vector in zip(texts, vectors, strict=True)
+            ]
+            with contextlib.suppress(sqlite3.Error, OSError):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._open() as database:
+                    database.execute("PRAGMA journal_mode=WAL")
+                    database.execute(_TABLE)
+                    database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _keep(self, encoder: str, found: dict[str, NDArray[np.float32]]) -> None:
+        with self._lock:
+            for text, vector in found.items():
+                self._kept[encoder, text] = vector
+            while len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+
+    def _read(self, encoder: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found: dict[str, NDArray[np.float32]] = {}
+        if self._path is None or not self._path.is_file():
+            return found
+        with contextlib.suppress(sqlite3.Error), self._open() as database:
+            for start in range(0, len(texts), _CHUNK):
+                part = texts[start : start + _CHUNK]
+                marks = ",".join("?" * len(part))
+                rows = database.execute(
+                    f"SELECT text, vector FROM vectors WHERE encoder = ? AND text IN ({marks})",
+                    (encoder, *part),
+                )
+                for text, vector in rows:
+                    found[text] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+        return found
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A short connection: nothing stays open over a fork of the process."""
+        assert self._path is not None
+        database = sqlite3.connect(self._path, timeout=5)
+        try:
+            with database:
+                yield database
+        finally:
+            database.close()

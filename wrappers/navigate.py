@@ -1,0 +1,118 @@
+"""Navigate: walk to a known place with one action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.places import current_place, route, visited_places
+from gym_memory.memory.schema import PLAYER, direction_of
+from gym_memory.wrappers.checks import check_flag, check_keys
+
+__all__ = ["Navigate"]
+
+Obs = dict[str, Any]
+
+GO_TO = "go to "
+
+
+class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
+    """Adds ``go to <place>`` for the places that the agent was in, its own excluded.
+
+    The way is the shortest in the memory's graph. Every move on it is a real step of the
+    environment: counted, seen by the memory, and able to end the episode. The walk stops early
+    when a move does not lead where the memory says, and, with ``stop_on_new``, when something
+    comes to light on the way that the memory did not know. (The AriGraph authors' ``go to``
+    counts as one step, learns nothing on the way and runs on when it is blocked.)
+
+    The observation is that of the last move, its ``text`` the texts of all moves. The reward is
+    their sum. Info: ``navigate_moves``, the commands played, empty for any other action.
+
+    Where the observation lists no valid actions (``valid_actions=False``, the episode is over)
+    nothing is added to it; ``go to`` works all the same.
+
+    Args:
+        env: An environment with a memory that keeps a graph (``arigraph``, ``oracle``, ...).
+        stop_on_new: Whether to stop where something new appears.
+
+    Raises:
+        InvalidArgumentError: The memory keeps no graph, or an argument is not of that kind.
+    """
+
+    def __init__(self, env: gym.Env[Obs, str], stop_on_new: bool = True):
+        check_keys("Navigate", env, ("memory", "triples"), "wrap it around MemoryObservation")
+        check_flag("stop_on_new", stop_on_new)
+        memory = env.get_wrapper_attr("memory")
+        if not hasattr(memory, "graph"):
+            raise InvalidArgumentError(
+                f"Navigate: expected a memory with a graph such as 'arigraph', got {memory.name!r}"
+            )
+        gym.utils.RecordConstructorArgs.__init__(self, stop_on_new=stop_on_new)
+        gym.Wrapper.__init__(self, env)
+        self._memory = memory
+        self._stop_on_new = stop_on_new
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Reset; no place but the present one was visited yet."""
+        return self._offering(*self.env.reset(seed=seed, options=options), moves=())
+
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        """Play an action, or the moves of a ``go to``."""
+        way = self._way(action)
+        if not way:
+            obs, reward, terminated, truncated, info = self.env.step(action)
+            obs, info = self._offering(obs, info, moves=())
+            return obs, float(reward), terminated, truncated, info
+        moves: list[str] = []
+        texts: list[str] = []
+        total = 0.0
+        for direction, place in way:
+            known = len(self._memory.graph.events)
+            moves.append(f"go {direction}")
+            obs, reward, terminated, truncated, info = self.env.step(moves[-1])
+            texts.append(obs["text"])
+            total += float(reward)
+            if terminated or truncated or current_place(self._memory.graph) != place:
+                break
+            if self._stop_on_new and self._something_new(known):
+                break
+        obs, info = self._offering({**obs, "text": "\n".join(texts)}, info, moves=tuple(moves))
+        return obs, total, terminated, truncated, info
+
+    def _way(self, action: str) -> list[tuple[str, str]]:
+        """The moves of a ``go to`` that is offered now; empty for every other action."""
+        if not isinstance(action, str) or not action.startswith(GO_TO):
+            return []
+        graph = self._memory.graph
+        target = graph.normalize(action.removeprefix(GO_TO))
+        return (route(graph, target) or []) if target in visited_places(graph) else []
+
+    def _something_new(self, known: int) -> bool:
+        """Whether the last move taught more than the agent's own whereabouts."""
+        return any(
+            not ended and fact.subject != PLAYER and direction_of(fact.relation) is None
+            for _, fact, ended, *_ in self._memory.graph.events[known:]
+        )
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """The environment's valid actions and the places to go to."""
+        return (*self.env.get_wrapper_attr("valid_actions")(), *self._offers())
+
+    def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
+        """Return to a snapshot of the environment below."""
+        return self._offering(*self.env.get_wrapper_attr("restore")(snapshot), moves=())
+
+    def _offers(self) -> list[str]:
+        return [GO_TO + place for place in visited_places(self._memory.graph)]
+
+    def _offering(
+        self, obs: Obs, info: dict[str, Any], moves: tuple[str, ...]
+    ) -> tuple[Obs, dict[str, Any]]:
+        info["navigate_moves"] = moves
+        if obs["valid_actions"]:
+            obs = {**obs, "valid_actions": (*obs["valid_actions"], *self._offers())}
+        return obs, info
