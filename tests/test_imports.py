@@ -1,0 +1,263 @@
+"""Imports run one way, and what is optional is imported only when it is used.
+
+The rules are read off the sources; what they are for is then tried in fresh processes.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "gym_memory"
+
+# From the bottom up; a module may import its own layer and those before it. The top layer is
+# everything that is not named: run, score, results, report, cli, viewer, ...
+LAYERS = [
+    {
+        *("types", "errors", "specs", "registry", "tokens", "optional"),
+        *("version", "trajectory", "cache"),
+    },
+    {"llm", "prompts"},
+    {"memory"},
+    {"spaces", "envs"},
+    {"wrappers"},
+    {"baselines"},
+]
+TOP = len(LAYERS)
+
+# Besides its own folder and the lowest layer, all that a policy may use: how text is read, where
+# things lie in a graph, how a model is called. No game, no wrapper, no loop.
+FOR_BASELINES = (
+    "gym_memory.llm",
+    "gym_memory.memory.encoders",
+    "gym_memory.memory.extract",
+    "gym_memory.memory.graph",
+    "gym_memory.memory.places",
+    "gym_memory.memory.schema",
+)
+
+
+class Import(NamedTuple):
+    """``importer`` imports ``target``; ``typing`` where only a type checker sees it."""
+
+    importer: str
+    target: str
+    line: int
+    typing: bool
+
+    def __str__(self) -> str:
+        return f"{self.importer}:{self.line} imports {self.target}"
+
+
+def sources() -> dict[str, Path]:
+    """Dotted name to file, the linked folders included."""
+    files = [*PACKAGE.rglob("*.py")]
+    for linked in ("wrappers", "baselines"):
+        files += [p for p in (PACKAGE / linked).rglob("*.py") if p not in files]
+    names = {}
+    for path in files:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return names
+
+
+def imports_of(module: str, source: str) -> Iterator[Import]:
+    tree = ast.parse(source)
+    unseen = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}:{node.lineno} uses a relative import"
+            targets = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            yield Import(module, target, node.lineno, id(node) in unseen)
+
+
+SOURCES = sources()
+IMPORTS = [
+    found
+    for name, path in SOURCES.items()
+    for found in imports_of(name, path.read_text(encoding="utf-8"))
+]
+
+
+def layer(module: str) -> int:
+    parts = module.split(".")
+    name = parts[1] if len(parts) > 1 else ""
+    return next((i for i, names in enumerate(LAYERS) if name in names), TOP)
+
+
+def within(target: str, *modules: str) -> bool:
+    return any(target == m or target.startswith(m + ".") for m in modules)
+
+
+def optional_modules() -> set[str]:
+    """Top-level modules of everything that only an extra installs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {
+        re.match(r"[\w.-]+", requirement).group().lower()  # type: ignore[union-attr]
+        for extra, requirements in project["optional-dependencies"].items()
+        if extra not in ("dev", "all")
+        for requirement in requirements
+    }
+    provided = importlib.metadata.packages_distributions()
+    found = {
+        module
+        for module, distributions in provided.items()
+        if names & {d.lower() for d in distributions}
+    }
+    # Those that come with the others, or have another name where they are not installed.
+    return found | {
+        *("torch", "textworld", "jericho", "stable_baselines3", "sb3_contrib", "openai"),
+        *("sentence_transformers", "transformers", "networkx", "huggingface_hub", "nle"),
+    }
+
+
+OPTIONAL = optional_modules()
+
+
+def test_the_sources_are_all_seen() -> None:
+    assert {
+        "gym_memory",
+        "gym_memory.memory.base",
+        "gym_memory.wrappers.memory",
+        "gym_memory.baselines.base",
+    } <= set(SOURCES)
+    assert any(i.importer == "gym_memory.wrappers.make" for i in IMPORTS)
+    assert {"torch", "textworld", "sentence_transformers"} <= OPTIONAL
+    assert not {"gymnasium", "numpy"} & OPTIONAL
+
+
+def test_layers() -> None:
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if within(found.target, "gym_memory")
+        and layer(found.target) > layer(found.importer)
+        # `gym_memory.version` and the like: the package itself is the top.
+        and found.target != "gym_memory.__version__"
+    ]
+    assert wrong == []
+
+
+def test_memory_knows_no_framework() -> None:
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if within(found.importer, "gym_memory.memory", "gym_memory.llm", "gym_memory.types")
+        and within(found.target, "gymnasium", "torch")
+    ]
+    assert wrong == []
+
+
+def test_policies_know_no_game_and_no_loop() -> None:
+    base = tuple(f"gym_memory.{name}" for name in LAYERS[0])
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if within(found.importer, "gym_memory.baselines")
+        and within(found.target, "gym_memory", "gymnasium")
+        and not within(found.target, "gym_memory.baselines", *base, *FOR_BASELINES)
+    ]
+    assert wrong == []
+
+
+def test_optional_packages_go_through_require() -> None:
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.target.split(".")[0] in OPTIONAL and not found.typing
+    ]
+    assert wrong == []
+
+
+def test_rules_can_fail() -> None:
+    """The checks above see what they are meant to see."""
+    assert layer("gym_memory.memory.base") < layer("gym_memory.envs") < layer("gym_memory.run")
+    assert layer("gym_memory.llm.base") < layer("gym_memory.memory.roles")
+    assert layer("gym_memory") == layer("gym_memory.cli.main") == TOP
+    code = "if TYPE_CHECKING:\n    import torch\ndef f():\n    from torch import nn\n"
+    assert [(i.target, i.line, i.typing) for i in imports_of("x", code)] == [
+        ("torch", 2, True),
+        ("torch.nn", 4, False),
+    ]
+    with pytest.raises(AssertionError, match="relative import"):
+        list(imports_of("x", "from . import y"))
+
+
+IMPORT_ONLY = """
+import json, sys
+events = []
+sys.addaudithook(lambda name, args: events.append(name) if name.startswith("socket.") else None)
+sys.dont_write_bytecode = True
+import gym_memory
+import gym_memory.memory, gym_memory.envs, gym_memory.wrappers, gym_memory.baselines
+from gym_memory.envs import ENVIRONMENTS
+from gym_memory.memory import MEMORIES
+from gym_memory.baselines.registry import POLICIES
+names = ENVIRONMENTS.names(), MEMORIES.names(), POLICIES.names()
+print(json.dumps([sorted(sys.modules), events]))
+"""
+
+
+def test_importing_and_listing_loads_nothing_optional_and_opens_no_socket(python) -> None:
+    modules, events = json.loads(python(IMPORT_ONLY))
+    tops = {name.split(".")[0] for name in modules}
+    assert "gym_memory" in tops
+    assert tops & (OPTIONAL | {"matplotlib"}) == set()
+    assert events == []
+
+
+WITHOUT_EXTRAS = """
+import importlib, json, sys
+blocked = set(sys.argv[1].split(","))
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in blocked:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from gym_memory.errors import MissingDependencyError
+failures = {}
+for name in sys.argv[2:]:
+    try:
+        importlib.import_module(name)
+    except MissingDependencyError as error:
+        if "pip install 'gym-memory[" not in str(error):
+            failures[name] = str(error)
+    except BaseException as error:
+        failures[name] = repr(error)
+print(json.dumps(failures))
+"""
+
+
+def test_every_module_imports_without_the_extras(python) -> None:
+    """Or says in one line what to install."""
+    modules = sorted(name for name in SOURCES if not name.endswith("__main__"))
+    failures = json.loads(python(WITHOUT_EXTRAS, ",".join(sorted(OPTIONAL)), *modules))
+    assert failures == {}
+
+
+@pytest.mark.parametrize("folder", ["wrappers", "baselines"])
+def test_linked_folders_are_relative_links(folder: str) -> None:
+    link = PACKAGE / folder
+    assert link.is_symlink()
+    assert str(link.readlink()) == f"../{folder}"

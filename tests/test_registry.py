@@ -1,0 +1,121 @@
+"""Tables of names: lazy, open to other packages, kind to typing errors."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import textwrap
+
+import pytest
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.envs import ENVIRONMENTS
+from gym_memory.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.memory import MEMORIES, make_memory
+from gym_memory.memory.history import History
+from gym_memory.registry import Registry
+
+
+@pytest.fixture
+def table() -> Registry:
+    return Registry(
+        "memory",
+        "gym_memory.test_group",
+        {
+            "history": "gym_memory.memory.history:History",
+            "broken": "gym_memory.memory.history:Absent",
+            "missing": "no_such_module_anywhere:Thing",
+        },
+    )
+
+
+def test_listing_imports_nothing(table: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "gym_memory.memory.history")
+    assert table.names() == ["history", "broken", "missing"]
+    assert "gym_memory.memory.history" not in sys.modules
+
+
+def test_get_and_make(table: Registry) -> None:
+    assert table.get("history").__name__ == "History"
+    assert table.get("history") is table.get("history")
+    assert table.make("history?window=3").window == 3
+    assert table.make("history", window=4).window == 4
+    assert table.make("history?window=3", window=4).window == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("histori", "history"), ("HISTORY", None), ("zzz", None), ("", None)]
+)
+def test_unknown(table: Registry, name: str, hint: str | None) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        table.get(name)
+    text = str(caught.value)
+    assert f"unknown memory {name!r}" in text
+    assert "broken, history, missing" in text
+    assert ("Did you mean" in text) == (hint is not None)
+    assert hint is None or f"Did you mean {hint!r}?" in text
+    assert isinstance(caught.value, GymMemoryError)
+    assert isinstance(caught.value, LookupError)
+    # Errors cross from worker processes.
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.known) == (text, caught.value.known)
+
+
+def test_unknown_parameter(table: Registry) -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'window'"):
+        table.make("history?windo=3")
+
+
+def test_a_fault_inside_a_module_is_not_hidden(table: Registry) -> None:
+    with pytest.raises(AttributeError, match="Absent"):
+        table.get("broken")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
+        table.get("missing")
+
+
+def test_register(table: Registry) -> None:
+    class Mine(History):
+        pass
+
+    table.register("mine", Mine)
+    table.register("mine", Mine)
+    assert table.names()[-1] == "mine"
+    assert isinstance(table.make("mine?window=2"), Mine)
+    for name, taken in (("mine", History), ("history", Mine)):
+        with pytest.raises(InvalidArgumentError, match="is taken: choose another"):
+            table.register(name, taken)
+
+
+def test_other_packages_add_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real distribution on the path, found by its entry point."""
+    (tmp_path / "diary_package.py").write_text(
+        textwrap.dedent(
+            """
+            from gym_memory.memory.history import History
+            class Diary(History):
+                name = "diary"
+            """
+        )
+    )
+    info = tmp_path / "diary_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diary-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[gym_memory.memories]\ndiary = diary_package:Diary\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        assert "diary" in MEMORIES.names()
+        assert make_memory("diary?window=2").window == 2
+    finally:
+        MEMORIES._classes.pop("diary", None)
+
+
+@pytest.mark.parametrize("table", [MEMORIES, POLICIES, ENVIRONMENTS], ids=lambda t: t.kind)
+def test_every_built_in_name_resolves(table: Registry) -> None:
+    assert len(table.names()) == len(set(table.names()))
+    for name in table.names():
+        assert callable(table.get(name)), name
+
+
+def test_a_ready_memory_is_taken_as_it_is() -> None:
+    memory = History(3)
+    assert make_memory(memory) is memory

@@ -1,0 +1,107 @@
+"""Names with parameters."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.specs import Spec, check_parameters, format_spec, parse_spec
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("history", Spec("history", {})),
+        (" history ", Spec("history", {})),
+        ("history?window=5", Spec("history", {"window": 5})),
+        ("a?b=true&c=false&d=null", Spec("a", {"b": True, "c": False, "d": None})),
+        ("a?b=1.5&c=-3&d=1e3", Spec("a", {"b": 1.5, "c": -3, "d": 1000.0})),
+        ("a?b=text&c=two+words", Spec("a", {"b": "text", "c": "two words"})),
+        ("a?b=two%20words&c=NaN", Spec("a", {"b": "two words", "c": "NaN"})),
+        ("a?path=/tmp/x.z8", Spec("a", {"path": "/tmp/x.z8"})),
+        ("a?b=", Spec("a", {"b": ""})),
+        ('a?b=[1]&c={"d":1}', Spec("a", {"b": "[1]", "c": '{"d":1}'})),
+        ("a?b=c=d", Spec("a", {"b": "c=d"})),
+        ("arigraph?encoder=sentence-transformers/all-MiniLM-L6-v2",
+         Spec("arigraph", {"encoder": "sentence-transformers/all-MiniLM-L6-v2"})),
+    ],
+)  # fmt: skip
+def test_parse(text: str, spec: Spec) -> None:
+    assert parse_spec(text) == spec
+    assert all(type(v) is type(spec.kwargs[k]) for k, v in parse_spec(text).kwargs.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the name is empty"),
+        ("?a=1", "the name is empty"),
+        ("  ?a=1", "the name is empty"),
+        ("a?b", "expected name"),
+        ("a?b=1&&", "expected name"),
+        ("a?b=1&b=2", "'b' is given twice"),
+        (3, "expected a name such as .*got int"),
+        (None, "got NoneType"),
+    ],
+)
+def test_bad(text: object, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        parse_spec(text)  # type: ignore[arg-type]
+
+
+keys = st.from_regex(r"[a-z_]{1,8}", fullmatch=True)
+scalars = st.one_of(
+    st.booleans(),
+    st.none(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+)
+
+
+def stays_text(value: object) -> bool:
+    """A string that reads as a JSON scalar comes back as that scalar; this is documented."""
+    if not isinstance(value, str):
+        return True
+    try:
+        return isinstance(json.loads(value, parse_constant=str), str | list | dict)
+    except ValueError:
+        return True
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(kwargs=st.dictionaries(keys, scalars, max_size=4))
+def test_format_is_the_inverse(kwargs: dict) -> None:
+    kwargs = {k: v for k, v in kwargs.items() if stays_text(v)}
+    text = format_spec("name", kwargs)
+    assert parse_spec(text) == Spec("name", kwargs)
+    assert format_spec(*parse_spec(text)) == text
+
+
+def test_format_sorts() -> None:
+    assert format_spec("a", {"c": 1, "b": "x y"}) == format_spec("a", {"b": "x y", "c": 1})
+    assert format_spec("a", {}) == "a"
+
+
+def test_check_parameters() -> None:
+    def takes(alpha: int, *, beta: int = 1) -> None: ...
+
+    def takes_all(**kwargs: int) -> None: ...
+
+    class Thing:
+        def __init__(self, alpha: int = 0): ...
+
+    check_parameters("memory", "m", takes, {"alpha": 1, "beta": 2})
+    check_parameters("memory", "m", takes_all, {"anything": 1})
+    check_parameters("memory", "m", Thing, {"alpha": 1})
+    with pytest.raises(UnknownNameError, match="Did you mean 'alpha'"):
+        check_parameters("memory", "m", takes, {"alhpa": 1})
+    for name in ("self", "beta"):
+        with pytest.raises(UnknownNameError, match=f"'{name}'"):
+            check_parameters("memory", "m", Thing, {name: 1})
+    with pytest.raises(UnknownNameError, match=r"expected one of \(none\)"):
+        check_parameters("memory", "m", lambda: None, {"a": 1})
