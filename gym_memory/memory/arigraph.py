@@ -9,6 +9,7 @@ from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
 from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
@@ -16,6 +17,13 @@ from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.render import Page, fact_block, fit_episodes
+from gym_memory.memory.roles import (
+    LLMExplore,
+    LLMExtractor,
+    LLMRelevantEntities,
+    chat_model,
+    role_counts,
+)
 from gym_memory.memory.semantic import SemanticIndex
 from gym_memory.memory.structural import StructuralIndex
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
@@ -40,9 +48,11 @@ class AriGraph(Memory):
     entities in view, the policy's focus and the task. ``structural``, the default, needs no
     encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.structural`.
 
-    What differs from the paper: facts are retired by the slots of the schema unless ``llm`` is
-    given; results are ranked and cut to the budget; an observation that repeats a recent or a
-    better one word for word is left out.
+    What differs from the paper: rules play the parts that it gives to a language model, unless
+    ``llm`` is given. They are extraction, outdated facts (by default those whose slot of the
+    schema is filled anew), what to search for (by default what is in view and what the plan and
+    the task name) and whether to show exits (by default always). Results are ranked and cut to
+    the budget. An observation that repeats a recent or a better one word for word is left out.
 
     Args:
         width: Edges that one query of Algorithm 2 retrieves, w >= 1.
@@ -62,6 +72,8 @@ class AriGraph(Memory):
         lifetime: When the graph and the episodes are cleared: at every ``episode``, when the
             task instance changes (``trial``), when the goal changes (``task``), never
             (``forever``).
+        llm: A chat model that plays those parts, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
     Raises:
         InvalidArgumentError: An argument has the wrong value.
@@ -85,6 +97,7 @@ class AriGraph(Memory):
         exploration: bool = True,
         episodic_score: str = "paper",
         lifetime: str = "episode",
+        llm: str | ChatModel | None = None,
     ):
         for label, number, least in (
             ("width", width, 1), ("depth", depth, 0), ("episodes", episodes, 0),
@@ -108,6 +121,10 @@ class AriGraph(Memory):
         self.episodic, self.semantic, self.exploration = episodic, semantic, exploration
         self.episodic_score: Any = episodic_score
         self.lifetime = lifetime
+        model = chat_model(llm)
+        self._extractor = LLMExtractor(model, get_extractor) if model else None
+        self._relevant = LLMRelevantEntities(model) if model else None
+        self._explore = LLMExplore(model) if model else None
         self._encoder = make_encoder(encoder) if recall == "semantic" else None
         self.threshold = self._threshold(threshold)
         self._task = Task("", "")
@@ -153,7 +170,7 @@ class AriGraph(Memory):
 
     def _index(self) -> None:
         """Indexes over the present graph; they fill themselves."""
-        self._structure = StructuralIndex(self.graph, exploration=self.exploration)
+        self._structure = StructuralIndex(self.graph)
         self._past = EpisodicIndex(self.store)
         self._meaning = SemanticIndex(self.graph, self._encoder) if self._encoder else None
 
@@ -168,7 +185,8 @@ class AriGraph(Memory):
     def _learn(self, step: Step, t: int) -> list[Triple]:
         """Update the graph; returns the facts that the observation stated."""
         graph, episode = self.graph, len(self.store)
-        found = get_extractor(self._task.dialect).extract(step, graph, self._task)
+        extractor = self._extractor or get_extractor(self._task.dialect)
+        found = extractor.extract(step, graph, self._task)
         self._calls += 1
         for pattern in found.outdated:
             graph.retire_matching(*pattern, t=t, by="text")
@@ -181,56 +199,53 @@ class AriGraph(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Facts and observations that matter now, within ``budget`` tokens."""
-        reserved = budget // _EPISODES_SHARE if self._recalls_episodes() else 0
-        page = Page(budget - reserved)
+        with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
+        page = Page(budget - budget // _EPISODES_SHARE if with_episodes else budget)
+        exploration = self.exploration and (
+            self._explore is None or self._explore(cue.focus, self._task)
+        )
         if self._meaning is not None:
-            relevant = self._fill_by_meaning(cue, page)
-        elif self.semantic:
-            relevant = page.triples[: self._structure.rank(cue, page)]
+            relevant = self._search_by_meaning(self._meaning, cue, page)
         else:
-            relevant = self._without_facts(cue, budget, page)
+            relevant = self._search_around(cue, page, exploration=exploration)
+        if exploration and (self._meaning is not None or not self.semantic):
+            self._structure.put_unexplored(page)
         text = page.text()
         episodes: tuple[str, ...] = ()
-        if self._recalls_episodes():
-            left = budget * CHARS_PER_TOKEN - len(text) - 1
-            told, episodes = fit_episodes(
-                self._recall_episodes(relevant, cue), max(left, 0) // CHARS_PER_TOKEN
-            )
+        if with_episodes:
+            left = budget * CHARS_PER_TOKEN - len(text) - bool(text)
+            told, episodes = fit_episodes(self._search_episodes(relevant, cue), left)
             text = f"{text}\n{told}" if text and told else text or told
         self._tokens = count_tokens(text)
         return Recall(text, tuple(page.triples), episodes)
 
-    def _recalls_episodes(self) -> bool:
-        return self.episodic and self.k > 0 and len(self.store) > self.recent + 1
+    def _search_around(self, cue: Cue, page: Page, *, exploration: bool) -> list[Triple]:
+        """Structural search; fills the page and returns the facts to search episodes with."""
+        if self._relevant is not None:
+            names = [name for name, _ in self._relevant(cue, self._structure.known())]
+            cue = cue._replace(focus="; ".join([cue.focus, *names]))
+        if not self.semantic:  # the ablation: found, but not shown
+            page = Page(page.left // CHARS_PER_TOKEN)
+        return page.triples[: self._structure.rank(cue, page, exploration=exploration)]
 
-    def _fill_by_meaning(self, cue: Cue, page: Page) -> list[Triple]:
-        """Algorithm 2 for every query, then unexplored exits; the facts found."""
-        assert self._meaning is not None
-        found = self._meaning.search(self._queries(cue), self.width, self.threshold)
+    def _search_by_meaning(self, meaning: SemanticIndex, cue: Cue, page: Page) -> list[Triple]:
+        """Algorithm 2 for every query; fills the page and returns all facts found."""
+        if self._relevant is not None:
+            queries = self._relevant(cue, self._structure.known())
+        else:
+            texts = [cue.focus, *self._structure.queries(cue), cue.task]
+            queries = [(text, self.depth) for text in texts if text]
+        found = [triple for triple, _ in meaning.search(queries, self.width, self.threshold)]
         if self.semantic:
-            by_subject: dict[str, list[Triple]] = {}
-            for triple, _ in found:
-                by_subject.setdefault(triple.subject, []).append(triple)
-            for facts in by_subject.values():
-                page.put(fact_block(facts))
-        if self.exploration:
-            self._structure.put_unexplored(page)
-        return [triple for triple, _ in found]
+            subjects = dict.fromkeys(triple.subject for triple in found)
+            facts: dict[str, list[Triple]] = {subject: [] for subject in subjects}
+            for triple in found:
+                facts[triple.subject].append(triple)
+            for block in facts.values():
+                page.put(fact_block(block))
+        return found
 
-    def _queries(self, cue: Cue) -> list[tuple[str, int]]:
-        """Search texts with their depths: what is in view, the focus, the task."""
-        texts = [cue.focus, *self._structure.queries(cue), cue.task]
-        return [(text, self.depth) for text in texts if text]
-
-    def _without_facts(self, cue: Cue, budget: int, page: Page) -> list[Triple]:
-        """The ablation without semantic memory: the search runs, its facts are not shown."""
-        scratch = Page(budget)
-        relevant = scratch.triples[: self._structure.rank(cue, scratch)]
-        if self.exploration:
-            self._structure.put_unexplored(page)
-        return relevant
-
-    def _recall_episodes(self, relevant: Iterable[Triple], cue: Cue) -> Iterator[Episode]:
+    def _search_episodes(self, relevant: Iterable[Triple], cue: Cue) -> Iterator[Episode]:
         """EpisodicSearch of Algorithm 1: the best ``k`` observations that are not recent."""
         hidden = self.recent + 1
         store = self.store
@@ -314,4 +329,5 @@ class AriGraph(Memory):
             episodes=len(self.store),
             tokens=self._tokens,
             extraction_calls=self._calls,
+            fallbacks=role_counts(self._extractor, self._relevant, self._explore).fallbacks,
         )

@@ -133,13 +133,16 @@ def render_episode(episode: Episode) -> str:
     return _head(episode) + _body(episode)
 
 
-def fit_episodes(episodes: Iterable[Episode], budget: int) -> tuple[str, tuple[str, ...]]:
+def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
     """Render the first of ``episodes`` that fit; the one that no longer does is cut.
 
+    Args:
+        episodes: Observations, most relevant first.
+        left: Characters that may be used.
+
     Returns:
-        The text, at most ``budget`` tokens, and the observations as far as they are in it.
+        The text, at most ``left`` characters, and the observations as far as they are in it.
     """
-    left = check_budget(budget) * CHARS_PER_TOKEN
     lines: list[str] = []
     shown: list[str] = []
     for episode in episodes:

@@ -24,7 +24,7 @@ changed and for copying the answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -87,12 +87,10 @@ class StructuralIndex:
 
     Args:
         graph: The graph to follow; may be restored, not replaced.
-        exploration: Whether to point out exits that nobody took.
     """
 
-    def __init__(self, graph: TemporalGraph, *, exploration: bool = True):
+    def __init__(self, graph: TemporalGraph):
         self.graph = graph
-        self.exploration = exploration
         self._reset()
 
     def _reset(self) -> None:
@@ -252,15 +250,25 @@ class StructuralIndex:
         if here is not None:
             _Ranking(self, page).put(self.unexplored(self.view(here)))
 
-    def rank(self, cue: Cue, page: Page) -> int:
+    def known(self) -> Container[str]:
+        """Names of all entities that any fact was about."""
+        self._sync()
+        return self._names
+
+    def rank(self, cue: Cue, page: Page, *, exploration: bool = True) -> int:
         """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
+
+        Args:
+            cue: The situation.
+            page: What to fill; what is on it already stays.
+            exploration: Whether to point out exits that nobody took.
 
         Returns:
             How many of the facts on the page are about the situation and the plan (parts 1 and
             2 of the module's list), which is what an episodic search starts from.
         """
         self._sync()
-        return _Ranking(self, page).fill(cue)
+        return _Ranking(self, page).fill(cue, exploration=exploration)
 
 
 class _View:
@@ -313,7 +321,7 @@ class _Ranking:
         self.index, self.page = index, page
         self.shown: set[str] = set()
 
-    def fill(self, cue: Cue) -> int:
+    def fill(self, cue: Cue, *, exploration: bool) -> int:
         """The parts in their order."""
         index, page = self.index, self.page
         here = current_place(index.graph)
@@ -323,7 +331,7 @@ class _Ranking:
         if here is not None:
             self.show(here)
             self.show_inside(here)
-            if index.exploration:
+            if exploration:
                 self.put((index.place(here).unexplored,))
             self.put(next(ways)[1])
             self.show_doors(here)
@@ -332,8 +340,8 @@ class _Ranking:
         self.show_named(cue)
         self.show_knowledge(keep=page.left // 3)
         relevant = len(page.triples)
-        unexplored = index.unexplored(view) if index.exploration else iter(())
-        if here is not None and index.exploration and index.place(here).unexplored.triples:
+        unexplored = index.unexplored(view) if exploration else iter(())
+        if here is not None and exploration and index.place(here).unexplored.triples:
             next(unexplored)
         self.put(unexplored, keep=page.left * 3 // 4)
         self.show_map(ways, keep=page.left // 2)
