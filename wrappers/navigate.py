@@ -58,14 +58,14 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
         """Reset; no place but the present one was visited yet."""
-        return self._offering(*self.env.reset(seed=seed, options=options), moves=())
+        return self._offering((), *self.env.reset(seed=seed, options=options))
 
     def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Play an action, or the moves of a ``go to``."""
         way = self._way(action)
         if not way:
             obs, reward, terminated, truncated, info = self.env.step(action)
-            obs, info = self._offering(obs, info, moves=())
+            obs, info = self._offering((), obs, info)
             return obs, float(reward), terminated, truncated, info
         moves: list[str] = []
         texts: list[str] = []
@@ -80,7 +80,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
                 break
             if self._stop_on_new and self._something_new(known):
                 break
-        obs, info = self._offering({**obs, "text": "\n".join(texts)}, info, moves=tuple(moves))
+        obs, info = self._offering(tuple(moves), {**obs, "text": "\n".join(texts)}, info)
         return obs, total, terminated, truncated, info
 
     def _way(self, action: str) -> list[tuple[str, str]]:
@@ -104,13 +104,13 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
 
     def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
         """Return to a snapshot of the environment below."""
-        return self._offering(*self.env.get_wrapper_attr("restore")(snapshot), moves=())
+        return self._offering((), *self.env.get_wrapper_attr("restore")(snapshot))
 
     def _offers(self) -> list[str]:
         return [GO_TO + place for place in visited_places(self._memory.graph)]
 
     def _offering(
-        self, obs: Obs, info: dict[str, Any], moves: tuple[str, ...]
+        self, moves: tuple[str, ...], obs: Obs, info: dict[str, Any]
     ) -> tuple[Obs, dict[str, Any]]:
         info["navigate_moves"] = moves
         if obs["valid_actions"]:

@@ -25,6 +25,7 @@ CLASSES = [
 
 # The wrappers below a wrapper, and arguments other than the defaults for all that it takes.
 BELOW: dict[str, list[str]] = {"EncodeText": ["IndexActions"]}
+MEMORY = {"Navigate": "arigraph"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "MemoryObservation": {"memory": "history?window=4", "budget": 77},
     "IndexActions": {"max_actions": 9, "no_op": "wait"},
@@ -38,6 +39,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "triple": 2,
         "max_triples": 5,
     },
+    "Navigate": {"stop_on_new": False},
     "PromptObservation": {"instructions": "Play.", "max_actions": 3},
     "RecordTrajectory": {"path": "PATH", "valid_actions": True, "memory": True},
 }
@@ -51,7 +53,7 @@ def stack(cls: type, path: str) -> gym.Env[Any, Any]:
     if cls is wrappers.MemoryObservation:
         env = gym.make(RAW_ID)
     else:
-        env = gym.make(FAKE_ID, memory="history")
+        env = gym.make(FAKE_ID, memory=MEMORY.get(cls.__name__, "history"))
     for name in BELOW.get(cls.__name__, []):
         env = getattr(wrappers, name)(env, **arguments(name, path))
     return cls(env, **arguments(cls.__name__, path))
@@ -109,6 +111,20 @@ def test_check_env(cls, build) -> None:
         warnings.filterwarnings("ignore", message=".*Box observation space.*")
         env = build(cls)
         check_env(env, skip_render_check=True)
+        env.close()
+
+
+@all_wrappers
+def test_passive_checker_has_no_remark(cls, build) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.wrappers.PassiveEnvChecker(build(cls))
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        for _ in range(60):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                env.reset()
         env.close()
 
 
