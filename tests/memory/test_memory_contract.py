@@ -328,7 +328,7 @@ def test_megabyte_of_text(spec: str) -> None:
     for t, text in enumerate(texts):
         memory.observe(Step(t, text, "look", 0.0, "You are carrying nothing."))
         assert count_tokens(memory.recall(Cue(text), 1000).text) <= 1000
-    assert time.process_time() - started < 12.0
+    assert time.process_time() - started < 5.0
 
 
 def _cost(memory: Memory, walk: Walk, steps: int) -> float:
