@@ -30,6 +30,7 @@ COMMANDS = {
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",
     "doctor": "gym_memory.cli.doctor",
+    "serve-scripted": "gym_memory.cli.serve_scripted",
 }
 
 _LOOKS: dict[str, Any] = {

@@ -20,7 +20,7 @@ from gym_memory.llm.cache import ResponseCache, call_key
 from gym_memory.llm.structured import repair_messages, validate
 from gym_memory.llm.usage import Budget, Meter, Price, Usage, current_scope
 
-__all__ = ["BaseChatModel", "Failure"]
+__all__ = ["MAX_ANSWER_CHARS", "BaseChatModel", "Failure", "prompt_ceiling"]
 
 MAX_ANSWER_CHARS = 200_000
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})

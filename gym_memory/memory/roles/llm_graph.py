@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Sequence
 from typing import Annotated, Any
 
@@ -43,6 +44,7 @@ __all__ = [
 _OBSERVATION = 2000
 _KNOWN_FACTS = 40
 _EXISTING_FACTS = 60
+_SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 
 
 class LLMOutdated(LLMRole):
@@ -164,13 +166,16 @@ def _ways(facts: Sequence[Triple], action: str, before: str | None) -> list[Trip
 
 
 def _mention(fact: Triple, text: str) -> Mention:
-    """A fact with the first place in the text that names its object, else its subject."""
+    """A fact with the first sentence that names its subject and its object, else the object."""
     folded = text.lower()
-    for name in (fact.object.lower(), fact.subject.lower()):
-        start = folded.find(name) if len(folded) == len(text) else -1
-        if start >= 0:
-            return Mention(fact, start, start + len(name))
-    return Mention(fact)
+    if len(folded) != len(text):
+        return Mention(fact)
+    subject, obj = fact.subject.lower(), fact.object.lower()
+    for sentence in _SENTENCE.finditer(folded):
+        if subject in sentence[0] and obj in sentence[0]:
+            return Mention(fact, *sentence.span())
+    start = folded.find(obj)
+    return Mention(fact, start, start + len(obj)) if start >= 0 else Mention(fact)
 
 
 class LLMRelevantEntities(LLMRole):

@@ -82,11 +82,17 @@ def trace_text(trace: Sequence[Step], tokens: int) -> str:
 
 
 def fact_lines(triples: Iterable[Triple]) -> str:
-    """One fact a line, its parts separated by commas; text with a comma in it in quotes."""
-    return "\n".join(
-        ", ".join(f'"{part}"' if re.search("[,;]", part) else part for part in triple)
-        for triple in triples
-    )
+    """One fact a line, its parts separated by commas; a part with a comma in it in quotes.
+
+    >>> print(fact_lines([Triple("note", "says", "go east, then north")]))
+    note, says, "go east, then north"
+    """
+    return "\n".join(", ".join(_quoted(part) for part in triple) for triple in triples)
+
+
+def _quoted(part: str) -> str:
+    part = " ".join(part.split())
+    return f'"{part.replace(chr(34), chr(39))}"' if re.search("[,;]", part) else part
 
 
 def numbered(items: Iterable[object]) -> str:

@@ -1,0 +1,273 @@
+"""Local transformers weights as a chat model: chat template, batches, likelihoods."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gym_memory.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
+from gym_memory.llm.usage import Price, Usage
+from gym_memory.optional import require
+
+__all__ = ["TransformersChat"]
+
+
+class TransformersChat(BaseChatModel):
+    """A causal language model in this process.
+
+    The weights are loaded at the first call. Calls from several threads take turns;
+    :meth:`complete_batch` is how to keep a GPU busy.
+
+    Args:
+        model: Folder or hub name of the weights; nothing is fetched unless ``download``.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ...
+        dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
+        batch: Prompts or continuations that go through the model together, >= 1.
+        download: Whether weights that are not on disk may be fetched from the hub.
+        cache: Path of the response cache, or None for none.
+        max_tokens: Hard stop in tokens.
+        budget: Path of the file that shares the hard stop among processes.
+
+    Raises:
+        InvalidArgumentError: ``batch`` is no int >= 1.
+        ModelSetupError: At the first call, when the weights cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str = "cpu",
+        dtype: str = "auto",
+        batch: int = 8,
+        download: bool = False,
+        cache: str | None = None,
+        max_tokens: int | None = None,
+        budget: str | None = None,
+    ):
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise InvalidArgumentError(f"expected batch as an int >= 1, got {batch!r}")
+        super().__init__(
+            str(model),
+            cache=cache,
+            max_tokens=max_tokens,
+            budget=budget,
+            price=Price(0.0, 0.0),
+            retries=0,
+        )
+        self.device, self.dtype, self.batch, self.download = device, dtype, batch, download
+        self._turn = threading.RLock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    def _load(self) -> tuple[Any, Any]:
+        """The tokenizer and the model, loaded once."""
+        if self._loaded is None:
+            transformers = require("transformers", "semantic", "local language models")
+            local = {"local_files_only": not self.download}
+            try:
+                tokenizer = transformers.AutoTokenizer.from_pretrained(self.name, **local)
+                model = transformers.AutoModelForCausalLM.from_pretrained(
+                    self.name, dtype=self.dtype, **local
+                )
+            except (OSError, ValueError) as error:
+                first = str(error).strip().splitlines()[0]
+                raise ModelSetupError(
+                    f"expected weights and tokenizer of a language model at {self.name!r} "
+                    f"(download=true may fetch them): {first}"
+                ) from error
+            if tokenizer.pad_token_id is None:
+                tokenizer.pad_token = tokenizer.eos_token
+            tokenizer.padding_side = "left"
+            self._loaded = tokenizer, model.to(self.device).eval()
+        return self._loaded
+
+    def _call(
+        self,
+        messages: Sequence[Message],
+        temperature: float | None,
+        max_tokens: int,
+        seed: int | None,
+        schema: Any,
+    ) -> Completion:
+        return self._generate([messages], temperature or 0.0, max_tokens, seed)[0]
+
+    def complete_batch(
+        self,
+        chats: Sequence[Sequence[Message]],
+        *,
+        role: str = "",
+        temperature: float = 0.0,
+        max_tokens: int = 512,
+        seed: int | None = None,
+    ) -> list[Completion]:
+        """Answer several chats, ``batch`` at a time; the response cache is not asked.
+
+        Raises:
+            ModelError: A prompt and its answer do not fit into the model's context.
+            BudgetExceededError: The hard stop forbids it.
+        """
+        done: list[Completion] = []
+        for start in range(0, len(chats), self.batch):
+            some = chats[start : start + self.batch]
+            done += self._metered(
+                functools.partial(self._generate, some, temperature, max_tokens, seed),
+                sum(map(prompt_ceiling, some)),
+                max_tokens * len(some),
+                role,
+            )
+        return done
+
+    def _metered(
+        self, work: Callable[[], list[Completion]], prompt: int, completion: int, role: str
+    ) -> list[Completion]:
+        """Do work on several completions within the hard stops, and count it."""
+        started = time.perf_counter()
+        try:
+            with self._spending(prompt, completion) as settle:
+                done = work()
+                tokens = Tokens(*map(sum, zip(*(item.tokens for item in done), strict=True)))
+                settle(tokens)
+        except Failure as failure:
+            raise ModelError(failure.kind, str(failure)) from None
+        self._count(
+            role,
+            Usage(
+                calls=len(done),
+                prompt_tokens=tokens.prompt,
+                completion_tokens=tokens.completion,
+                seconds=time.perf_counter() - started,
+            ),
+        )
+        return done
+
+    def _prompt_ids(self, tokenizer: Any, messages: Sequence[Message]) -> list[int]:
+        """A chat as token ids, ready for the assistant's turn."""
+        turns = list(messages)
+        if tokenizer.chat_template is not None:
+            text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            special = False
+        else:
+            text = "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns) + "assistant:"
+            special = True
+        ids: list[int] = tokenizer(text, add_special_tokens=special)["input_ids"]
+        return ids
+
+    def _check_room(self, model: Any, longest: int) -> None:
+        room = getattr(model.config, "max_position_embeddings", None)
+        if room is not None and longest > room:
+            raise Failure("request", f"{longest} tokens do not fit into a context of {room}")
+
+    def _generate(
+        self,
+        chats: Sequence[Sequence[Message]],
+        temperature: float,
+        max_tokens: int,
+        seed: int | None,
+    ) -> list[Completion]:
+        """One batch through the model: greedy at temperature 0, else sampled with ``seed``."""
+        torch = require("torch", "semantic", "local language models")
+        with self._turn, torch.inference_mode():
+            tokenizer, model = self._load()
+            prompts = [self._prompt_ids(tokenizer, chat) for chat in chats]
+            self._check_room(model, max(map(len, prompts)) + max_tokens)
+            width = max(map(len, prompts))
+            ids, mask = _padded(torch, prompts, tokenizer.pad_token_id, self.device, left=True)
+            options: dict[str, Any] = {"do_sample": temperature > 0, "max_new_tokens": max_tokens}
+            if temperature > 0:
+                options |= {"temperature": temperature, "top_p": 1.0, "top_k": 0}
+            devices = [self.device] if torch.device(self.device).type == "cuda" else []
+            with torch.random.fork_rng(devices):
+                torch.manual_seed(0 if seed is None else seed)
+                output = model.generate(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    pad_token_id=tokenizer.pad_token_id,
+                    **options,
+                )
+            ends = model.generation_config.eos_token_id
+            ends = ends if isinstance(ends, list) else [ends]
+            return [
+                _completion(tokenizer, row[width:].tolist(), len(prompt), ends)
+                for prompt, row in zip(prompts, output, strict=True)
+            ]
+
+    def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
+        """Log-likelihood of each continuation as the assistant's answer to a chat.
+
+        The prompt goes through the model once; the continuations share its keys and values.
+
+        Returns:
+            Natural log, summed over the continuation's tokens; 0 for an empty one. Divide by the
+            number of tokens where lengths differ much.
+
+        Raises:
+            ModelError: A continuation does not fit into the model's context.
+            BudgetExceededError: The hard stop forbids it.
+        """
+        texts = list(continuations)
+        scores: list[float] = []
+
+        def work() -> list[Completion]:
+            found, tokens = self._score(messages, texts)
+            scores.extend(found)
+            return [Completion("", tokens)]
+
+        ceiling = prompt_ceiling(messages) + sum(len(text.encode()) + 1 for text in texts)
+        self._metered(work, ceiling, 0, "score")
+        return scores
+
+    def _score(self, messages: Sequence[Message], texts: list[str]) -> tuple[list[float], Tokens]:
+        torch = require("torch", "semantic", "local language models")
+        with self._turn, torch.inference_mode():
+            tokenizer, model = self._load()
+            prompt = self._prompt_ids(tokenizer, messages)
+            tails = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+            self._check_room(model, len(prompt) + max(map(len, tails), default=0))
+            start = model(torch.tensor([prompt], device=self.device), use_cache=True)
+            scores: list[float] = []
+            for at in range(0, len(tails), self.batch):
+                scores += _score_batch(torch, model, start, tails[at : at + self.batch])
+            return scores, Tokens(prompt=len(prompt) + sum(map(len, tails)))
+
+
+def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: bool) -> Any:
+    """Rows of ids as one tensor and its mask, both int64 of shape (rows, longest row)."""
+    width = max(map(len, rows))
+    fill = [[pad] * (width - len(row)) for row in rows]
+    ids = [blank + row if left else row + blank for row, blank in zip(rows, fill, strict=True)]
+    real = [
+        [0] * len(blank) + [1] * len(row) if left else [1] * len(row) + [0] * len(blank)
+        for row, blank in zip(rows, fill, strict=True)
+    ]
+    return torch.tensor(ids, device=device), torch.tensor(real, device=device)
+
+
+def _score_batch(torch: Any, model: Any, start: Any, tails: list[list[int]]) -> list[float]:
+    """Log-likelihoods of some continuations after a prompt that went through the model."""
+    if not any(tails):
+        return [0.0] * len(tails)
+    first = start.logits[:, -1:].expand(len(tails), -1, -1)
+    device = str(first.device)
+    ids, real = _padded(torch, [tail or [0] for tail in tails], 0, device, left=False)
+    past = copy.deepcopy(start.past_key_values)
+    past.batch_repeat_interleave(len(tails))
+    seen = torch.ones(len(tails), start.logits.shape[1], dtype=real.dtype, device=device)
+    output = model(ids, past_key_values=past, attention_mask=torch.cat([seen, real], dim=1))
+    logits = torch.cat([first, output.logits[:, :-1]], dim=1).float()
+    chosen = logits.log_softmax(-1).gather(2, ids[:, :, None])[:, :, 0]
+    totals = (chosen * real).sum(1).tolist()
+    return [total if tail else 0.0 for total, tail in zip(totals, tails, strict=True)]
+
+
+def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Completion:
+    """What a model wrote, up to its end-of-text token."""
+    stop = next((at for at, token in enumerate(new) if token in ends), None)
+    text = tokenizer.decode(new[:stop], skip_special_tokens=True)
+    size = len(new) if stop is None else stop + 1
+    return Completion(text, Tokens(prompt, 0, size), "length" if stop is None else "stop")

@@ -1,0 +1,61 @@
+"""From a prompt to its answer: one function a prompt, found by the system message.
+
+To teach the server a prompt, write a function from its slots to the answer::
+
+    @answers("explore")
+    def explore(slots):
+        return str("find" in slots["plan"])
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gym_memory.prompts import load_prompt, prompt_names, read_slots
+
+__all__ = ["UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of"]
+
+Slots = Mapping[str, str]
+"""The text between the tags of a prompt, by name."""
+
+UNKNOWN_PROMPT = "I know no answer to this prompt."
+_MODULES = ("gym_memory.serve.graph_answers", "gym_memory.serve.lesson_answers")
+_ANSWERS: dict[str, Callable[[Slots], str]] = {}
+
+Answer = Callable[[Slots], str]
+
+
+def answers(prompt: str) -> Callable[[Answer], Answer]:
+    """Declare the function that answers a prompt."""
+
+    def declare(function: Answer) -> Answer:
+        _ANSWERS[prompt] = function
+        return function
+
+    return declare
+
+
+@functools.cache
+def _by_system() -> dict[str, str]:
+    """Name of the prompt by its system message."""
+    for module in _MODULES:
+        importlib.import_module(module)
+    return {load_prompt(name).system: name for name in prompt_names()}
+
+
+def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the prompt that a chat begins with, empty when it is none of ours."""
+    first = messages[0] if messages else {}
+    return _by_system().get(str(first.get("content", "")).strip(), "")
+
+
+def answer(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The answer to a chat, from its text alone."""
+    function = _ANSWERS.get(prompt_of(messages))
+    users = [message for message in messages if message.get("role") == "user"]
+    if function is None or not users:
+        return UNKNOWN_PROMPT
+    return function(read_slots(str(users[0]["content"])))
