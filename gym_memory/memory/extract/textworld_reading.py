@@ -121,20 +121,26 @@ def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int
 _MOST_WORDS = 300
 _LONGEST_TOLD = 10_000
 _WORD = re.compile(r"[\w'-]+")
-_PLAIN = r"(?!(?:in|within|inside|on|with|the|that|and|to|opens?|there|stands|lies)\b)[\w'-]+"
+_PLAIN = (
+    r"(?!(?:in|within|inside|on|with|using|the|that|and|to|opens?|there|is|stands|lies)\b)[\w'-]+"
+)
 _NP = rf"{_PLAIN}(?: {_PLAIN}){{0,3}}?"
 _STOP = r"(?=[.,;:!?\n]|$| and\b| in\b| within\b| inside\b| on\b| there\b| with\b| to\b)"
-_WITHIN = rf"(?: (?:in|within|inside) (?:the )?(?P<place>{_NP}))?"
-
+_KEY, _LOCK, _PLACE = rf"(?P<key>{_NP})", rf"(?P<lock>{_NP})", rf"(?P<place>{_NP})"
+_SOMEWHERE = rf"(?: (?:in|within|inside) the {_NP})?"
 _LOCKS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bthe (?P<key>{_NP}) opens (?:only )?(?:the|(?P<that>that)) (?P<lock>{_NP}){_STOP}",
-        rf"\bthe (?P<lock>{_NP}){_WITHIN} opens (?:only )?with the (?P<key>{_NP}){_STOP}",
-        rf"\b(?:go to (?:the )?(?P<place>{_NP}) and )?(?:un)?lock(?:ed)? the (?P<lock>{_NP})"
-        rf"(?: (?:in|within|inside) the {_NP})? with (?:the )?(?P<key>{_NP}){_STOP}",
-        rf"\btake the (?P<key>{_NP}) to (?:the )?(?P<place>{_NP})\."
-        rf" It opens the (?P<lock>{_NP}) there",
+        rf"\bthe {_KEY} opens (?:only )?(?:the|(?P<that>that)) {_LOCK}{_STOP}",
+        rf"\bthe {_LOCK}(?: in (?:the )?{_PLACE})? opens (?:only )?with the {_KEY}{_STOP}",
+        rf"\b(?:go to (?:the )?{_PLACE} and )?(?:un)?lock(?: and open)? the {_LOCK}{_SOMEWHERE},?"
+        rf" (?:with|using) (?:the )?{_KEY}{_STOP}",
+        rf"\bthe {_LOCK}{_SOMEWHERE} is (?:un)?locked with (?:the )?{_KEY}{_STOP}",
+        rf"\bopen the locked {_LOCK} using (?:the )?{_KEY}{_STOP}",
+        rf"\btake the {_KEY} to (?:the )?{_PLACE}\. It opens the {_LOCK} there",
+        rf"\bthe {_KEY} and use it to unlock the {_LOCK}{_STOP}",
+        rf"\b(?:insert|put|place|deposit) the {_KEY} into the {_LOCK}{_SOMEWHERE}"
+        r"(?:'s lock)? to (?:un)?lock it",
     )
 )
 _STANDS = re.compile(
@@ -165,14 +171,14 @@ def told(text: str, named: dict[str, tuple[int, int]] | None = None) -> tuple[Me
     facts: dict[Triple, tuple[int, int]] = {}
     for pattern in _LOCKS:
         for found in pattern.finditer(text):
-            lock = clean_name(found["lock"])
-            if found.groupdict().get("that"):
+            groups = found.groupdict()
+            key, lock = clean_name(found["key"]), clean_name(found["lock"])
+            if groups.get("that"):
                 lock = _before(text, found.start(), lock)
-            key = clean_name(found["key"])
             named.setdefault(key, found.span("key"))
             named.setdefault(lock, found.span("lock"))
             facts.setdefault(Triple(key, "opens", lock), found.span("key"))
-            if found.groupdict().get("place"):
+            if groups.get("place"):
                 place = clean_name(found["place"])
                 named.setdefault(place, found.span("place"))
                 facts.setdefault(Triple(lock, "is in", place), found.span("lock"))
