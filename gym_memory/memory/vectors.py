@@ -126,12 +126,13 @@ class VectorIndex:
         which, rows = np.nonzero(similar >= least[:, None])
         values, ids = similar[which, rows], self._ids[rows]
         order = np.lexsort((ids, -values, which))
+        exact = values[order].astype(np.float64).round(_DECIMALS)
         found: list[list[tuple[int, float]]] = [[] for _ in range(len(queries))]
         for query, id, value in zip(
-            which[order].tolist(), ids[order].tolist(), values[order].tolist(), strict=True
+            which[order].tolist(), ids[order].tolist(), exact.tolist(), strict=True
         ):
             if len(found[query]) < k:
-                found[query].append((id, round(value, _DECIMALS)))
+                found[query].append((id, value))
         return found
 
 
