@@ -23,7 +23,7 @@ def make(seed: int = 0, memory: str = "history") -> gym.Env[Any, Any]:
     )
 
 
-@pytest.mark.parametrize("memory", ["none", "history"])
+@pytest.mark.parametrize("memory", ["none", "history", "arigraph"])
 def test_check_env(memory: str) -> None:
     from stable_baselines3.common.env_checker import check_env
 
