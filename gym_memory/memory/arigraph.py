@@ -17,6 +17,7 @@ from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.render import Page, fact_block, fit_episodes
+from gym_memory.memory.rewind import REWIND, rewind
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -24,6 +25,7 @@ from gym_memory.memory.roles import (
     chat_model,
     role_counts,
 )
+from gym_memory.memory.schema import INVENTORY, PLAYER
 from gym_memory.memory.semantic import SemanticIndex
 from gym_memory.memory.structural import StructuralIndex
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
@@ -71,7 +73,8 @@ class AriGraph(Memory):
         episodic_score: ``paper`` is equation 1, ``code`` what the authors' code computes.
         lifetime: When the graph and the episodes are cleared: at every ``episode``, when the
             task instance changes (``trial``), when the goal changes (``task``), never
-            (``forever``).
+            (``forever``). A graph that is kept for another trial of the same instance goes back
+            to what was first seen of every thing, for there the world starts over.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
@@ -159,7 +162,11 @@ class AriGraph(Memory):
         }
         if kept[self.lifetime] and len(self.store):
             self._origin = self.graph.now + 1
-            self._wake()
+            if task.id == last.id:
+                rewind(self.graph, self._origin)
+            else:
+                self.graph.retire_matching(subject=PLAYER, t=self._origin, by=REWIND)
+                self.graph.retire_matching(object=INVENTORY, t=self._origin, by=REWIND)
         else:
             self._clear()
 
@@ -173,9 +180,6 @@ class AriGraph(Memory):
         self._structure = StructuralIndex(self.graph)
         self._past = EpisodicIndex(self.store)
         self._meaning = SemanticIndex(self.graph, self._encoder) if self._encoder else None
-
-    def _wake(self) -> None:
-        """A new episode in a known world: the agent holds nothing and stands who knows where."""
 
     def observe(self, step: Step) -> None:
         """Learn the facts of a step and keep its observation."""
