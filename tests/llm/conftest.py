@@ -1,0 +1,47 @@
+"""A scripted chat server and models that talk to it over real HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from gym_memory.llm.client import OpenAIChat
+from gym_memory.serve import Faults, ScriptedServer
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's environment."""
+    for name in (
+        "OPENAI_API_KEY",
+        "GYM_MEMORY_MODEL",
+        "GYM_MEMORY_PRICES",
+        "OPENAI_BASE_URL",
+        "HTTP_PROXY",
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    """``serve("429", "", latency=...)``: a running server whose first requests meet faults."""
+    with ExitStack() as stack:
+
+        def start(*schedule: str, **options: Any) -> ScriptedServer:
+            return stack.enter_context(ScriptedServer(faults=Faults(schedule), **options))
+
+        yield start
+
+
+@pytest.fixture
+def connect() -> Callable[..., OpenAIChat]:
+    """``connect(server, ...)``: a model that talks to it and does not wait long."""
+
+    def make(server: ScriptedServer, **options: Any) -> OpenAIChat:
+        settings = {"retries": 0, "backoff": 0.01, "timeout": 5.0, **options}
+        return OpenAIChat("scripted", server.base_url, **settings)
+
+    return make
