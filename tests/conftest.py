@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 from fake_env import register_fake
+from hypothesis import settings
 
 register_fake()
+# The same examples in every run, wherever it is; no time limit on a busy machine.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.load_profile("repeatable")
 
 Python = Callable[..., str]
 

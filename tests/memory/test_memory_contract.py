@@ -17,7 +17,13 @@ from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task, Trip
 
 TASK = Task("house/0", "Find the golden key.", "textworld")
 OUTCOME = Outcome(1.0, 2.0, 0.5, False, False, 12)
-VARIANTS = ["history?window=3"]
+VARIANTS = [
+    "history?window=3",
+    "arigraph?episodic=false",
+    "arigraph?semantic=false&exploration=false",
+    "arigraph?lifetime=trial",
+    "arigraph?recall=semantic&encoder=hash",
+]
 """Parameters worth the whole contract, besides every name with its defaults."""
 
 SPECS = [*MEMORIES.names(), *VARIANTS]
