@@ -234,12 +234,15 @@ class WorkerPool:
         if worker.job is None:
             self._receive(worker)
             return []
+        if not worker.connection.poll() and time.monotonic() >= worker.deadline:
+            worker.ask_where()
+            return self._bury(worker, f"timeout: no end within {self._timeout:g} s")
         try:
             if not worker.connection.poll():
-                if worker.process.is_alive():
-                    worker.ask_where()
-                    return self._bury(worker, f"timeout: no end within {self._timeout:g} s")
-                raise EOFError
+                # It is ending; what it said before can be read when it has.
+                worker.process.join()
+                if not worker.connection.poll():
+                    raise EOFError
             kind, *content = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.errors import ResultsError
+from gym_memory.errors import ResultsError, UnknownNameError
 from gym_memory.jobs import EpisodeRow, RunConfig
 from gym_memory.plots import plot_scores, plot_steps, plot_trials
 from gym_memory.results import check_backends, read_config, read_episodes, write_atomic
@@ -105,7 +105,7 @@ def write_report(
     path = Path(out)
     all_units = units(row for source in sources for row in source.rows)
     rows = table(all_units)
-    gaps = [d for axis in ("memory", "policy") for d in _differences(all_units, axis, against)]
+    gaps = _differences(all_units, against)
     try:
         path.mkdir(parents=True, exist_ok=True)
         parts = [_head(sources, all_units)]
@@ -127,9 +127,16 @@ def write_report(
     return rows
 
 
-def _differences(all_units: Sequence[Unit], axis: Any, against: str) -> list[Difference]:
-    played = {getattr(u, axis) for u in all_units}
-    return differences(all_units, axis, against if against in played else "")
+def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
+    """Differences between memories and between policies; ``against`` is one of either."""
+    memories = dict.fromkeys(u.memory for u in all_units)
+    policies = dict.fromkeys(u.policy for u in all_units)
+    if against and against not in {**memories, **policies}:
+        raise UnknownNameError("memory or policy", against, {**memories, **policies})
+    return [
+        *differences(all_units, "memory", against if against in memories else ""),
+        *differences(all_units, "policy", against if against in policies else ""),
+    ]
 
 
 # ---------------------------------------------------------------- parts of report.md

@@ -81,8 +81,8 @@ def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
 def _unit(rows: Sequence[EpisodeRow]) -> Unit:
     job, results = rows[0].job, [row.result for row in rows]
     failed = next((r.failed for r in results if r.failed), "")
-    weights = [r.steps + 1 for r in results if not r.failed] or [1]
     played = [r for r in results if not r.failed] or results
+    weights = [r.steps + 1 for r in played]
     summary = None if failed else make_protocol(job.protocol).summarize(results)
     return Unit(
         protocol=job.protocol,
@@ -147,9 +147,9 @@ def bootstrap_interval(
         ]
     )
     tail = (1.0 - level) / 2
-    low, high = np.quantile(means, [tail, 1.0 - tail])
-    # Sums in another order may differ in the last bit: keep the mean inside what it came from.
-    return float(max(low, data[0])), float(min(high, data[-1]))
+    # A mean of equal values may differ from them in the last bit: keep it among them.
+    low, high = np.clip(np.quantile(means, [tail, 1.0 - tail]), data[0], data[-1])
+    return float(low), float(high)
 
 
 # ---------------------------------------------------------------- the table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 from pathlib import Path
 
 import typer
@@ -83,6 +84,8 @@ def play_config(
 ) -> list[EpisodeRow]:
     """Run ``compare`` with a progress bar, then print its table and where the report lies."""
     try:
+        # A polite kill is an interruption like Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(
                 config,

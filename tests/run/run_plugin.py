@@ -1,0 +1,81 @@
+"""What the tests of runs register in every worker: the fake house and ill-behaved policies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fake_env import register_fake
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.scripted import Random, Walkthrough
+from gym_memory.errors import BackendError
+
+
+class Sleepy(Random):
+    """Plays at random and takes its time: ``delay`` seconds a step, seeded jitter included."""
+
+    def __init__(self, delay: float = 0.002):
+        super().__init__()
+        self.delay = delay
+        print(f"sleepy {os.getpid()}", flush=True)
+
+    def act(self, obs: Any, info: dict[str, Any]) -> str:
+        time.sleep(self.delay * (1 + self._rng.random()))
+        return super().act(obs, info)
+
+
+class Bad(Walkthrough):
+    """Solves the game, but comes to grief at step ``at`` of a trial, under one seed."""
+
+    def __init__(self, how: str = "raise", at: int = 2, seed: int = 1, trial: int = 0):
+        super().__init__()
+        self.how, self.when = how, (seed, trial, at)
+        self._seeds: list[int | None] = []
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        super().reset(info, seed)
+        self._seeds.append(seed)
+
+    def act(self, obs: Any, info: dict[str, Any]) -> str:
+        if (self._seeds[0], len(self._seeds) - 1, info["moves"]) == self.when:
+            if self.how == "exit":
+                os._exit(7)
+            if self.how == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.how == "hang":
+                time.sleep(3600)
+            if self.how == "backend":
+                raise BackendError("the engine is gone")
+            raise ZeroDivisionError("a mistake\nover two lines")
+        return super().act(obs, info)
+
+
+class Greedy(Walkthrough):
+    """Solves the game from its second trial on; counts its trials and its money."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trials = 0
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        super().reset(info, seed)
+        self.trials += 1
+        self.focus = f"trial {self.trials}"
+
+    def act(self, obs: Any, info: dict[str, Any]) -> str:
+        return "inventory" if self.trials == 1 else super().act(obs, info)
+
+    def counters(self) -> dict[str, float]:
+        return {"trials": self.trials, "cost_usd": 0.25 * self.trials}
+
+
+register_fake()
+for _name, _policy in {"sleepy": Sleepy, "bad": Bad, "greedy": Greedy}.items():
+    POLICIES.register(_name, _policy)

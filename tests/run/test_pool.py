@@ -1,0 +1,299 @@
+"""Worker processes: what they play does not depend on them, and they may die.
+
+Everything here runs in real processes; ``run_plugin`` brings the policies that misbehave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_plugin import Sleepy
+
+from gym_memory.compare import compare
+from gym_memory.errors import (
+    BackendError,
+    InvalidArgumentError,
+    ResultsError,
+    UnknownNameError,
+)
+from gym_memory.jobs import EpisodeRow, RunConfig
+from gym_memory.pool import WorkerPool
+from gym_memory.results import read_episodes
+from gym_memory.run import EpisodeResult
+from gym_memory.trajectory import read_trajectory
+
+HERE = Path(__file__).parent
+PLUGIN = ("run_plugin",)
+
+
+def config(
+    *policies: str, seeds: int = 3, memories: tuple[str, ...] = ("none",), **kwargs: Any
+) -> RunConfig:
+    return RunConfig(
+        ("FakeHouse",), memories, policies, tuple(range(seeds)), plugins=PLUGIN, **kwargs
+    )
+
+
+def clockless(rows: list[EpisodeRow]) -> list[dict[str, Any]]:
+    return [
+        {k: v for k, v in row.to_json().items() if k not in EpisodeResult.CLOCKS} for row in rows
+    ]
+
+
+def outcomes(rows: list[EpisodeRow]) -> dict[tuple[str, int], str]:
+    return {(row.job.policy, row.job.seed): row.result.failed for row in rows}
+
+
+def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
+    setup = config("random", "bad?seed=2", seeds=4, memories=("none", "history"))
+    one = compare(setup, tmp_path / "one", workers=1)
+    two = compare(setup, tmp_path / "two", workers=2)
+    assert clockless(one) == clockless(two)
+    assert len(one) == 16
+    summaries = [json.loads((tmp_path / f / "summary.json").read_text()) for f in ("one", "two")]
+    for summary in summaries:
+        for row in summary["table"]:
+            del row["memory_ms"]
+    assert summaries[0] == summaries[1]
+    for name in os.listdir(tmp_path / "one" / "steps"):
+        first, second = (tmp_path / f / "steps" / name for f in ("one", "two"))
+        assert list(read_trajectory(first)) == list(read_trajectory(second))
+
+
+def test_the_steps_are_recorded(tmp_path: Path) -> None:
+    rows = compare(config("random", seeds=1, protocol="trials?k=2"), tmp_path)
+    (path,) = (tmp_path / "steps").iterdir()
+    episodes = list(read_trajectory(path))
+    assert [len(e.steps) - 1 for e in episodes] == [row.result.steps for row in rows]
+    assert [e.outcome.normalized_score for e in episodes] == [r.result.normalized for r in rows]
+
+
+def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:
+    bad = ("exit", "kill", "hang", "backend", "raise")
+    policies = [f"bad?how={how}" for how in bad]
+    rows = compare(config(*policies, "walkthrough"), tmp_path, workers=2, timeout=2.5)
+    assert len(rows) == 18
+    found = outcomes(rows)
+    reasons = {how: found[f"bad?how={how}", 1] for how in bad}
+    assert reasons == {
+        "exit": "worker died with exit status 7",
+        "kill": "worker died of SIGKILL",
+        "hang": "timeout: no end within 2.5 s",
+        "backend": "BackendError: the engine is gone",
+        "raise": "ZeroDivisionError: a mistake over two lines",
+    }
+    for row in rows:
+        if row.result.failed:
+            assert (row.job.seed, row.result.normalized) == (1, 0.0)
+            assert row.result.task_id == "fakehouse/train/1"
+        else:
+            assert row.result.success
+    hung = next(r.result for r in rows if r.result.failed.startswith("timeout"))
+    assert "run_plugin.py" in hung.detail  # the worker said where it was
+    report = (tmp_path / "report.md").read_text()
+    assert "**5 of 18 jobs failed**" in report
+    assert report.count("worker died of SIGKILL") == 1
+
+
+def test_trials_before_a_death_are_kept(tmp_path: Path) -> None:
+    setup = config("bad?how=exit&seed=0&trial=1", seeds=1, protocol="trials?k=3")
+    rows = compare(setup, tmp_path)
+    assert [row.trial for row in rows] == [0, 1]
+    assert [row.result.failed for row in rows] == ["", "worker died with exit status 7"]
+    assert [row.result.normalized for row in rows] == [1.0, 0.0]
+    assert json.loads((tmp_path / "summary.json").read_text())["table"][0]["score"] == 0.0
+    assert len(read_episodes(tmp_path)) == 1
+
+
+def test_a_second_call_plays_nothing(tmp_path: Path) -> None:
+    first = compare(config("random"), tmp_path)
+    seen: list[tuple[int, int]] = []
+    second = compare(
+        config("random"), tmp_path, on_progress=lambda done, total, rows: seen.append((done, total))
+    )
+    assert second == first
+    assert seen == [(3, 3)]
+
+
+def test_failed_jobs_can_be_played_again(tmp_path: Path) -> None:
+    setup = config("bad?how=exit")
+    assert sum(bool(r.result.failed) for r in compare(setup, tmp_path)) == 1
+    before = (tmp_path / "episodes.jsonl").read_text()
+    compare(setup, tmp_path)
+    assert (tmp_path / "episodes.jsonl").read_text() == before
+    compare(setup, tmp_path, retry_failed=True)
+    assert len(read_episodes(tmp_path)) == 3
+
+
+def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
+    compare(config("random"), tmp_path)
+    lines = (tmp_path / "episodes.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "episodes.jsonl").write_bytes(b"".join(lines[:2]))
+    record = json.loads((tmp_path / "environment.json").read_text())
+    record["backends"] = {"FakeHouse": "fakehouse 0"}
+    (tmp_path / "environment.json").write_text(json.dumps(record))
+    with pytest.raises(ResultsError, match=r"'fakehouse 0' .* here it is 'fakehouse 1'"):
+        compare(config("random"), tmp_path)
+    rows = compare(config("random"), tmp_path, allow_version_mismatch=True)
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"envs": ("FakeHose",)}, UnknownNameError, "Did you mean 'FakeHouse'"),
+        ({"envs": ("FakeHouse?split=tset",)}, UnknownNameError, "Did you mean 'test'"),
+        ({"envs": ("FakeHouse?colour=red",)}, UnknownNameError, "parameter of environment"),
+        ({"envs": ("FakeHouse?max_steps=0",)}, InvalidArgumentError, "max_steps"),
+        ({"memories": ("histroy",)}, UnknownNameError, "Did you mean 'history'"),
+        ({"policies": ("human",)}, InvalidArgumentError, "needs a terminal"),
+        ({"task_id": "fakehouse/train/99"}, UnknownNameError, "unknown task of FakeHouse"),
+        ({"plugins": ("no_such_module",)}, InvalidArgumentError, "cannot import 'no_such_module'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_played(
+    tmp_path: Path, change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    values = {**config("random").to_json(), **change}
+    with pytest.raises(error, match=message):
+        compare(
+            RunConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}),
+            tmp_path,
+        )
+    assert read_episodes(tmp_path) == []
+
+
+def test_a_worker_that_cannot_start_is_told(tmp_path: Path) -> None:
+    (tmp_path / "suicidal.py").write_text("import os; print('no!', flush=True); os._exit(3)")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with (
+            WorkerPool(1, timeout=5, logs=tmp_path, plugins=("suicidal",)) as pool,
+            pytest.raises(BackendError, match=r"exit status 3.*no!"),
+        ):
+            pool.check(config("random"))
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize(("workers", "timeout"), [(0, 1.0), (True, 1.0), (1, 0.0), (1, -1.0)])
+def test_wrong_settings(tmp_path: Path, workers: int, timeout: float) -> None:
+    with pytest.raises(InvalidArgumentError):
+        WorkerPool(workers, timeout=timeout, logs=tmp_path)
+
+
+# ---------------------------------------------------------------- killed from outside
+
+
+class Running:
+    """``gym-memory compare`` in a process of its own."""
+
+    def __init__(self, out: Path, *more: str):
+        self.out = out
+        words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none"]
+        words += ["-m", "history", "-p", "sleepy?delay=0.003", "--seeds", "0:12", "-w", "2"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gym_memory", *words, "--out", str(out), *more],
+            cwd=HERE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def lines(self) -> list[bytes]:
+        path = self.out / "episodes.jsonl"
+        return path.read_bytes().splitlines(keepends=True) if path.exists() else []
+
+    def wait_for_lines(self, n: int) -> None:
+        deadline = time.monotonic() + 60
+        while len(self.lines()) < n and self.process.poll() is None:
+            assert time.monotonic() < deadline, "the run does not get on"
+            time.sleep(0.005)
+
+    def kill(self) -> int:
+        self.process.kill()
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+    def finish(self) -> str:
+        output, errors = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, errors
+        return output
+
+
+def worker_ids(out: Path) -> set[int]:
+    """Process ids of all workers that ever played, as ``Sleepy`` writes them to the log."""
+    logs = [path.read_text() for path in (out / "logs").glob("*.log")]
+    return {int(line[7:]) for log in logs for line in log.splitlines() if line[:7] == "sleepy "}
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    # In a container without an init process nobody buries it.
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+def rows_without_clock(output: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in output.splitlines()]
+    for row in rows:
+        del row["memory_ms"]
+    return rows
+
+
+def test_kill_9_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
+    assert Sleepy.name == "random"
+    undisturbed = Running(tmp_path / "calm", "--json").finish()
+    chance, out = random.Random(0), tmp_path / "killed"
+    kept: list[bytes] = []
+    for target in (0, 2, 9, 17):  # the first kill hits the start
+        run = Running(out, "--json")
+        run.wait_for_lines(target)
+        time.sleep(chance.uniform(0, 0.4))
+        assert run.process.poll() is None, "the run was over before it could be killed"
+        assert run.kill() == -signal.SIGKILL
+        lines = run.lines()
+        whole = [line for line in lines if line.endswith(b"\n")]
+        assert lines[: len(kept)] == kept, "a finished episode was lost"
+        kept = whole
+    assert 17 <= len(kept) < 24
+    output = Running(out, "--json").finish()
+    lines = run.lines()
+    assert lines[: len(kept)] == kept
+    names = [(r["seed"], r["memory"]) for r in map(json.loads, lines)]
+    assert len(names) == len(set(names)) == 24
+    assert rows_without_clock(output) == rows_without_clock(undisturbed)
+    deadline = time.monotonic() + 20
+    while alive := [pid for pid in worker_ids(out) if not gone(pid)]:
+        assert time.monotonic() < deadline, f"workers outlived the run: {alive}"
+        time.sleep(0.05)
+
+
+def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
+    kept: list[bytes] = []
+    for how in (signal.SIGINT, signal.SIGTERM):
+        run = Running(tmp_path)
+        run.wait_for_lines(len(kept) + 3)
+        run.process.send_signal(how)
+        _, errors = run.process.communicate(timeout=60)
+        assert run.process.returncode == 130
+        assert "the same command goes on" in " ".join(errors.split())
+        assert "Traceback" not in errors
+        assert run.lines()[: len(kept)] == kept
+        kept = run.lines()
+        assert 3 <= len(kept) < 24
+        assert all(gone(pid) for pid in worker_ids(tmp_path))
+    Running(tmp_path).finish()
+    assert run.lines()[: len(kept)] == kept
+    assert len(run.lines()) == 24

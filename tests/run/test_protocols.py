@@ -1,0 +1,114 @@
+"""Protocols: how many episodes, on what, and what they come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import run_plugin  # noqa: F401 - registers the policies used here
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.jobs import Job, Listener, play_job
+from gym_memory.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
+from gym_memory.run import EpisodeResult
+
+
+def job(protocol: str, policy: str = "greedy", env: str = "FakeHouse", seed: int = 0) -> Job:
+    return Job(env, "history", policy, seed, protocol)
+
+
+def test_one_episode() -> None:
+    (row,) = play_job(job("single_episode", "walkthrough"))
+    assert row.result.success
+    assert row.trial == 0
+
+
+def test_trials_keep_environment_policy_and_task() -> None:
+    rows = list(play_job(job("trials?k=3", seed=4)))
+    assert [row.trial for row in rows] == [0, 1, 2]
+    assert {row.result.task_id for row in rows} == {"fakehouse/train/4"}
+    # The policy fails its first trial and knows so in the second.
+    assert [row.result.success for row in rows] == [False, True, True]
+    assert [row.result.cost_usd for row in rows] == [0.25, 0.25, 0.25]
+    summary = make_protocol("trials?k=3").summarize([row.result for row in rows])
+    assert (summary.score, summary.success) == (1.0, True)
+
+
+def test_trials_keep_the_memory_and_reset_what_lives_an_episode() -> None:
+    class Watch(Listener):
+        memories: list[Any] = []  # noqa: RUF012
+
+        def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
+            if t == 0:
+                self.memories.append(info["memory_stats"])
+
+    list(play_job(job("trials?k=2"), Watch()))
+    assert [stats.episodes for stats in Watch.memories] == [1, 1]
+
+
+def test_later_trials_of_a_random_policy_are_no_replays() -> None:
+    first, second = play_job(job("trials?k=2", "random", "FakeHouse?max_steps=200", 2))
+    assert first.result.curve != second.result.curve or first.result.steps != second.result.steps
+
+
+def test_restart_budget_spends_it_and_stops_at_a_win() -> None:
+    rows = list(play_job(job("restart_budget?steps=120", "sleepy?delay=0")))
+    assert [row.result.steps for row in rows] == [50, 50, 20]
+    rows = list(play_job(job("restart_budget?steps=120")))
+    assert [row.result.success for row in rows] == [False, True]
+
+
+def test_restart_budget_counts_the_best_life() -> None:
+    def life(steps: int, *curve: tuple[int, float], success: bool = False) -> EpisodeResult:
+        return EpisodeResult(steps=steps, curve=curve, normalized=curve[-1][1], success=success)
+
+    lives = [
+        life(10, (0, 0.0), (4, 0.5), (9, 0.25)),
+        life(20, (0, 0.0), (3, 0.25), (6, 0.75)),
+        life(5, (0, 0.0)),
+    ]
+    summary = RestartBudget(35).summarize(lives)
+    assert summary == (0.75, False, 35, ((0, 0.0), (4, 0.5), (16, 0.75)))
+
+
+def test_a_game_that_is_over_at_once_does_not_loop() -> None:
+    protocol = RestartBudget(10)
+    played = list(protocol.episodes(lambda limit=None: EpisodeResult(steps=0)))
+    assert len(played) == 1
+
+
+@pytest.mark.parametrize("spec", ["trials?k=0", "trials?k=true", "restart_budget?steps=x"])
+def test_wrong_numbers(spec: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected"):
+        make_protocol(spec)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'trials'"):
+        make_protocol("trial")
+    with pytest.raises(UnknownNameError, match="parameter of protocol 'trials'"):
+        make_protocol("trials?n=3")
+
+
+def test_names_agree_with_the_table() -> None:
+    for name in PROTOCOLS.names():
+        assert PROTOCOLS.get(name).name == name
+    assert Trials().k == 5
+
+
+def test_an_error_ends_the_job_and_names_task_and_step() -> None:
+    rows = list(play_job(job("trials?k=4", "bad?at=2&seed=0")))
+    assert len(rows) == 1
+    result = rows[0].result
+    assert result.failed == "ZeroDivisionError: a mistake over two lines"
+    assert "run_plugin.py" in result.detail
+    assert (result.task_id, result.steps) == ("fakehouse/train/0", 2)
+    assert (result.normalized, result.success) == (0.0, False)
+
+
+def test_trials_before_the_error_are_kept() -> None:
+    rows = list(play_job(job("trials?k=4", "bad?seed=0&trial=2")))
+    assert [bool(row.result.failed) for row in rows] == [False, False, True]
+    assert [row.trial for row in rows] == [0, 1, 2]
+    rows = list(play_job(Job("FakeHouse?nothing=1", "none", "random", 0)))
+    assert rows[0].result.failed.startswith("UnknownNameError: unknown parameter")

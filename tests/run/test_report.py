@@ -1,0 +1,180 @@
+"""Reports: what they say, that they say it again the same way, what they refuse to mix."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+from gym_memory.errors import ResultsError, UnknownNameError
+from gym_memory.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.plots import short_label
+from gym_memory.report import build_report
+from gym_memory.results import ResultsFolder
+from gym_memory.run import EpisodeResult
+
+
+def write(
+    path: Path, config: RunConfig, version: str = "engine 1", jobs: int | None = None
+) -> None:
+    """A results folder whose scores follow from the job: the graph memory is always better."""
+    with ResultsFolder(path, config) as folder:
+        folder.set_backends(dict.fromkeys(config.envs, version))
+        for job in folder.todo()[:jobs]:
+            folder.append(episodes(job))
+
+
+def episodes(job: Job) -> list[EpisodeRow]:
+    score = 0.25 + 0.25 * (job.memory == "graph") + 0.05 * job.seed
+    trials = 3 if job.protocol.startswith("trials") else 1
+    failed = "worker died of SIGKILL" if (job.policy, job.seed) == ("weak", 2) else ""
+    return [
+        EpisodeRow(
+            job,
+            trial,
+            EpisodeResult(
+                task_id=f"{job.env}/{job.seed}",
+                normalized=score * (trial + 1) / trials,
+                steps=20,
+                tokens=123.4,
+                curve=((0, 0.0), (10, score)),
+                failed=failed,
+            ),
+        )
+        for trial in range(trials)
+    ]
+
+
+def config(seeds: range = range(4), protocol: str = "single_episode") -> RunConfig:
+    return RunConfig(
+        ("House?split=test", "Maze"), ("none", "graph"), ("random", "weak"), tuple(seeds), protocol
+    )
+
+
+def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_path: Path) -> None:
+    write(tmp_path, config())
+    rows = build_report([tmp_path], tmp_path)
+    assert len(rows) == 8
+    report = (tmp_path / "report.md").read_text()
+    assert "| `Maze` | graph | random | 4 | 0 | 0.575 | [0.53, 0.62] | 0.00 | 20.0 |" in report
+    assert "| graph | none | all |  | random | 8 | +0.250 | [+0.25, +0.25] | 8 | 0 | 0 |" in report
+    assert "**4 of 32 jobs failed**" in report
+    assert report.count("worker died of SIGKILL") == 4
+    assert config().command(str(tmp_path)) in report
+    assert "engine 1" in report
+    assert "Unfinished" not in report
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["complete"]
+    assert (summary["n_jobs"], summary["n_failed"]) == (32, 4)
+    assert summary["table"] == [row.to_json() for row in rows]
+
+
+def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
+    write(tmp_path, config(protocol="trials?k=3"))
+    build_report([tmp_path], tmp_path)
+    names = {path.stem for path in tmp_path.glob("*.png")}
+    assert names == {"scores-trials-k-3", "steps-trials-k-3", "trials-trials-k-3"}
+    report = (tmp_path / "report.md").read_text()
+    for name in names:
+        assert f"({name}.png)" in report
+        picture = imread(tmp_path / f"{name}.png")
+        assert min(picture.shape[:2]) > 250
+        assert len({tuple(color) for color in picture[::3, ::3].reshape(-1, 4).tolist()}) > 4
+
+
+def test_score_by_trial_is_shown_for_trials_alone(tmp_path: Path) -> None:
+    write(tmp_path / "a", config(protocol="trials?k=3"))
+    build_report([tmp_path / "a"], tmp_path / "a")
+    report = (tmp_path / "a" / "report.md").read_text()
+    assert "### Score by trial" in report
+    assert "| `Maze` | graph | random | 0.192 [0.17, 0.21] | 0.383" in report
+    write(tmp_path / "b", config())
+    build_report([tmp_path / "b"], tmp_path / "b")
+    assert "### Score by trial" not in (tmp_path / "b" / "report.md").read_text()
+
+
+def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
+    write(tmp_path, config())
+
+    def files() -> dict[str, bytes]:
+        build_report([tmp_path], tmp_path)
+        return {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
+
+    assert files() == files()
+
+
+def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
+    write(tmp_path, config(), jobs=5)
+    build_report([tmp_path], tmp_path)
+    assert "**Unfinished**: 5 of 32 jobs" in (tmp_path / "report.md").read_text()
+    assert not json.loads((tmp_path / "summary.json").read_text())["complete"]
+
+
+def test_a_run_without_episodes_has_a_report_too(tmp_path: Path) -> None:
+    write(tmp_path, config(), jobs=0)
+    assert build_report([tmp_path], tmp_path) == []
+    assert "0 of 32" in (tmp_path / "report.md").read_text()
+
+
+def test_folders_add_up(tmp_path: Path) -> None:
+    write(tmp_path / "all", config(range(6)))
+    write(tmp_path / "a", config(range(0, 3)))
+    write(tmp_path / "b", config(range(3, 6)))
+    together = build_report([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    assert together == build_report([tmp_path / "all"], tmp_path / "all")
+    report = (tmp_path / "both" / "report.md").read_text()
+    assert report.count("gym-memory compare") == 2
+
+
+def test_protocols_have_tables_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path / "a", config())
+    write(tmp_path / "b", config(protocol="trials?k=3"))
+    build_report([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    report = (tmp_path / "both" / "report.md").read_text()
+    assert report.count("## Protocol ") == 2
+    for part in report.split("## Protocol ")[1:]:
+        assert part.count("| `Maze` | graph | random | 4 |") == 1
+
+
+def test_an_episode_counts_once(tmp_path: Path) -> None:
+    write(tmp_path / "a", config())
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(ResultsError, match="an episode counts once"):
+        build_report([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+
+
+def test_backend_versions_do_not_mix(tmp_path: Path) -> None:
+    write(tmp_path / "a", config(range(3)))
+    write(tmp_path / "b", config(range(3, 6)), version="engine 2")
+    folders = [tmp_path / "a", tmp_path / "b"]
+    with pytest.raises(ResultsError, match="scores of different versions do not compare"):
+        build_report(folders, tmp_path / "both")
+    assert build_report(folders, tmp_path / "both", allow_version_mismatch=True)
+
+
+def test_another_baseline_of_the_differences(tmp_path: Path) -> None:
+    write(tmp_path, config())
+    build_report([tmp_path], tmp_path, against="graph")
+    report = (tmp_path / "report.md").read_text()
+    assert "| none | graph | all |  | random | 8 | -0.250 |" in report
+    assert "| weak | random | all | none |  |" in report
+    with pytest.raises(UnknownNameError, match="unknown memory or policy 'grph'"):
+        build_report([tmp_path], tmp_path, against="grph")
+
+
+def test_no_results_folder(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="not a results folder"):
+        build_report([tmp_path / "nothing"], tmp_path)
+    write(tmp_path / "a", config())
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultsError, match="cannot write a report"):
+        build_report([tmp_path / "a"], tmp_path / "file")
+
+
+def test_labels_are_short() -> None:
+    assert short_label("Cooking?level=medium&split=test") == "Cooking\nmedium, test"
+    assert short_label("Maze?size=3") == "Maze\nsize=3"
+    assert short_label("Maze") == "Maze"

@@ -1,0 +1,207 @@
+"""The results folder: what a kill may leave, what is refused, what is never lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.errors import ResultsError
+from gym_memory.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.results import ResultsFolder, read_config, read_episodes, write_atomic
+from gym_memory.run import EpisodeResult
+
+CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k=2")
+
+
+def rows_of(job: Job, n: int = 2, failed: str = "") -> list[EpisodeRow]:
+    """``n`` trials; the last one failed, if so."""
+    return [
+        EpisodeRow(
+            job,
+            trial,
+            EpisodeResult(
+                task_id=f"task/{job.seed} é",
+                normalized=0.5,
+                curve=((0, 0.0), (3, 0.5)),
+                failed=failed if trial == n - 1 else "",
+            ),
+        )
+        for trial in range(n)
+    ]
+
+
+def filled(path: Path, config: RunConfig = CONFIG, **kwargs: Any) -> None:
+    with ResultsFolder(path, config) as folder:
+        for job in folder.todo():
+            folder.append(rows_of(job, **kwargs))
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    filled(tmp_path / "run")
+    with ResultsFolder(tmp_path / "run", CONFIG) as folder:
+        assert folder.todo() == []
+        assert folder.rows() == [row for job in CONFIG.jobs() for row in rows_of(job)]
+    assert read_config(tmp_path / "run") == CONFIG
+
+
+def test_rows_come_in_the_order_of_the_configuration(tmp_path: Path) -> None:
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        for job in reversed(folder.todo()):
+            folder.append(rows_of(job))
+        assert [row.job.seed for row in folder.rows()] == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_file_cut_at_any_byte_loses_at_most_the_open_job(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    filled(path)
+    episodes = path / "episodes.jsonl"
+    whole = episodes.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")][1::2]
+    # A line without its newline is whole too when it parses.
+    for size in [*range(0, len(whole), 37), *ends, *(end - 1 for end in ends)]:
+        episodes.write_bytes(whole[:size])
+        expected = sum(size >= end - 1 for end in ends)
+        assert len(read_episodes(path)) == expected
+        with ResultsFolder(path, CONFIG) as folder:
+            todo = folder.todo()
+            assert len(todo) == 3 - expected
+            for job in todo:
+                folder.append(rows_of(job))
+        assert episodes.read_bytes() == whole
+
+
+def test_trials_of_a_broken_off_job_do_not_stay(tmp_path: Path) -> None:
+    filled(tmp_path)
+    episodes = tmp_path / "episodes.jsonl"
+    lines = episodes.read_bytes().splitlines(keepends=True)
+    episodes.write_bytes(b"".join([lines[0], *lines[2:]]))  # job 0 lacks its last trial
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        assert [job.seed for job in folder.todo()] == [0]
+    assert episodes.read_bytes() == b"".join(lines[2:])
+
+
+def test_a_line_that_is_no_episode_is_told_with_its_number(tmp_path: Path) -> None:
+    filled(tmp_path)
+    episodes = tmp_path / "episodes.jsonl"
+    lines = episodes.read_bytes().splitlines(keepends=True)
+    for wrong in (b"not json\n", b"{}\n", b"[1]\n", b"\xff\xfe\n"):
+        episodes.write_bytes(b"".join([lines[0], wrong, *lines[2:]]))
+        with pytest.raises(ResultsError, match=r"line 2 of .* is not an episode"):
+            read_episodes(tmp_path)
+
+
+def test_another_configuration_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    filled(tmp_path)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
+    other = RunConfig(("E",), ("none",), ("random",), (0, 1), protocol="trials?k=2")
+    with (
+        pytest.raises(ResultsError, match=r"holds a run with seeds \[0, 1, 2\].*\[0, 1\]"),
+        ResultsFolder(tmp_path, other),
+    ):
+        pass
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
+
+
+def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(ResultsError, match="not a results folder"), ResultsFolder(tmp_path, CONFIG):
+        pass
+    file = tmp_path / "thesis.tex"
+    with pytest.raises(ResultsError, match="cannot use"), ResultsFolder(file / "x", CONFIG):
+        pass
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
+def test_a_damaged_configuration_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ResultsError), ResultsFolder(tmp_path, CONFIG):
+        pass
+
+
+def test_a_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / ".lock").touch()
+    (tmp_path / ".config.json.abc.tmp").write_text("{")
+    filled(tmp_path)
+    assert not list(tmp_path.glob(".*.tmp"))
+    assert len(read_episodes(tmp_path)) == 3
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    code = (
+        "import sys; from gym_memory.results import *; from gym_memory.jobs import *\n"
+        "c = RunConfig(('E',), ('none',), ('random',), (0, 1, 2), protocol='trials?k=2')\n"
+        "with ResultsFolder(sys.argv[1], c): print('open', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"open\n"
+    with pytest.raises(ResultsError, match="in use by another"), ResultsFolder(tmp_path, CONFIG):
+        pass
+    other.kill()
+    other.wait()
+    filled(tmp_path)
+    assert len(read_episodes(tmp_path)) == 3
+
+
+def test_the_same_job_twice_is_refused(tmp_path: Path) -> None:
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        job = folder.todo()[0]
+        folder.append(rows_of(job))
+        with pytest.raises(ResultsError, match="came twice"):
+            folder.append(rows_of(job))
+
+
+def test_failed_jobs_are_kept_unless_told_otherwise(tmp_path: Path) -> None:
+    filled(tmp_path, failed="timeout")
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        assert folder.todo() == []
+    with ResultsFolder(tmp_path, CONFIG, retry_failed=True) as folder:
+        assert len(folder.todo()) == 3
+        assert folder.rows() == []
+
+
+def test_other_backend_versions_are_refused(tmp_path: Path) -> None:
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        folder.set_backends({"E": "engine 1"})
+        folder.set_backends({"E": "engine 2"})  # nothing played yet: nothing to mix
+        folder.append(rows_of(folder.todo()[0]))
+        folder.set_backends({"E": "engine 2"})
+        with pytest.raises(ResultsError, match=r"'engine 2' .* here it is 'engine 3'"):
+            folder.set_backends({"E": "engine 3"})
+        assert folder.environment()["backends"] == {"E": "engine 2"}
+        folder.set_backends({"E": "engine 3"}, allow_mismatch=True)
+        assert folder.environment()["backends"] == {"E": "engine 3"}
+
+
+def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
+    with ResultsFolder(tmp_path, CONFIG) as folder:
+        folder.set_backends({"E": "engine 1"})
+        record = folder.environment()
+    assert record["packages"]["gymnasium"]
+    assert record["python"].startswith("3.")
+    assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
+
+
+def test_replacing_a_file_keeps_the_old_one_on_failure(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    write_atomic(target, "old")
+    with pytest.raises(TypeError):
+        write_atomic(target, None)  # type: ignore[arg-type]
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_lines_are_plain_json(tmp_path: Path) -> None:
+    filled(tmp_path)
+    for line in (tmp_path / "episodes.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        assert {"task_id", "seed", "protocol", "config", "normalized", "failed"} <= set(record)

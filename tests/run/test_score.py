@@ -1,0 +1,227 @@
+"""Statistics: intervals that hold what they promise, failures that count, honest pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.errors import UnknownNameError
+from gym_memory.jobs import EpisodeRow, Job
+from gym_memory.run import EpisodeResult
+from gym_memory.score import (
+    bootstrap_interval,
+    differences,
+    score_by_trial,
+    step_curve,
+    table,
+    units,
+)
+
+scores = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
+FEW = {"n_resamples": 400}
+
+
+def row(
+    score: float,
+    seed: int = 0,
+    memory: str = "none",
+    policy: str = "random",
+    env: str = "E",
+    protocol: str = "single_episode",
+    trial: int = 0,
+    **result: Any,
+) -> EpisodeRow:
+    values: dict[str, Any] = {"task_id": f"{env}/{seed}", "steps": 10, "curve": ((0, score),)}
+    values |= {"normalized": score, "success": score == 1, **result}
+    return EpisodeRow(Job(env, memory, policy, seed, protocol), trial, EpisodeResult(**values))
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(scores)
+def test_an_interval_holds_the_mean_and_stays_in_range(values: list[float]) -> None:
+    interval = bootstrap_interval(values, **FEW)
+    assert interval is not None
+    low, high = interval
+    assert min(values) <= low <= high <= max(values)
+    assert low <= np.mean(values) + 1e-9
+    assert high >= np.mean(values) - 1e-9
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(scores, st.randoms(use_true_random=False))
+def test_the_order_of_values_does_not_matter(values: list[float], random: Any) -> None:
+    mixed = list(values)
+    random.shuffle(mixed)
+    assert bootstrap_interval(values, **FEW) == bootstrap_interval(mixed, **FEW)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(scores, st.floats(-2, 2), st.floats(0.1, 3))
+def test_an_interval_moves_and_scales_with_its_values(
+    values: list[float], shift: float, scale: float
+) -> None:
+    low, high = bootstrap_interval(values, **FEW) or (0, 0)
+    moved = bootstrap_interval([v * scale + shift for v in values], **FEW)
+    assert moved == pytest.approx((low * scale + shift, high * scale + shift), abs=1e-9)
+
+
+def test_equal_values_leave_no_doubt_and_one_value_no_interval() -> None:
+    assert bootstrap_interval([0.25] * 7) == (0.25, 0.25)
+    assert bootstrap_interval([0.25]) is None
+    assert bootstrap_interval([]) is None
+
+
+def test_a_higher_level_is_wider_and_more_values_are_narrower() -> None:
+    rng = np.random.default_rng(1)
+    few, many = rng.random(10), rng.random(1000)
+
+    def width(values: Any, **kwargs: Any) -> float:
+        low, high = bootstrap_interval(values, **kwargs) or (0, 0)
+        return high - low
+
+    assert width(few, level=0.99) > width(few) > width(few, level=0.5)
+    assert width(many) < width(few)
+    # 1.96 standard errors to either side, as the normal approximation has it.
+    assert width(many) == pytest.approx(2 * 1.96 * many.std() / np.sqrt(1000), rel=0.05)
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(2)
+    samples = rng.random((300, 25))
+    hits = sum(
+        low <= 0.5 <= high
+        for low, high in (bootstrap_interval(s, **FEW) or (0, 0) for s in samples)
+    )
+    assert 0.89 <= hits / 300 <= 0.98
+
+
+def test_many_values_are_resampled_in_blocks() -> None:
+    assert bootstrap_interval([0.0, 1.0] * 3000, n_resamples=1000) == pytest.approx(
+        (0.4873, 0.5127), abs=2e-3
+    )
+
+
+def test_a_failed_job_counts_as_zero_and_is_told() -> None:
+    rows = [row(1.0, seed=0), row(1.0, seed=1, failed="timeout", steps=3, tokens=99.0)]
+    (line,) = table(units(rows))
+    assert (line.n, line.n_failed) == (2, 1)
+    assert line.score == 0.5
+    assert line.success == 0.5
+    assert line.steps == 10
+    assert line.tokens == 0
+
+
+def test_all_failed_is_a_row_too() -> None:
+    (line,) = table(units([row(0, failed="x"), row(0, seed=1, failed="x", cost_usd=2.0)]))
+    assert (line.score, line.success, line.steps, line.tokens) == (0, 0, None, None)
+    assert line.cost_usd == 2.0
+    assert line.to_json()["score_ci"] == [0.0, 0.0]
+
+
+def test_the_row_has_the_promised_fields_in_order() -> None:
+    record = table(units([row(0.5), row(1.0, seed=1)]))[0].to_json()
+    promised = "env memory policy n n_failed score score_ci success steps memory_ms tokens cost_usd"
+    assert list(record)[:12] == promised.split()
+    assert record["score_ci"][0] <= record["score"] == 0.75 <= record["score_ci"][1]
+
+
+def test_protocols_never_share_a_row() -> None:
+    rows = [row(0.0), row(1.0, protocol="trials?k=2"), row(1.0, protocol="trials?k=2", trial=1)]
+    assert [(r.protocol, r.score) for r in table(units(rows))] == [
+        ("single_episode", 0.0),
+        ("trials?k=2", 1.0),
+    ]
+
+
+def test_trials_count_the_last_and_show_all() -> None:
+    spec = "trials?k=3"
+    rows = [row(s, protocol=spec, trial=i) for i, s in enumerate((0.0, 0.25, 0.5))]
+    rows += [row(0.5, 1, protocol=spec), row(0, 1, protocol=spec, trial=1, failed="died")]
+    found = units(rows)
+    assert [u.score for u in found] == [0.5, 0.0]
+    assert [mean for mean, _ in score_by_trial(found)] == [0.25, 0.125, 0.25]
+
+
+def test_differences_are_paired_by_seed_and_environment() -> None:
+    # Seeds differ a lot, memories by a constant: only pairing sees it.
+    rows = [row(0.1 * s, s, env=e) for e in "AB" for s in range(8)]
+    rows += [row(0.1 * s + 0.05, s, "graph", env=e) for e in "AB" for s in range(8)]
+    rows.append(row(1.0, 99, "graph", env="A"))  # has no partner
+    gaps = differences(units(rows), "memory")
+    assert [(g.name, g.against, g.env, g.n) for g in gaps] == [
+        ("graph", "none", "A", 8),
+        ("graph", "none", "B", 8),
+        ("graph", "none", "all", 16),
+    ]
+    for gap in gaps:
+        assert gap.difference == pytest.approx(0.05)
+        assert gap.ci == pytest.approx((0.05, 0.05))
+        assert (gap.better, gap.equal, gap.worse) == (gap.n, 0, 0)
+
+
+def test_a_failed_job_takes_part_in_its_pair() -> None:
+    rows = [row(0.5, 0), row(0.5, 1), row(0.9, 0, "graph")]
+    rows.append(row(0.0, 1, "graph", failed="died", task_id=""))
+    (gap,) = differences(units(rows), "memory")
+    assert gap.n == 2
+    assert gap.difference == pytest.approx((0.4 - 0.5) / 2)
+
+
+def test_other_tasks_are_no_pair() -> None:
+    rows = [row(0.5, 0), row(0.5, 1), row(1, 0, "graph"), row(1, 1, "graph", task_id="other")]
+    (gap,) = differences(units(rows), "memory")
+    assert gap.n == 1
+    assert gap.ci is None
+
+
+def test_what_is_compared_with_what() -> None:
+    rows = [row(0.1 * i, s, m) for i, m in enumerate(("b", "none", "c")) for s in (0, 1)]
+    assert {(g.name, g.against) for g in differences(units(rows), "memory")} == {
+        ("b", "none"),
+        ("c", "none"),
+    }
+    assert {(g.name, g.against) for g in differences(units(rows), "memory", "c")} == {
+        ("b", "c"),
+        ("none", "c"),
+    }
+    assert differences(units(rows), "policy") == []
+    with pytest.raises(UnknownNameError, match="unknown memory 'd'"):
+        differences(units(rows), "memory", "d")
+
+
+def test_policies_are_compared_within_a_memory() -> None:
+    rows = [
+        row(s, seed, m, p)
+        for m in ("none", "b")
+        for p, s in (("random", 0), ("best", 1))
+        for seed in (0, 1)
+    ]
+    gaps = differences(units(rows), "policy")
+    assert [(g.name, g.against, g.other, g.difference) for g in gaps] == [
+        ("best", "random", "none", 1.0),
+        ("best", "random", "b", 1.0),
+    ]
+
+
+def test_curves_keep_the_last_score() -> None:
+    rows = [row(1, 0, curve=((0, 0.0), (4, 1.0)), steps=4), row(0, 1, curve=((0, 0.0),), steps=10)]
+    steps, mean, band = step_curve(units(rows), 10)
+    assert steps.tolist() == list(range(11))
+    assert mean.tolist() == [0.0] * 4 + [0.5] * 7
+    assert band.shape == (11, 2)
+    assert (band[:, 0] <= mean).all()
+    assert (mean <= band[:, 1]).all()
+
+
+def test_times_and_tokens_are_weighted_by_what_was_shown() -> None:
+    spec = "trials?k=2"
+    rows = [
+        row(0, protocol=spec, steps=9, tokens=100.0, memory_ms=1.0),
+        row(0, protocol=spec, trial=1, steps=29, tokens=200.0, memory_ms=3.0),
+    ]
+    (unit,) = units(rows)
+    assert (unit.tokens, unit.memory_ms) == pytest.approx((175.0, 2.5))
