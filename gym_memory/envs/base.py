@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
@@ -19,7 +20,6 @@ from gym_memory.types import Oracle
 
 __all__ = ["Feedback", "Snapshot", "TextEnv"]
 
-MAX_ACTION_CHARS = 200
 _REFUSED_LONG = "That command is too long to be understood."
 _REFUSED_EMPTY = "Nothing was said, so nothing happens."
 _REFUSED_LINES = "Only one command on one line can be understood."
@@ -75,6 +75,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
     dialect: ClassVar[str] = ""
     """Family of the text; chooses extraction rules."""
+    max_action_chars: ClassVar[int] = 200
+    """Longer commands are refused; engines read no more."""
 
     def __init__(
         self,
@@ -231,7 +233,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         """
         if not action.strip():
             return _REFUSED_EMPTY
-        if len(action) > MAX_ACTION_CHARS:
+        if len(action) > self.max_action_chars:
             return _REFUSED_LONG
         if not action.strip().isprintable():
             return _REFUSED_LINES
@@ -284,6 +286,10 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         self._valid = None
         return self._observation(), self._info(accepted=self._feedback.accepted)
 
+    @cached_property
+    def _backend_version(self) -> str:
+        return " ".join(f"{name} {number}" for name, number in sorted(self.versions().items()))
+
     def _observation(self) -> dict[str, Any]:
         return {
             "text": self._feedback.text,
@@ -306,5 +312,5 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             "n_invalid": self._invalid,
             "task_id": self.task_id,
             "split": self.split,
-            "backend_version": " ".join(f"{k} {v}" for k, v in sorted(self.versions().items())),
+            "backend_version": self._backend_version,
         }

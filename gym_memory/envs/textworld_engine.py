@@ -1,0 +1,303 @@
+"""One TextWorld game being played: the interpreter, the cleaned text, the tracked logic.
+
+The interpreter's answer carries everything: a status line (room, score, turns), and a trace of
+actions from which the logical state is kept up to date. So a step sends one command and no
+hidden ones; admissible commands are matched, and the inventory is asked for, only on demand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.envs.textworld_logic import Fact, Move, State, World, load_logic
+from gym_memory.envs.zmachine import Interpreter
+from gym_memory.errors import BackendError, CorruptGameError
+
+__all__ = ["Answer", "Engine", "GameData", "clean_text", "load_game"]
+
+_WON, _LOST = "*** The End ***", "*** You lost! ***"
+_FINAL_SCORE = re.compile(r"You scored (-?\d+) out of")
+_TAG = re.compile(r"\[([^\]]*)\]\n?")
+_SUCCEEDED = " - succeeded"
+_BLANKS = re.compile(r"[ \t]*\n(?:[ \t]*\n){2,}")
+_PADDING = re.compile(r"^ {8,}", re.MULTILINE)
+_END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
+_TRACE_ON = "tw-trace-actions"
+
+
+@dataclasses.dataclass(frozen=True)
+class GameData:
+    """What TextWorld knows about a game: the content of the .json beside the .z8.
+
+    Attributes:
+        world: Entities and rules.
+        facts: What is true at the start.
+        objective: The goal in words.
+        max_score: Sum of the rewards; 0 for a game without quests or without an upper limit.
+        metadata: Whatever the generator noted (``walkthrough``, ``max_score``, ...).
+    """
+
+    world: World
+    facts: frozenset[Fact]
+    objective: str
+    max_score: float
+    metadata: Mapping[str, Any]
+
+
+class Answer(NamedTuple):
+    """What a command did.
+
+    Attributes:
+        text: Feedback without trace, banner and status line.
+        score: Score so far.
+        won: The game ended well.
+        lost: The game ended badly.
+        accepted: The game understood the command and carried it out.
+        added: Facts that became true.
+        removed: Facts that ceased to be true.
+    """
+
+    text: str
+    score: float = 0.0
+    won: bool = False
+    lost: bool = False
+    accepted: bool = True
+    added: frozenset[Fact] = frozenset()
+    removed: frozenset[Fact] = frozenset()
+
+
+class EngineState(NamedTuple):
+    """A state of a game in an :class:`Engine`."""
+
+    story: str
+    machine: Any
+    facts: frozenset[Fact]
+    score: float
+    over: bool
+    inventory: str | None
+
+
+def load_game(story: str | os.PathLike[str]) -> GameData:
+    """Read the .json beside a .z8; kept for the process.
+
+    Raises:
+        CorruptGameError: The .json is missing or is not one of TextWorld's.
+    """
+    path = Path(story).with_suffix(".json")
+    try:
+        stamp = path.stat()
+        return _load_game(os.fspath(path), stamp.st_mtime_ns, stamp.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptGameError(
+            f"expected TextWorld's description of the game at {os.fspath(path)!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+@lru_cache(maxsize=256)
+def _load_game(path: str, mtime: int, size: int) -> GameData:
+    data = json.loads(Path(path).read_text(encoding="utf-8"))
+    types = {a["name"]: a["type"] for fact in data["world"] for a in fact["arguments"]}
+    infos = dict(data["infos"])
+    types.update((entity, info["type"]) for entity, info in infos.items())
+    names = {entity: info["name"] for entity, info in infos.items() if info["name"]}
+    logic = load_logic(json.dumps(data["KB"], sort_keys=True))
+    quests = [q for q in data["quests"] if not q.get("optional") or q["reward"] > 0]
+    endless = any(q.get("repeatable") and q["reward"] > 0 for q in quests)
+    metadata = data.get("metadata", {})
+    best = metadata.get("max_score", sum(q["reward"] for q in quests))
+    return GameData(
+        world=World(logic, types, names),
+        facts=frozenset((f["name"], *(a["name"] for a in f["arguments"])) for f in data["world"]),
+        objective=data.get("objective") or "",
+        max_score=0.0 if endless or not math.isfinite(best) else float(best),
+        metadata=metadata,
+    )
+
+
+def _modified(story: str | os.PathLike[str]) -> int:
+    try:
+        return os.stat(story).st_mtime_ns
+    except OSError as error:
+        raise CorruptGameError(
+            f"cannot read the game {os.fspath(story)!r}: {error.strerror}"
+        ) from error
+
+
+def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
+    """Take the interpreter's answer apart.
+
+    Returns:
+        The text for a player; the trace tags without brackets; the room in the status line; the
+        score in the status line, None where there is no status line.
+    """
+    room, score = "", None
+    body, mark, status = raw.rpartition(" -= ")
+    title, end, numbers = status.rpartition(" =-")
+    points = numbers.partition("/")[0].strip()
+    if mark and end and points.lstrip("-").isdigit():
+        raw, room, score = body.rstrip(), title, float(points)
+        raw = raw.removesuffix(">")
+    tags = _TAG.findall(raw)
+    text = _TAG.sub("", raw) if tags else raw
+    text = _END_PROMPT.sub("", text)
+    lines = text.split("\n")
+    while lines and not any(c.isalnum() for c in lines[0]):  # blank lines and the banner
+        del lines[0]
+    text = _PADDING.sub("", "\n".join(lines))
+    return _BLANKS.sub("\n\n", text.rstrip()), tags, room, score
+
+
+class _Opening(NamedTuple):
+    """How a game begins, kept so that the next episode need not run it again."""
+
+    machine: Any
+    answer: Answer
+
+
+_openings: dict[tuple[str, int], _Opening] = {}
+_MAX_OPENINGS = 256
+
+
+class Engine:
+    """A machine that plays one TextWorld game after another."""
+
+    def __init__(self) -> None:
+        self._game: GameData | None = None
+        self._story: tuple[str, int] | None = None
+        self._machine = Interpreter()
+        self._state = State()
+        self._score = 0.0
+        self._over = True
+        self._inventory: str | None = None
+
+    @property
+    def game(self) -> GameData:
+        """The game in play.
+
+        Raises:
+            BackendError: None was started.
+        """
+        if self._game is None:
+            raise BackendError("no game is running: call reset() first")
+        return self._game
+
+    def start(self, story: str | os.PathLike[str]) -> Answer:
+        """Begin a game.
+
+        Args:
+            story: Path of a .z8 that TextWorld made, with its .json beside it.
+
+        Raises:
+            CorruptGameError: One of the two is missing or damaged.
+        """
+        self._game = load_game(story)
+        key = os.fspath(story), _modified(story)
+        if key != self._story:
+            self._story = None
+            self._machine.open(story)
+            self._story = key
+        opening = _openings.get(key)
+        if opening is None:
+            text, _, _, score = clean_text(self._machine.start())
+            self._machine.send(_TRACE_ON)
+            opening = _Opening(self._machine.save(), Answer(text, score or 0.0))
+            if len(_openings) >= _MAX_OPENINGS:
+                _openings.clear()
+            _openings[key] = opening
+        else:
+            self._machine.load(opening.machine)
+        self._state.become(self.game.facts)
+        self._score, self._over, self._inventory = opening.answer.score, False, None
+        return opening.answer
+
+    def send(self, command: str) -> Answer:
+        """Play one command."""
+        raw = self._machine.send(command)
+        text, tags, room, score = clean_text(raw)
+        events = [tag.removesuffix(_SUCCEEDED) for tag in tags if tag.endswith(_SUCCEEDED)]
+        before = self._state.key
+        added, removed = self._follow(events, room)
+        if self._state.key != before and _may_show(added | removed):
+            self._inventory = None
+        won, lost = _WON in raw, _LOST in raw
+        self._over = won or lost
+        final = _FINAL_SCORE.search(raw) if self._over else None
+        if final:  # the last status line was drawn before the last point was counted
+            score = float(final[1])
+        self._score = self._score if score is None else score
+        return Answer(text, self._score, won, lost, bool(events), added, removed)
+
+    def _follow(self, events: list[str], room: str) -> tuple[frozenset[Fact], frozenset[Fact]]:
+        """Bring the logical state up to date with the trace."""
+        added: set[Fact] = set()
+        removed: set[Fact] = set()
+
+        def apply(move: Move | None) -> None:
+            if move is None:
+                return
+            for fact in move.added:
+                self._state.add(fact)
+            for fact in move.removed:
+                self._state.remove(fact)
+            added.update(move.added)
+            removed.update(move.removed)
+            added.difference_update(move.removed)
+            removed.difference_update(move.added)
+
+        world = self.game.world
+        for event in events:
+            if "(" not in event:  # "(1) taking x" is part of the action that is reported next
+                apply(world.detect(self._state, event))
+        if room and room != world.title(self._state):
+            apply(world.detect_walk(self._state, room))
+        return frozenset(added), frozenset(removed)
+
+    def admissible_commands(self) -> tuple[str, ...]:
+        """All commands that the rules allow now, sorted; kept by state."""
+        return () if self._over else self.game.world.admissible_commands(self._state)
+
+    def inventory(self) -> str:
+        """What the game would answer to ``inventory``; asked for only after a change."""
+        if self._inventory is None and not self._over:
+            state = self._machine.save()
+            self._inventory = clean_text(self._machine.send("inventory"))[0]
+            self._machine.load(state)
+        return self._inventory or ""
+
+    @property
+    def facts(self) -> frozenset[Fact]:
+        """All that is true now."""
+        return frozenset(self._state.facts)
+
+    def save(self) -> EngineState:
+        """A copy of the present state."""
+        story = self._story[0] if self._story else ""
+        machine = self._machine.save()
+        return EngineState(story, machine, self.facts, self._score, self._over, self._inventory)
+
+    def load(self, state: EngineState) -> None:
+        """Return to a state, of this or another game."""
+        if self._story is None or self._story[0] != state.story:
+            self.start(state.story)
+        self._machine.load(state.machine)
+        self._state.become(state.facts)
+        self._score, self._over, self._inventory = state.score, state.over, state.inventory
+
+    def close(self) -> None:
+        """Free the interpreter; a later :meth:`start` makes a new one."""
+        self._machine.close()
+        self._story = None
+
+
+def _may_show(changes: frozenset[Fact]) -> bool:
+    """Whether the inventory text may differ after these changes; walking leaves it alone."""
+    return any(fact[:2] != ("at", "P") for fact in changes)

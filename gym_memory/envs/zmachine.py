@@ -1,0 +1,122 @@
+"""The Z-machine: check a story file, run it, save and load its state.
+
+The interpreter is Frotz in the process (by jericho). It trusts its input: a damaged story makes
+it end the process, so a file is checked here before it is handed over.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.errors import CorruptGameError
+from gym_memory.optional import require
+
+__all__ = ["Interpreter", "check_story"]
+
+_HEADER = 64
+_FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
+"""Version of a story file to the unit of its length field, in bytes."""
+_DEFAULT_SEED = 1
+
+
+def check_story(path: str | os.PathLike[str]) -> bytes:
+    """Read a story file and check its header, length and checksum (Z-machine standard 1.1, 11).
+
+    Returns:
+        The content.
+
+    Raises:
+        CorruptGameError: The file is missing, cut short, altered, or no story file at all.
+    """
+    name = os.fspath(path)
+    try:
+        story = Path(path).read_bytes()
+    except OSError as error:
+        raise CorruptGameError(f"cannot read the game {name!r}: {error.strerror}") from error
+
+    def corrupt(why: str) -> CorruptGameError:
+        return CorruptGameError(f"{name!r} is not an intact Z-machine game: {why}")
+
+    if len(story) < _HEADER:
+        raise corrupt(f"expected a header of {_HEADER} bytes, got {len(story)} bytes")
+    factor = _FACTOR.get(story[0])
+    if factor is None:
+        raise corrupt(f"expected version 3 to 8 in the first byte, got {story[0]}")
+    length = int.from_bytes(story[0x1A:0x1C], "big") * factor
+    static = int.from_bytes(story[0x0E:0x10], "big")
+    tables = [int.from_bytes(story[at : at + 2], "big") for at in (0x08, 0x0A, 0x0C)]
+    if length > len(story):
+        raise corrupt(f"expected {length} bytes, got {len(story)}; the file is cut short")
+    if not _HEADER <= static <= len(story) or not all(_HEADER <= t < len(story) for t in tables):
+        raise corrupt("its header points outside of the file")
+    if length:  # the oldest stories state neither length nor checksum
+        expected = int.from_bytes(story[0x1C:0x1E], "big")
+        content = np.frombuffer(story[_HEADER:length], dtype=np.uint8)
+        actual = int(content.sum(dtype=np.int64)) % 0x10000
+        if actual != expected:
+            raise corrupt(f"expected checksum {expected:04x}, got {actual:04x}")
+    return story
+
+
+class Interpreter:
+    """A machine that runs one story after another."""
+
+    def __init__(self) -> None:
+        self._frotz: Any = None
+
+    def open(self, path: str | os.PathLike[str]) -> None:
+        """Insert a story; :meth:`start` runs it.
+
+        Raises:
+            CorruptGameError: The file is no intact story.
+            MissingDependencyError: jericho is not installed.
+        """
+        jericho = require("jericho", "textworld", "Z-machine games")
+        check_story(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jericho.UnsupportedGameWarning)
+            if self._frotz is None:
+                self._frotz = jericho.FrotzEnv(os.fspath(path))
+            else:
+                self._frotz.close()
+                self._frotz._cache.clear()  # it would keep every story that it ever ran
+                self._frotz.load(os.fspath(path))
+        # Frotz seeds itself from the clock unless told otherwise.
+        self._frotz.seed((self._frotz.bindings or {}).get("seed", _DEFAULT_SEED))
+
+    @property
+    def supported(self) -> bool:
+        """Whether jericho knows the game: then score, moves and endings can be read."""
+        return bool(self._frotz.is_fully_supported)
+
+    @property
+    def frotz(self) -> Any:
+        """The ``jericho.FrotzEnv``; None before a story is open."""
+        return self._frotz
+
+    def start(self) -> str:
+        """Run the story from its beginning to its first prompt; returns what it printed."""
+        return str(self._frotz.reset()[0])
+
+    def send(self, command: str) -> str:
+        """Type one line (ASCII, no line break, at most 190 characters); returns the answer."""
+        return str(self._frotz.step(command)[0])
+
+    def save(self) -> Any:
+        """A copy of the machine's state."""
+        return self._frotz.get_state()
+
+    def load(self, state: Any) -> None:
+        """Return to a state of the same story."""
+        self._frotz.set_state(state)
+
+    def close(self) -> None:
+        """Free the machine; calling it twice is harmless."""
+        if self._frotz is not None:
+            self._frotz.close()
+            self._frotz = None
