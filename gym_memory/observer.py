@@ -206,7 +206,9 @@ class _Shown:
         """Whether the text says that something is locked."""
         text = self._description if self._first else f"{self.answer}\n{self._description}"
         name = re.escape(thing)
-        if re.search(rf"\blocked {name}\b|\bunlock (?:the )?{name}\b", text):
+        if re.search(
+            rf"\blocked (?:[\w -]{{1,30}} looking )?{name}\b|\bunlock (?:the )?{name}\b", text
+        ):
             return True
         if re.search(rf"\b{name} is (?:locked|welded)", text):
             return True

@@ -67,10 +67,10 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
             yield sentence, found.start() + whole.index(sentence[0])
 
 
-def first_match(rules: tuple[Rule, ...], sentence: str) -> Reading | None:
-    """What the first rule that fits makes of a sentence; None if none fits."""
+def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> Reading | None:
+    """What the first rule that fits makes of a sentence from ``start`` on; None if none fits."""
     for pattern, build in rules:
-        found = pattern.match(sentence)
+        found = pattern.match(sentence, start)
         if found is not None:
             return build(found)
     return None

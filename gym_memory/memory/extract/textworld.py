@@ -26,7 +26,7 @@ from gym_memory.memory.extract.textworld_reading import is_note, read_note, read
 from gym_memory.memory.extract.textworld_results import gone, read_inventory, read_results
 from gym_memory.memory.extract.textworld_rooms import BANNER, describe
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.schema import LOCATIONS, OPPOSITE, PLAYER, way_relation
+from gym_memory.memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, way_relation
 from gym_memory.types import Step, Task, Triple
 
 __all__ = ["TextWorldRules"]
@@ -65,7 +65,8 @@ class TextWorldRules:
             draft.tell(told(answer))
         if banner is not None:
             draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
-            draft.take(describe(text[banner.end() :], draft.room), banner.end())
+            room = describe(text[banner.end() :], draft.room)
+            draft.take(draft.with_full_names(room, step.valid_actions), banner.end())
         if _PREPARED in answer:
             draft.use_up()
         if step.inventory and not step.done:  # a game that is over no longer lists it
@@ -83,13 +84,15 @@ class TextWorldRules:
                 draft.add(recipe)
                 return
             if is_note(name, answer, read=looked["read"] is not None):
-                draft.tell(read_note(name, answer, draft.known))
+                draft.tell(read_note(draft.meant(name) or name, answer, draft.known))
                 return
         draft.unlocking = answer.startswith("You unlock ")
-        draft.take(read_results(answer, draft.room, name))
-        key = _KEY.fullmatch(action)
-        if key is not None and answer.startswith(("You lock ", "You unlock ")):
-            draft.add((Mention(Triple(clean_name(key["key"]), "opens", clean_name(key["lock"]))),))
+        draft.take(read_results(answer, draft.room, draft.meant(name)))
+        turned = _KEY.fullmatch(action)
+        if turned is not None and answer.startswith(("You lock ", "You unlock ")):
+            key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
+            if key and lock:
+                draft.add((Mention(Triple(key, "opens", lock)),))
         if action.lower() == "goal":
             draft.tell(told(answer))
 
@@ -109,6 +112,58 @@ class _Draft:
     def known(self, name: str) -> bool:
         """Whether the graph holds a live fact about an entity."""
         return bool(self._graph.incident(name))
+
+    def meant(self, name: str) -> str:
+        """The known thing at hand that a command calls ``name``; empty if none or several.
+
+        A player may say ``examine potato`` of the purple potato.
+        """
+        if not name or self.known(name):
+            return name
+        words = set(name.split())
+        at_hand = dict.fromkeys(
+            fact.subject if fact.relation in LOCATIONS else fact.object
+            for place in (self.room, INVENTORY)
+            for fact in self._graph.incident(place)
+        )
+        inside = (fact.subject for thing in at_hand for fact in self._graph.incoming(thing))
+        found = {thing for thing in (*at_hand, *inside) if words <= set(thing.split())}
+        return found.pop() if len(found) == 1 else ""
+
+    def with_full_names(self, room: Reading, valid_actions: tuple[str, ...]) -> Reading:
+        """The description of a room with its furniture called as commands call it.
+
+        Where names have adjectives, the grammar also writes *chest* of a rusty chest; which one
+        is meant shows in the valid actions.
+        """
+        names: dict[str, str] = {}
+        visible: set[str] | None = None
+        told = {mention.triple.subject for mention in room.mentions}
+        for (subject, _, place), _, _ in room.mentions:
+            if place != self.room:
+                continue
+            before = self._graph.value(subject, "location")
+            if before is not None and before.object == place:
+                continue
+            if visible is None:
+                visible = {clean_name(a[8:]) for a in valid_actions if a.startswith("examine ")}
+            longer = [n for n in visible if n.endswith(f" {subject}") and n not in told]
+            if subject not in visible and len(longer) == 1:
+                names[subject] = longer[0]
+        if not names:
+            return room
+        called = names.get
+        return room._replace(
+            mentions=tuple(
+                m._replace(triple=Triple(called(s, s), r, called(o, o)))
+                for m in room.mentions
+                for s, r, o in (m.triple,)
+            ),
+            listings=tuple(
+                Listing(called(holder, holder), tuple(called(n, n) for n in inside))
+                for holder, inside in room.listings
+            ),
+        )
 
     def add(self, mentions: Iterable[Mention], offset: int = 0) -> None:
         """Add facts; ``offset`` is where the text that their spans point into begins."""
@@ -154,7 +209,7 @@ class _Draft:
         """The player is in ``room``; after a move this tells a way between two rooms."""
         left, self.room = self.room, room
         self.add((Mention(Triple(PLAYER, "is in", room), *span),))
-        direction = direction_in(action)
+        direction = direction_in(action) or self._through_door(left, action)
         if direction is not None and left and left != room:
             back = OPPOSITE[direction]
             self.add(
@@ -163,6 +218,14 @@ class _Draft:
                     Mention(Triple(left, way_relation(back), room), *span),
                 )
             )
+
+    def _through_door(self, room: str, action: str) -> str | None:
+        """The direction of a move that names a door: ``enter the screen door``."""
+        action = action.lower()
+        for fact in self._graph.outgoing(room) if room and action != "look" else ():
+            if fact.relation.endswith(" door") and fact.object in action:
+                return fact.relation.split()[1]
+        return None
 
     def use_up(self) -> None:
         """The ingredients of the recipe have gone into the meal."""

@@ -133,8 +133,8 @@ _LOCKS = tuple(
     for pattern in (
         rf"\bthe {_KEY} opens (?:only )?(?:the|(?P<that>that)) {_LOCK}{_STOP}",
         rf"\bthe {_LOCK}(?: in (?:the )?{_PLACE})? opens (?:only )?with the {_KEY}{_STOP}",
-        rf"\b(?:go to (?:the )?{_PLACE} and )?(?:un)?lock(?: and open)? the {_LOCK}{_SOMEWHERE},?"
-        rf" (?:with|using) (?:the )?{_KEY}{_STOP}",
+        rf"\b(?:go to (?:the )?{_PLACE} and )?(?:un)?lock(?: and open)? (?:the )?{_LOCK}"
+        rf"{_SOMEWHERE},? (?:with|using) (?:the )?{_KEY}{_STOP}",
         rf"\bthe {_LOCK}{_SOMEWHERE} is (?:un)?locked with (?:the )?{_KEY}{_STOP}",
         rf"\bopen the locked {_LOCK} using (?:the )?{_KEY}{_STOP}",
         rf"\btake the {_KEY} to (?:the )?{_PLACE}\. It opens the {_LOCK} there",

@@ -82,6 +82,7 @@ def _consumed(found: re.Match[str]) -> Reading:
 
 
 def _it_is(found: re.Match[str], state: str = "") -> Reading:
+    """The thing looked at: evidence is what the sentence says, for it does not name it."""
     return Reading((Mention(Triple(IT, "is", state or found["state"]), *found.span()),))
 
 
@@ -159,10 +160,15 @@ _RULES: tuple[Rule, ...] = tuple(
 )  # fmt: skip
 
 
+_EACH = re.compile(r"[^.:]{1,80}: (?=You )")
+"""The thing that one of several answers is about, after a command such as ``drop all``."""
+
+
 @lru_cache(maxsize=1 << 13)
 def read_result_sentence(sentence: str) -> Reading | None:
     """What one sentence of an answer says; None if nothing."""
-    return first_match(_RULES, sentence)
+    prefix = _EACH.match(sentence)
+    return first_match(_RULES, sentence, prefix.end() if prefix else 0)
 
 
 def read_results(text: str, room: str, thing: str) -> Reading:

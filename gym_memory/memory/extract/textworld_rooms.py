@@ -84,12 +84,6 @@ def _exits(found: re.Match[str]) -> Reading:
     return Reading(tuple(_ways(found)))
 
 
-def _doors(found: re.Match[str]) -> Reading:
-    """A group of doors: the text is fixed when the game is made, so its states do not count."""
-    things = split_things(found["items"], found.start("items"))
-    return Reading(tuple(Mention(Triple(HERE, "has door", p.name), p.start, p.end) for p in things))
-
-
 # Furniture
 
 
@@ -130,7 +124,8 @@ def _here(found: re.Match[str]) -> Reading:
 def _holds(found: re.Match[str]) -> Reading:
     groups = found.groupdict()
     holder = clean_name(groups.get("name") or "") or IT
-    relation = "is on" if (groups.get("where") or "in").lower() in ("on", "upon") else "is in"
+    where = groups.get("where") or ("on" if groups.get("verb") == "holds" else "in")
+    relation = "is on" if where.lower() in ("on", "upon") else "is in"
     things = split_things(found["items"], found.start("items"))
     return contents(holder, relation, things, found.span("items"), opened=relation == "is in")
 
@@ -156,7 +151,8 @@ _THING = rf"(?:{_STATE} )?(?P<name>{NAME})"
 _LOOKS = r"(?:, which looks [^.,]{1,80},?)?"
 _NEAR = r"(?:here|in the room|nearby|close by|in the corner|right there by you)"
 _CONTAINS = (
-    r"(?:contains|has|is filled with|reveals inside it|holds|shelters|offers you|reveals to you)"
+    r"(?P<verb>contains|has|is filled with|reveals inside it|holds|shelters|offers you"
+    r"|reveals to you)"
 )
 
 _RULES: tuple[Rule, ...] = tuple(
@@ -168,9 +164,6 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"The exits? to the (?P<ways>{COMPASS}) (?:is|are) going through (?:an? )?"
          rf"(?P<name>{NAME}){_END}", _door),
         (rf"The (?P<ways>{COMPASS}) exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
-        (r"There are \w+ (?:closed|open) doors(?: here)?, (?P<items>an? .+?)"
-         r"(?:, here)?(?=[.!]|$)", _doors),
-        (r"Looks like (?:two|several), (?P<items>an? .+?)(?=[.!]|$)", _doors),
         (r".*?\b(?:exits?(?: \w+){0,2} to the|can exit to the|try going|leave by the|[Ww]hy not go"
          rf"|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})", _exits),
         # the floor, groups of furniture
@@ -198,7 +191,9 @@ _RULES: tuple[Rule, ...] = tuple(
          r"|.*, there's nothing here", _empty),
         # furniture
         (rf"The (?P<name>{NAME}) is {_STATE}\.?$", _state),
-        (rf"Look at the (?P<name>{NAME})\.?$", lambda m: Reading(topic=clean_name(m["name"]))),
+        (rf"(?:Look at the (?P<name>{NAME})\.?$"
+         rf"|The (?P<like>{NAME}) (?:reminds|looks like|floods|is reminiscent|is just like) )",
+         lambda m: Reading(topic=clean_name(m["name"] or m["like"]))),
         (r"You can (?:also )?see (?P<items>.+ and an? .+) here\.?$", _here),
         (rf"{_LEAD} an? {_THING}{_LOOKS}(?:,? {_NEAR})?(?=[.!,]|$)", _thing),
         (rf"An? {_THING}{_LOOKS} is {_NEAR}(?=[.!,]|$)", _thing),
@@ -251,7 +246,7 @@ class _Seen:
     def take(self, said: Reading, offset: int) -> None:
         """Add what one sentence says."""
         topic = said.topic if said.new or not said.topic else self._meant(said.topic)
-        known = {HERE: self.room, IT: self.last, said.topic: topic}
+        known = {HERE: self.room, IT: self._it(), said.topic: topic}
         for (subject, relation, obj), start, end in said.mentions:
             triple = Triple(known.get(subject, subject), relation, known.get(obj, obj))
             if said.new and obj == HERE:
@@ -260,7 +255,15 @@ class _Seen:
                 self.mentions.append(Mention(triple, start + offset, end + offset))
         for holder, names in said.listings:
             self.listings.append(Listing(known.get(holder, holder), names))
+            topic = topic or self.listings[-1].holder
         self.last = topic or self.last
+
+    def _it(self) -> str:
+        """The thing seen last; of a group, the next one whose contents were not told yet."""
+        told = {listing.holder for listing in self.listings}
+        if self.last and self.last not in told:
+            return self.last
+        return next((name for name in self.furniture if name not in told), self.last)
 
     def _meant(self, name: str) -> str:
         """The furniture that a name means: a rusty chest is also called *chest*, *rusty one*."""
