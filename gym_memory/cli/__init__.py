@@ -23,7 +23,7 @@ from gym_memory.version import __version__
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
-    "list": "gym_memory.cli.list",
+    "list": "gym_memory.cli.names",
     "run": "gym_memory.cli.run",
     "compare": "gym_memory.cli.compare",
     "report": "gym_memory.cli.report",

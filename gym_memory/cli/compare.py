@@ -12,7 +12,7 @@ import typer
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
 from gym_memory.compare import DEFAULT_TIMEOUT, compare
-from gym_memory.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
+from gym_memory.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.report import format_interval
 from gym_memory.score import differences, table, units
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -45,7 +45,7 @@ def command(
     -p random -p walkthrough --seeds 0:20 --workers 2 --out results/first`
     """
     config = RunConfig(
-        envs=tuple(with_parameter(e, "max_steps", max_steps) if max_steps else e for e in env),
+        envs=tuple(options.with_max_steps(spec, max_steps) for spec in env),
         memories=tuple(memory),
         policies=tuple(policy),
         seeds=parse_seeds(seeds),

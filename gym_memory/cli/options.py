@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from gym_memory.jobs import with_parameter
 from gym_memory.worker import import_plugin
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Workers",
     "default_workers",
     "load_plugins",
+    "with_max_steps",
 ]
 
 _SPEC = "Name or Name?key=value&key=value"
@@ -119,6 +121,11 @@ def default_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def with_max_steps(env: str, max_steps: int | None) -> str:
+    """The environment with the step limit of ``--max-steps``, where there is one."""
+    return env if max_steps is None else with_parameter(env, "max_steps", max_steps)
 
 
 def load_plugins(plugins: Sequence[str] | None) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def command(
     Example: `gym-memory run -e "TreasureHunt?level=easy" -m history -p walkthrough --seeds 0:5`
     """
     config = RunConfig(
-        envs=(with_parameter(env, "max_steps", max_steps) if max_steps else env,),
+        envs=(options.with_max_steps(env, max_steps),),
         memories=(memory,),
         policies=(with_parameter(policy, "checkpoint", checkpoint) if checkpoint else policy,),
         seeds=parse_seeds(seeds),

@@ -1,0 +1,330 @@
+"""The command line: what it prints, what it refuses, how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.cli import COMMANDS, main
+from gym_memory.cli.demo import DEMO
+from gym_memory.version import __version__
+
+PLUGIN_FOLDER = Path(__file__).parents[1] / "run"
+HOUSE = ("--import", "run_plugin", "--env", "FakeHouse")
+
+
+class Run:
+    """Calls ``main`` in this process."""
+
+    def __init__(self, capsys: Any):
+        self.capsys = capsys
+
+    def __call__(self, *words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        out, err = self.capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+
+@pytest.fixture
+def run(capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(PLUGIN_FOLDER))
+    monkeypatch.setenv("COLUMNS", "200")
+    return Run(capsys)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.replace("│", " ").split())
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_help_lists_every_command(run: Run) -> None:
+    status, out, _ = run("--help")
+    assert status == 0
+    for name in COMMANDS:
+        assert f" {name} " in out
+    assert run("--version")[1] == f"gym-memory {__version__}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
+    status, out, _ = run(name, "--help")
+    assert status == 0
+    assert f"Example: gym-memory {name}" in flat(out)
+
+
+def test_without_words_it_helps(run: Run) -> None:
+    assert "Commands" in run()[1]
+
+
+def test_it_runs_as_a_module_and_as_a_script() -> None:
+    script = Path(sys.executable).with_name("gym-memory")
+    for command in ([sys.executable, "-m", "gym_memory"], [str(script)]):
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+        assert done.stdout == f"gym-memory {__version__}\n"
+
+
+# ---------------------------------------------------------------- compare, run, report
+
+
+def test_compare_prints_json_rows_and_keeps_a_report(run: Run, tmp_path: Path) -> None:
+    words = ("compare", *HOUSE, "-m", "none", "-m", "history?window=3", "-p", "walkthrough")
+    status, out, err = run(*words, "-s", "0:2", "-w", "1", "-o", "out", "--json")
+    assert status == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["memory"] for row in rows] == ["none", "history?window=3"]
+    for row in rows:
+        assert list(row)[:7] == ["env", "memory", "policy", "n", "n_failed", "score", "score_ci"]
+        assert (row["n"], row["score"], row["score_ci"]) == (2, 1.0, [1.0, 1.0])
+    assert "out/report.md" in err
+    assert (tmp_path / "out" / "report.md").is_file()
+    status, again, _ = run(*words, "-s", "0:2", "-o", "out", "--json")
+    assert (status, again) == (0, out)
+
+
+def test_compare_prints_a_table(run: Run, tmp_path: Path) -> None:
+    words = ("compare", *HOUSE, "-m", "none", "-p", "random", "-s", "0,1", "-w", "1")
+    status, out, _ = run(*words, "--max-steps", "5")
+    assert status == 0
+    assert "│ FakeHouse?max_steps=5 │ none   │ random │ 2 │      0 │" in out
+    (folder,) = (tmp_path / "results").iterdir()
+    assert folder.name.startswith("compare-")
+
+
+def test_failed_episodes_are_an_exit_status(run: Run) -> None:
+    words = ("-m", "none", "-p", "bad", "-s", "0:2", "-w", "1", "-o", "out")
+    status, out, err = run("compare", *HOUSE, *words)
+    assert status == 1
+    assert "1 of 2 jobs failed and score 0" in flat(err)
+    assert "ZeroDivisionError: a mistake over two lines" in flat(err)
+    assert "│ 2 │      1 │ 0.500 │" in out
+    assert run("report", "out")[0] == 1
+
+
+def test_run_prints_every_episode(run: Run) -> None:
+    words = ("run", *HOUSE, "-m", "none", "-p", "greedy", "--protocol", "trials?k=2", "-w", "1")
+    status, out, _ = run(*words, "-o", "out")
+    assert status == 0
+    assert out.count("fakehouse/train/0") == 2
+    assert "out of steps" in out
+    assert "won" in out
+
+
+def test_run_takes_a_checkpoint_and_a_task(run: Run) -> None:
+    status, _, err = run("run", *HOUSE, "-m", "none", "-p", "random", "--checkpoint", "x.pt")
+    assert status == 2
+    assert "unknown parameter of policy 'random' 'checkpoint'" in err
+    words = ("run", *HOUSE, "-m", "none", "--task-id", "fakehouse/train/6", "-w", "1")
+    status, out, _ = run(*words)
+    assert status == 0
+    assert "fakehouse/train/6" in out
+
+
+def test_reports_are_put_together(run: Run, tmp_path: Path) -> None:
+    for name, seeds in (("a", "0:2"), ("b", "2:4")):
+        words = ("compare", *HOUSE, "-m", "none", "-p", "walkthrough", "-s", seeds, "-w", "1")
+        assert run(*words, "-o", name)[0] == 0
+    status, out, _ = run("report", "a", "b", "-o", "both", "--json")
+    assert status == 0
+    assert json.loads(out)["n"] == 4
+    assert (tmp_path / "both" / "report.md").is_file()
+    assert run("report", "a", "b")[0] == 2
+
+
+def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
+    words = ("compare", *HOUSE, "-m", "none", "-w", "1", "-o", "out", "-s")
+    assert run(*words, "0:1")[0] == 0
+    status, _, err = run(*words, "0:2")
+    assert status == 2
+    assert "holds a run with seeds [0], this one asks for [0, 1]: use another --out" in err
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("compare", "-e", "Cokking"), "unknown environment 'Cokking'"),
+        (("compare", "-e", "Cokking"), "Did you mean 'Cooking'?"),
+        (("compare", *HOUSE, "-m", "nome"), "unknown memory 'nome'"),
+        (("compare", *HOUSE, "-p", "randm", "-m", "none"), "Did you mean 'random'?"),
+        (("compare", "-e", "FakeHouse?split=tst", "--import", "run_plugin"), "Did you mean 'test'"),
+        (("compare", "-e", "FakeHouse?level=1", "--import", "run_plugin"), "'level': expected one"),
+        (("compare", *HOUSE, "-s", "5:2"), "expected seeds such as 0:20"),
+        (("compare", *HOUSE, "-s", "x"), "expected seeds such as 0:20"),
+        (("compare", *HOUSE, "--protocol", "trial"), "Did you mean 'trials'?"),
+        (("compare", *HOUSE, "--budget", "-3"), "expected a token budget"),
+        (
+            ("compare", *HOUSE, "--max-steps", "0", "-m", "none"),
+            "expected max_steps as an int >= 1",
+        ),
+        (("compare", *HOUSE, "-w", "0", "-m", "none"), "expected workers as an int >= 1, got 0"),
+        (("compare", *HOUSE, *HOUSE[2:]), "'FakeHouse' is given twice in envs"),
+        (("compare", "-e", "FakeHouse", "--import", "no_module"), "cannot import 'no_module'"),
+        (("compare", "-e", "FakeHouse?x", "--import", "run_plugin"), "expected name?key=value"),
+        (("compare", *HOUSE, "-p", "human", "-m", "none"), "use gym-memory play"),
+        (("run", *HOUSE, "-o", "/dev/null/x", "-m", "none"), "cannot use '/dev/null/x'"),
+        (("report", "nowhere"), "is not a results folder"),
+        (("list", "polices"), "Did you mean 'policies'?"),
+        (("play", "-e", "Cokking"), "Did you mean 'Cooking'?"),
+        (("play", "-e", "FakeHouse", "--import", "run_plugin", "-m", "x"), "unknown memory 'x'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(run: Run, words: tuple[str, ...], message: str) -> None:
+    status, out, err = run(*words)
+    assert status == 2
+    assert message in err
+    assert out == ""
+    assert [line for line in err.splitlines() if line.strip()] == [err.strip()]
+    assert err.strip().startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("comapre",), "No such command 'comapre'"),
+        (("compare",), "Missing option '--env'"),
+        (("compare", *HOUSE, "--bugdet", "3"), "No such option: --bugdet"),
+        (("compare", *HOUSE, "--timeout", "0"), "--timeout"),
+        (("compare", *HOUSE, "--workers", "two"), "not a valid integer"),
+        (("play", "-e", "FakeHouse", "--seed", "-1"), "--seed"),
+    ],
+)
+def test_a_wrong_word_is_status_2_too(run: Run, words: tuple[str, ...], message: str) -> None:
+    status, _, err = run(*words)
+    assert status == 2
+    assert message in flat(err)
+    assert "Traceback" not in err
+
+
+def test_debug_shows_where_it_happened() -> None:
+    command = [sys.executable, "-m", "gym_memory", "list", "polices"]
+    plain = subprocess.run(command, capture_output=True, text=True)
+    debug = subprocess.run([*command, "--debug"], capture_output=True, text=True)
+    assert "Traceback" not in plain.stderr
+    assert "Traceback" in debug.stderr
+    assert "UnknownNameError" in debug.stderr
+
+
+def test_output_into_a_closed_pipe_is_no_drama() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "gym_memory", "list", "policies"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- list, doctor, play, demo
+
+
+def test_list_names_everything(run: Run) -> None:
+    status, out, _ = run("list", "--json", "--import", "run_plugin")
+    assert status == 0
+    entries = [json.loads(line) for line in out.splitlines()]
+    names = {
+        kind: {e["name"] for e in entries if e["kind"] == kind}
+        for kind in ("environments", "memories", "policies", "protocols", "wrappers")
+    }
+    assert {"Cooking", "TreasureHunt", "FakeHouse"} <= names["environments"]
+    assert {"none", "history"} <= names["memories"]
+    assert {"random", "walkthrough", "sleepy"} <= names["policies"]
+    assert {"single_episode", "trials", "restart_budget"} == names["protocols"]
+    assert {"MemoryObservation", "IndexActions"} <= names["wrappers"]
+    cooking = next(e for e in entries if e["name"] == "Cooking")
+    assert {"rl-1", "medium", "hardest"} <= set(cooking["levels"])
+    assert all(e["about"] for e in entries)
+    assert "history" in run("list", "memories")[1]
+
+
+def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gym_memory.baselines.registry import POLICIES
+    from gym_memory.errors import MissingDependencyError
+
+    def absent(name: str) -> Any:
+        raise MissingDependencyError("torch", "pip install 'gym-memory[rl]'")
+
+    monkeypatch.setattr(POLICIES, "get", absent)
+    status, out, _ = run("list", "policies")
+    assert status == 0
+    assert "pip install 'gym-memory[rl]'" in flat(out)
+
+
+def test_doctor_finds_what_is_here_and_what_is_not(
+    run: Run, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+    status, out, _ = run("doctor", "--json")
+    assert status == 0
+    found = {entry["name"]: entry for entry in map(json.loads, out.splitlines())}
+    assert found["gymnasium"]["state"] == "ok"
+    assert str(tmp_path / "cache") in found["cache folder"]["found"]
+    assert found["Java"]["state"] == "missing"
+    assert "default-jre" in found["Java"]["remedy"]
+    assert found["ALFWORLD_DATA"]["state"] == "missing"
+    assert "cache folder" in run("doctor")[1]
+
+
+def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "file" / "cache"))
+    status, out, _ = run("doctor")
+    assert status == 1
+    assert "set GYM_MEMORY_CACHE to a folder" in flat(out)
+
+
+def test_doctor_is_not_fooled_by_a_java_that_does_not_run(
+    run: Run, tmp_path: Path, monkeypatch: Any
+) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    found = {
+        entry["name"]: entry for entry in map(json.loads, run("doctor", "--json")[1].splitlines())
+    }
+    assert found["Java"]["state"] == "broken"
+
+
+def play(*words: str, typed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gym_memory", "play", *HOUSE, "-m", "none", *words],
+        input=typed,
+        capture_output=True,
+        text=True,
+        cwd=PLUGIN_FOLDER,
+    )
+
+
+def test_a_person_can_win_lose_patience_and_leave() -> None:
+    from fake_env import FakeHouse
+
+    house = FakeHouse()
+    house.reset(seed=0)
+    won = play(typed="\n".join(house.oracle().walkthrough) + "\n")
+    assert won.returncode == 0
+    assert "You won! 2 of 2" in won.stdout
+    left = play("--seed", "1", typed="look\n[bold]odd[/bold]\n")
+    assert left.returncode == 0
+    assert "You left after 2 steps with 0." in left.stdout
+    assert "Traceback" not in left.stderr
+    assert "fakehouse/train/1" in left.stdout
+
+
+def test_the_demo_is_what_was_promised() -> None:
+    levels = " ".join(DEMO.envs)
+    assert all(part in levels for part in ("level=rl-1", "level=medium", "TreasureHunt?level=easy"))
+    assert {"none", "history"} <= set(DEMO.memories)
+    assert {"random", "walkthrough"} <= set(DEMO.policies)
