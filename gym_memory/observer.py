@@ -171,7 +171,7 @@ class _Shown:
 
     def __init__(self, text: str, action: str):
         banner = _BANNER.search(text)
-        self.answer = text[: banner.start()] if banner else text
+        self.answer = text[: banner.start()] if banner and action else text
         self._description = text[banner.end() :] if banner else ""
         looked = _LOOKED.fullmatch(action)
         self._looked_at = looked["name"] if looked else ""

@@ -62,7 +62,7 @@ class TextWorldRules:
         if step.action:
             self._answer(step.action, answer, draft)
         else:
-            draft.tell(told(answer))
+            draft.tell(told(text))
         if banner is not None:
             draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
             room = describe(text[banner.end() :], draft.room)

@@ -121,11 +121,11 @@ def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int
 _MOST_WORDS = 300
 _LONGEST_TOLD = 10_000
 _WORD = re.compile(r"[\w'-]+")
-_PLAIN = (
-    r"(?!(?:in|within|inside|on|with|using|the|that|and|to|opens?|there|is|stands|lies)\b)[\w'-]+"
-)
+_LINKS = "and|in|within|inside|on|there|with|using|to|once|when|after|before"
+"""Words that end a name."""
+_PLAIN = rf"(?!(?:{_LINKS}|the|that|is|opens?|stands|lies)\b)[\w'-]+"
 _NP = rf"{_PLAIN}(?: {_PLAIN}){{0,3}}?"
-_STOP = r"(?=[.,;:!?\n]|$| and\b| in\b| within\b| inside\b| on\b| there\b| with\b| to\b)"
+_STOP = rf"(?=[.,;:!?\n]|$| (?:{_LINKS})\b)"
 _KEY, _LOCK, _PLACE = rf"(?P<key>{_NP})", rf"(?P<lock>{_NP})", rf"(?P<place>{_NP})"
 _SOMEWHERE = rf"(?: (?:in|within|inside) the {_NP})?"
 _LOCKS = tuple(
@@ -153,8 +153,8 @@ _PREPARE = re.compile(
     rf"\bmeal\b[^.\n]{{0,40}}? (?:only )?in the (?P<place>{_NP}){_STOP}", re.IGNORECASE
 )
 _APPLIANCE = re.compile(
-    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ied|ying)"
-    r"|roast(?:ed|ing)?|grill(?:ed|ing)?))\b",
+    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ied|ying)"
+    r"|roast(?:s|ed|ing)?|grill(?:s|ed|ing)?))\b",
     re.IGNORECASE,
 )
 
