@@ -15,6 +15,7 @@ POLICIES = Registry(
         "random": "gym_memory.baselines.scripted:Random",
         "walkthrough": "gym_memory.baselines.scripted:Walkthrough",
         "human": "gym_memory.baselines.human:Human",
+        "planner": "gym_memory.baselines.planner:Planner",
     },
 )
 

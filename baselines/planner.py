@@ -1,0 +1,82 @@
+"""A planner by rules that plays from the observation alone.
+
+It reads the observation (the text in view, the inventory, the valid actions, and what the memory
+recalls), and from step to step it keeps nothing but the short plan that it publishes as ``focus``,
+the last action included. So what it knows is what the observation shows, and two runs that differ
+in their memory differ in nothing else.
+
+It knows how people go about things (read what is readable, follow what was read, use a key on
+its lock, cut with a knife, put things where their like are), and no game's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.cooking import cook
+from gym_memory.baselines.planning.hunting import hunt
+from gym_memory.baselines.planning.travel import Move, explore, open_here
+from gym_memory.memory.extract import get_extractor
+from gym_memory.types import Observation, Task
+
+__all__ = ["Planner"]
+
+_SEPARATOR = " | last: "
+
+Advisor = Callable[[Beliefs], Move | None]
+
+
+class Planner(Policy):
+    """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies."""
+
+    name: ClassVar[str] = "planner"
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+        self._dialect, self._task_id = "textworld", ""
+        self.focus = ""
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode without a plan."""
+        self._rng = np.random.default_rng(seed)
+        self._task_id = info.get("task_id", "")
+        self._dialect = info.get("dialect", self._dialect)
+        self.focus = ""
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next action; publishes the plan behind it as ``focus``."""
+        last = self.focus.rpartition(_SEPARATOR)[2] if self.focus else ""
+        task = Task(self._task_id, obs["task"], self._dialect)
+        beliefs = Beliefs(obs, get_extractor(self._dialect), task, last)
+        move = self._decide(beliefs, last)
+        self.focus = f"{move.aim}{_SEPARATOR}{move.action}"
+        return move.action
+
+    def _decide(self, beliefs: Beliefs, last: str) -> Move:
+        advisors: tuple[Advisor, ...] = (
+            cook,
+            hunt,
+            lambda b: explore(b, "explore"),
+            lambda b: open_here(b, "see what it holds"),
+        )
+        for advise in advisors:
+            move = advise(beliefs)
+            if move and beliefs.can(move.action) and not (
+                move.action == last and move.action.startswith(("examine", "read", "look"))
+            ):
+                return move
+        return self._wander(beliefs)
+
+    def _wander(self, beliefs: Beliefs) -> Move:
+        """Nothing to do is known: look around, or leave by any exit."""
+        options = [a for a in beliefs.actions if a.startswith(("go ", "open "))]
+        if not beliefs.here and "look" in beliefs.actions:
+            return Move("look", "find out where this is")
+        if options:
+            return Move(options[int(self._rng.integers(len(options)))], "wander")
+        return Move("look", "look around")

@@ -1,0 +1,133 @@
+"""Keys, locks, notes and things that the task asks for."""
+
+from __future__ import annotations
+
+import re
+
+from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.travel import Move, explore, go_to
+
+__all__ = ["hunt", "read_here"]
+
+_READABLE = re.compile(
+    r"\b(?:note|letter|scroll|sign|leaflet|book|diary|page|map|cookbook|paper|parchment|poster)$"
+)
+_KEY = re.compile(r"\b(?:key|keycard|passkey|latchkey)$")
+
+
+def read_here(beliefs: Beliefs) -> Move | None:
+    """Read what lies here or is held, once."""
+    for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
+        if _READABLE.search(thing) and not _is_read(beliefs, thing):
+            for verb in ("read", "examine"):
+                if beliefs.can(f"{verb} {thing}"):
+                    return Move(f"{verb} {thing}", f"read {thing}")
+    return None
+
+
+def _is_read(beliefs: Beliefs, thing: str) -> bool:
+    known = ("says", "mentions")
+    if any(t.relation in known for t in beliefs.graph.outgoing(thing)):
+        return True
+    return thing == "cookbook" and bool(beliefs.objects("recipe", "requires"))
+
+
+def hunt(beliefs: Beliefs) -> Move | None:
+    """Take what is wanted, open what can be opened, go where the clues point."""
+    return (
+        _take_wanted(beliefs)
+        or read_here(beliefs)
+        or _open_locks(beliefs)
+        or _fetch(beliefs)
+    )
+
+
+def _take_wanted(beliefs: Beliefs) -> Move | None:
+    """Take a key, or a thing that the task names."""
+    for action in beliefs.options("take"):
+        thing = action.removeprefix("take ").split(" from ")[0]
+        wanted = _KEY.search(thing) or _is_named(beliefs, thing)
+        if wanted and not _READABLE.search(thing) and not _placed(beliefs, thing):
+            return Move(action, f"take {thing}")
+    return None
+
+
+def _placed(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task asks to put the thing where it already is."""
+    goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
+    put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
+    return bool(put and holder and holder != beliefs.here and holder in put.group())
+
+
+def _open_locks(beliefs: Beliefs) -> Move | None:
+    """Unlock here with a key that fits, and open what was unlocked."""
+    for thing in beliefs.contents(beliefs.here):
+        if beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions:
+            return Move(f"open {thing}", f"open {thing}")
+    for action in beliefs.options("unlock"):
+        lock, _, key = action.removeprefix("unlock ").partition(" with ")
+        if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
+            return Move(action, f"unlock {lock}")
+    return None
+
+
+def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
+    return beliefs.objects(key, "opens")
+
+
+def _fetch(beliefs: Beliefs) -> Move | None:
+    """Go to the nearest thing worth going to: a lock for a held key, a key, an unread note."""
+    distances = beliefs.distances()
+    targets: list[tuple[int, int, str, str]] = []
+    for key in beliefs.held():
+        for lock in _opened_by(beliefs, key):
+            room = beliefs.room_of(lock) or _told_room(beliefs, lock)
+            if beliefs.openness(lock) != "open":
+                if room in distances:
+                    targets.append((0, distances[room], room, f"unlock {lock} with {key}"))
+                else:
+                    where = f" in {room}" if room else ""
+                    move = explore(beliefs, f"find {lock}{where} for {key}")
+                    if move:
+                        return move
+    for thing in beliefs.graph.entities():
+        room = beliefs.room_of(thing)
+        if beliefs.holds(thing) or room not in distances or room == beliefs.here:
+            continue
+        if beliefs.is_place(thing) or thing == room:
+            continue
+        readable = _READABLE.search(thing)
+        if (
+            (_KEY.search(thing) and not _spent(beliefs, thing))
+            or (readable and not _is_read(beliefs, thing))
+            or (not readable and _is_named(beliefs, thing) and _is_portable(beliefs, thing))
+        ):
+            targets.append((1, distances[room], room, f"fetch {thing}"))
+    if not targets:
+        return None
+    _, _, room, aim = min(targets)
+    return go_to(beliefs, room, aim)
+
+
+def _told_room(beliefs: Beliefs, thing: str) -> str:
+    """The room that is mentioned together with a thing, "" if none is."""
+    for note in beliefs.subjects("mentions", thing):
+        for name in beliefs.objects(note, "mentions"):
+            if beliefs.is_place(name):
+                return name
+    return ""
+
+
+def _spent(beliefs: Beliefs, key: str) -> bool:
+    locks = _opened_by(beliefs, key)
+    return bool(locks) and all(beliefs.openness(lock) == "open" for lock in locks)
+
+
+def _is_named(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task names it."""
+    return bool(re.search(rf"\b{re.escape(thing)}\b", beliefs.task.goal.lower()))
+
+
+def _is_portable(beliefs: Beliefs, thing: str) -> bool:
+    """Nothing that can be opened or holds things is carried about."""
+    return not beliefs.openness(thing) and not beliefs.contents(thing)
