@@ -35,7 +35,7 @@ from gym_memory.envs.worldgen import (
     route,
 )
 from gym_memory.memory.schema import INVENTORY
-from gym_memory.types import Triple
+from gym_memory.types import Oracle, Triple
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game
@@ -359,11 +359,13 @@ class Cleaning(TextWorldFamily):
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
         """Score by :func:`tidy`; won when nothing is away from its room."""
-        misplaced = frozenset(self.metadata["misplaced"])
+        misplaced = frozenset(self.game.metadata["misplaced"])
         before = Tally(away=misplaced) if self.tally is None else self.tally
-        self.tally = tidy(before, self.metadata["homes"], misplaced, added, removed)
-        return feedback._replace(
-            score=float(self.tally.score),
-            max_score=float(self.metadata["max_score"]),
-            won=not self.tally.away,
-        )
+        self.tally = tidy(before, self.game.metadata["homes"], misplaced, added, removed)
+        return feedback._replace(score=float(self.tally.score), won=not self.tally.away)
+
+    def oracle(self) -> Oracle:
+        """``objects`` also holds ``homes`` (thing to room) and ``misplaced`` (at the start)."""
+        oracle = super().oracle()
+        extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}
+        return oracle._replace(objects={**oracle.objects, **extra})

@@ -29,6 +29,7 @@ from gym_memory.envs.worldgen import (
     route,
 )
 from gym_memory.optional import require
+from gym_memory.types import Oracle
 
 if TYPE_CHECKING:
     from textworld import GameMaker
@@ -229,10 +230,7 @@ class TreasureHunt(TextWorldFamily):
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
-        """Generate the game of a level and a seed.
-
-        ``metadata["chain"]`` lists (room, locker, key) from the first locker to the golden one.
-        """
+        """Generate the game of a level and a seed."""
         hunt, rng = plan_hunt(settings, seed)
         maker = new_maker(rng)
         rooms = add_rooms(maker, rng, hunt.grid, hunt.rooms)
@@ -276,6 +274,11 @@ class TreasureHunt(TextWorldFamily):
             text = game.infos[room.id]
             text.desc = re.sub(r"\b(?:[Aa]n?|[Tt]he) (?=Room [A-Z])", "", text.desc)
         return game
+
+    def oracle(self) -> Oracle:
+        """``objects`` also holds ``chain``: (room, locker, key), the golden locker last."""
+        oracle = super().oracle()
+        return oracle._replace(objects={**oracle.objects, "chain": self.game.metadata["chain"]})
 
 
 def _held(maker: GameMaker, thing: WorldEntity, points: int) -> Quest:
