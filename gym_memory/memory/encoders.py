@@ -75,7 +75,7 @@ class HashEncoder:
             for word in re.findall(r"\w+", text.lower()):
                 self._add(row, word, 1.0)
                 for i in range(len(word) - 2):
-                    self._add(row, "#" + word[i : i + 3], 0.3)
+                    self._add(row, "#" + word[i : i + 3], 0.5)
             if not row.any():
                 row[0] = 1.0
         return unit(out)

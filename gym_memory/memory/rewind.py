@@ -24,19 +24,22 @@ def rewind(graph: TemporalGraph, t: int) -> None:
         graph: The graph.
         t: First step of the new trial, later than all of the graph's.
     """
+    began: dict[Triple, int] = {}
     sight: dict[str, int] = {}
+    for step, triple, _, *_ in graph.events:
+        began.setdefault(triple, step)
+        sight.setdefault(triple.subject, step)
     initial: dict[Slot, Triple] = {}
     changed: list[Triple] = []
-    for began, triple, by, *_ in graph.events:
-        first = sight.setdefault(triple.subject, began)
-        if by or not (triple.relation == "is" or triple.relation in LOCATIONS):
-            continue
+    for triple, step in began.items():
         slot = slot_of(triple)
-        kept = began == first if slot is None else initial.setdefault(slot, triple) == triple
-        if not kept or triple.subject == PLAYER:
+        if triple.subject == PLAYER:
             changed.append(triple)
+        elif triple.relation == "is" or triple.relation in LOCATIONS:
+            first_seen = step == sight[triple.subject]
+            if not (first_seen if slot is None else initial.setdefault(slot, triple) == triple):
+                changed.append(triple)
     for triple in changed:
         graph.retire(triple, t, by=REWIND)
     for triple in initial.values():
-        if triple.subject != PLAYER:
-            graph.add(triple, t)
+        graph.add(triple, t)

@@ -303,6 +303,10 @@ class _View:
                 blocks.append(block)
             yield name, blocks
 
+    def reached(self) -> set[str]:
+        """The places looked at so far."""
+        return set(self._order)
+
     def _look_from(self, position: int) -> None:
         if position == self._looked:
             self._looked += 1
@@ -346,7 +350,7 @@ class _Ranking:
         self.put(unexplored, keep=page.left * 3 // 4)
         self.show_map(ways, keep=page.left // 2)
         self.show_contents(view)
-        self.show_rest()
+        self.show_rest(view)
         self.put(unexplored)
         self.show_map(ways)
         self.put(index.place(name).exits for name in view if name != here)
@@ -429,12 +433,21 @@ class _Ranking:
             self.show(name)
             self.show_inside(name)
 
-    def show_rest(self) -> None:
-        """Everything else, latest first."""
+    def show_rest(self, view: _View) -> None:
+        """Everything else, latest first: things without a place, places without a way to them."""
         if self.page.full:
             return
-        for subject, relation, _ in reversed(tuple(self.index.graph.live())):
-            if subject not in self.shown and _KINDS.get(relation) not in (_WAY, _EXIT, _DOOR):
+        mapped = view.reached()
+        for subject, relation, obj in reversed(tuple(self.index.graph.live())):
+            kind = _KINDS.get(relation)
+            if kind in (_WAY, _EXIT, _DOOR):
+                name = obj if kind == _WAY else subject
+                if name not in mapped:
+                    mapped.add(name)
+                    place = self.index.place(name)
+                    self.put((*(block for _, block in place.ways.values()), place.exits))
+                    self.show_doors(name)
+            elif subject not in self.shown:
                 self.show(subject)
-                if self.page.full:
-                    return
+            if self.page.full:
+                return

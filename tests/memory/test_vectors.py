@@ -1,0 +1,151 @@
+"""The vector matrix against a dict, and the cache of vectors under concurrency and damage."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.vectors import VectorCache, VectorIndex
+
+DIM = 3
+# Few values, so that equal similarities are common.
+vectors = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=DIM, max_size=DIM)
+operations = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(0, 9), vectors),
+        st.tuples(st.just("remove"), st.integers(0, 9), vectors),
+    ),
+    max_size=40,
+)
+
+
+def array(rows: list[list[float]]) -> np.ndarray:
+    return np.array(rows, dtype=np.float32).reshape(-1, DIM)
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(operations, st.lists(vectors, min_size=1, max_size=4), st.integers(1, 6))
+def test_search_is_that_of_a_dict(steps, queries, k) -> None:
+    index, model = VectorIndex(DIM), {}
+    for kind, id, vector in steps:
+        if kind == "add":
+            index.add([id], array([vector]))
+            model[id] = vector
+        else:
+            assert index.remove(id) == (id in model)
+            model.pop(id, None)
+    assert len(index) == len(model)
+    for threshold in (None, 0.5):
+        found = index.search(array(queries), k, threshold)
+        for query, rows in zip(queries, found, strict=True):
+            similar = [
+                (id, float(np.dot(query, vector)))
+                for id, vector in model.items()
+                if threshold is None or np.dot(query, vector) >= threshold
+            ]
+            assert rows == sorted(similar, key=lambda row: (-row[1], row[0]))[:k]
+
+
+def test_rows_grow_and_the_last_takes_the_place_of_a_removed_one() -> None:
+    index = VectorIndex(DIM)
+    rows = np.eye(DIM, dtype=np.float32)[np.arange(100) % DIM]
+    index.add(range(100), rows)
+    for id in range(0, 100, 2):
+        assert index.remove(id)
+    assert [id for id, _ in index.search(array([[0, 1, 0]]), 50)[0] if id % 2 == 0] == []
+    assert len(index.search(array([[0, 1, 0]]), 500)[0]) == 50
+
+
+def test_last_bits_do_not_change_a_ranking() -> None:
+    index = VectorIndex(DIM)
+    index.add([1, 0], array([[1, 0, 0], [1 - 1e-7, 0, 0]]))
+    assert index.search(array([[1, 0, 0]]), 2) == [[(0, 1.0), (1, 1.0)]]
+    assert index.search(array([[1, 0, 0]]), 1) == [[(0, 1.0)]]
+
+
+@pytest.mark.parametrize("dim", [0, -1, True, 2.0])
+def test_wrong_dim(dim) -> None:
+    with pytest.raises(InvalidArgumentError, match="dim"):
+        VectorIndex(dim)
+
+
+def test_wrong_shape_and_k() -> None:
+    index = VectorIndex(DIM)
+    with pytest.raises(InvalidArgumentError, match=r"\(2, 3\)"):
+        index.add([1, 2], array([[1, 0, 0]]))
+    with pytest.raises(InvalidArgumentError, match="k as an int"):
+        index.search(array([[1, 0, 0]]), 0)
+
+
+def test_cache_keeps_encoders_and_processes_apart(tmp_path) -> None:
+    path = tmp_path / "deep" / "vectors.sqlite"
+    VectorCache(path).put("one", ["a", "b"], array([[1, 2, 3], [4, 5, 6]]))
+    again = VectorCache(path)
+    assert sorted(again.get("one", ["a", "b", "c"])) == ["a", "b"]
+    assert again.get("one", ["b"])["b"].tolist() == [4, 5, 6]
+    assert again.get("two", ["a"]) == {}
+    assert len(again) == 2
+
+
+def test_cache_reads_more_texts_than_one_query_takes(tmp_path) -> None:
+    path = tmp_path / "vectors.sqlite"
+    texts = [f"text {n}" for n in range(1_201)]
+    rows = np.arange(1_201 * DIM, dtype=np.float32).reshape(-1, DIM)
+    VectorCache(path).put("one", texts, rows)
+    found = VectorCache(path).get("one", texts)
+    assert all((found[text] == row).all() for text, row in zip(texts, rows, strict=True))
+
+
+def test_cache_is_written_by_several_at_once(tmp_path, python) -> None:
+    path = tmp_path / "vectors.sqlite"
+    program = """
+import sys
+import numpy as np
+from gym_memory.memory.vectors import VectorCache
+cache, name = VectorCache(__import__("pathlib").Path(sys.argv[1])), sys.argv[2]
+for n in range(30):
+    cache.put("one", [f"{name} {n}", f"both {n}"], np.full((2, 3), n, dtype=np.float32))
+"""
+    threads = [
+        threading.Thread(target=python, args=(program, str(path), name)) for name in ("x", "y")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    texts = [f"{name} {n}" for name in ("x", "y", "both") for n in range(30)]
+    found = VectorCache(path).get("one", texts)
+    assert sorted(found) == sorted(texts)
+    assert found["both 7"].tolist() == [7, 7, 7]
+
+
+def test_damaged_file_costs_time_not_answers(tmp_path) -> None:
+    path = tmp_path / "vectors.sqlite"
+    path.write_bytes(b"this is no database, but it is long enough to look like one" * 30)
+    cache = VectorCache(path)
+    assert cache.get("one", ["a"]) == {}
+    cache.put("one", ["a"], array([[1, 2, 3]]))
+    assert cache.get("one", ["a"])["a"].tolist() == [1, 2, 3]
+    with pytest.raises(sqlite3.DatabaseError):
+        sqlite3.connect(path).execute("SELECT * FROM vectors")
+
+
+def test_unwritable_folder(tmp_path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    cache = VectorCache(tmp_path / "file" / "vectors.sqlite")
+    cache.put("one", ["a"], array([[1, 2, 3]]))
+    assert list(cache.get("one", ["a"])) == ["a"]
+
+
+def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache = VectorCache()
+    cache.put("one", ["a"], array([[1, 2, 3]]))
+    assert list(cache.get("one", ["a"])) == ["a"]
+    assert list(tmp_path.iterdir()) == []
