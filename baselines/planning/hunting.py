@@ -34,12 +34,7 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 def hunt(beliefs: Beliefs) -> Move | None:
     """Take what is wanted, open what can be opened, go where the clues point."""
-    return (
-        _take_wanted(beliefs)
-        or read_here(beliefs)
-        or _open_locks(beliefs)
-        or _fetch(beliefs)
-    )
+    return _take_wanted(beliefs) or _open_locks(beliefs) or read_here(beliefs) or _fetch(beliefs)
 
 
 def _take_wanted(beliefs: Beliefs) -> Move | None:

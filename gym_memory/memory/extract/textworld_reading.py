@@ -70,7 +70,10 @@ _REFUSED = re.compile(
 
 
 def is_note(name: str, text: str, *, read: bool) -> bool:
-    """Whether ``text``, the answer to examining ``name``, is something written on it.
+    """Whether ``text`` is what one reads on ``name``.
+
+    A blank page that is only described counts too: it was read, and that it says nothing of use
+    is worth knowing, or it would be read again at every visit.
 
     Args:
         name: What was examined.
@@ -78,9 +81,8 @@ def is_note(name: str, text: str, *, read: bool) -> bool:
         read: Whether the command was to read, not to look.
     """
     text = text.strip()
-    described = text.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
     written = read or _READABLE.search(name) is not None
-    return bool(text) and written and not described and _REFUSED.match(text) is None
+    return bool(text) and written and _REFUSED.match(text) is None
 
 
 def read_note(name: str, text: str, known: Callable[[str], bool]) -> tuple[Mention, ...]:
