@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gym_memory.envs.cooking_plan import Kitchen, plan_cooking, recipe_of
+from gym_memory.envs.games import no_trial_run
 from gym_memory.envs.textworld import TextWorldFamily
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
@@ -118,7 +119,8 @@ class Cooking(TextWorldFamily):
         options.seeds = seed
         asked = {**settings, "split": split, "recipe_seed": 0}
         asked.pop("steps")
-        game = cooking.make(asked, options)
+        with no_trial_run():
+            game = cooking.make(asked, options)
         game.metadata["walkthrough"] = _walkthrough(game, settings)
         return game
 

@@ -35,6 +35,7 @@ __all__ = [
     "compile_game",
     "game_sha256",
     "generate",
+    "no_trial_run",
     "quiet_random_state",
 ]
 
@@ -87,16 +88,10 @@ def quiet_random_state() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quick_generation() -> Iterator[None]:
-    """Generate the same games as TextWorld, without two things that take most of its time.
-
-    TextWorld parses a knowledge base anew for every game (0.6 s; here once a process), and
-    compiles and plays a game while generating it, only to note which commands of the walkthrough
-    complete which quest (0.7 s; nothing here reads that). Texts and facts are not affected.
-    """
+def _knowledge_parsed_once() -> Iterator[None]:
+    """Have TextWorld parse each knowledge base once a process, not once a game (0.6 s)."""
     base = require("textworld.generator.data", "textworld", "TextWorld games").KnowledgeBase
-    maker = require("textworld.generator.maker", "textworld").GameMaker
-    load, set_walkthrough = base.__dict__["load"], maker.set_walkthrough
+    load = base.__dict__["load"]
 
     def load_once(cls: Any, *args: Any, **kwargs: Any) -> Any:
         key = args, tuple(sorted(kwargs.items()))
@@ -104,19 +99,33 @@ def _quick_generation() -> Iterator[None]:
             _knowledge_bases[key] = load.__func__(cls, *args, **kwargs)
         return _knowledge_bases[key]
 
-    def skip(self: Any, commands: Any) -> None:
-        """Leave the quests without commands."""
+    base.load = classmethod(load_once)
+    try:
+        yield
+    finally:
+        base.load = load
 
-    with _generating:
-        base.load, maker.set_walkthrough = classmethod(load_once), skip
-        try:
-            yield
-        finally:
-            base.load, maker.set_walkthrough = load, set_walkthrough
+
+@contextlib.contextmanager
+def no_trial_run() -> Iterator[None]:
+    """Have TextWorld's ``GameMaker.set_walkthrough`` do nothing.
+
+    It compiles the game and plays it while it is being generated (0.7 s), to note which commands
+    complete which quest. For a generator that writes its own objective and walkthrough the game
+    is the same without.
+    """
+    maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
+    set_walkthrough = maker.set_walkthrough
+    maker.set_walkthrough = lambda self, commands: None
+    try:
+        yield
+    finally:
+        maker.set_walkthrough = set_walkthrough
 
 
 _knowledge_bases: dict[Any, Any] = {}
 _generating = threading.Lock()
+"""One at a time: TextWorld's classes are altered while a game is generated."""
 
 
 def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
@@ -131,7 +140,7 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
     Returns:
         A ``textworld.Game``.
     """
-    with quiet_random_state(), _quick_generation():
+    with _generating, quiet_random_state(), _knowledge_parsed_once():
         return factory.make_game(settings, split, seed)
 
 

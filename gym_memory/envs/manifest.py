@@ -125,23 +125,25 @@ def _dump(manifest: Manifest) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or verify the manifest of a family; returns the exit status."""
+    from gym_memory.envs.challenges import CHALLENGES
     from gym_memory.envs.registry import ENVIRONMENTS
 
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("name", help="environment, e.g. Cooking")
+    parser.add_argument("name", help="environment or challenge, e.g. Cooking or simple")
     parser.add_argument("--verify", action="store_true", help="compare instead of writing")
     parser.add_argument("--out", type=Path, help="folder to write to (default: the package's)")
     options = parser.parse_args(arguments)
-    factory = ENVIRONMENTS.get(options.name)
+    factory = CHALLENGES.get(options.name) or ENVIRONMENTS.get(options.name)
     if options.verify:
         manifest = load_manifest(factory.family)
         wrong = verify(factory, manifest) if manifest else [f"no manifest of {options.name}"]
         print("\n".join(wrong) or f"{options.name}: all games as listed")
         return bool(wrong)
     levels = {}
-    for level, settings in factory.levels.items():
+    for level in factory.listed_levels or factory.levels:
         print(level, file=sys.stderr)
-        levels[level] = {"settings": dict(settings), **collect(factory, level, SIZES)}
+        settings = dict(factory.levels[level])
+        levels[level] = {"settings": settings, **collect(factory, level, SIZES)}
     manifest = Manifest(factory.family, factory.generator, version("textworld"), levels)
     folder = options.out or Path(str(files("gym_memory.envs") / "manifests"))
     (folder / f"{factory.family}.json").write_text(_dump(manifest), encoding="utf-8")

@@ -17,7 +17,7 @@ ENVIRONMENTS = Registry(
         "Cooking": "gym_memory.envs.cooking:Cooking",
         "TreasureHunt": "gym_memory.envs.treasure_hunt:TreasureHunt",
         "Cleaning": "gym_memory.envs.cleaning:Cleaning",
-        "TextWorld": "gym_memory.envs.textworld:TextWorld",
+        "TextWorld": "gym_memory.envs.challenges:make_textworld",
     },
 )
 """Name to raw environment class; the id is ``gym_memory/<name>-v0``."""

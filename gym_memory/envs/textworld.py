@@ -24,7 +24,8 @@ from gym_memory.envs.games import (
     quiet_random_state,
 )
 from gym_memory.envs.manifest import SPLITS, Entry, entries, load_manifest
-from gym_memory.envs.textworld_engine import Answer, Engine, EngineState, GameData
+from gym_memory.envs.story_engine import StoryEngine
+from gym_memory.envs.textworld_engine import Answer, Engine, GameData
 from gym_memory.envs.textworld_facts import describe, triples_of
 from gym_memory.envs.textworld_logic import Fact
 from gym_memory.errors import BackendError, UnknownNameError
@@ -45,7 +46,7 @@ _META_VERBS = frozenset({
 
 
 class _Native(NamedTuple):
-    engine: EngineState
+    engine: Any
     tally: Any
 
 
@@ -83,7 +84,7 @@ class TextWorldEnv(TextEnv):
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
         self._show_inventory = inventory
-        self._engine = Engine()
+        self._engine: Engine | StoryEngine = Engine()
 
     # ------------------------------------------------------------ hooks
 
@@ -199,7 +200,7 @@ class TextWorldFamily(TextWorldEnv):
     family's manifest (see :mod:`gym_memory.envs.manifest`).
 
     Args:
-        level: One of ``levels``; None takes the first.
+        level: One of ``levels``; None takes ``default_level``.
         split: ``train``, ``valid`` or ``test``.
         max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
         valid_actions: Whether the observation lists the valid actions.
@@ -216,6 +217,10 @@ class TextWorldFamily(TextWorldEnv):
     """Version of the generator; raise it whenever the games of a seed change."""
     levels: ClassVar[Mapping[str, Mapping[str, Any]]]
     """Name of a level to its settings (JSON-able; they are part of the cache key)."""
+    default_level: ClassVar[str] = ""
+    """The level when none is asked for; empty for the first."""
+    listed_levels: ClassVar[tuple[str, ...]] = ()
+    """Levels that the manifest lists; empty for all."""
     default_max_steps: ClassVar[int] = 150
 
     def __init__(
@@ -228,7 +233,8 @@ class TextWorldFamily(TextWorldEnv):
         inventory: bool = True,
         render_mode: str | None = None,
     ):
-        level = next(iter(self.levels)) if level is None else level
+        if level is None:
+            level = self.default_level or next(iter(self.levels))
         if level not in self.levels:
             raise UnknownNameError(f"level of {self.family}", str(level), self.levels)
         if split not in SPLITS:

@@ -7,7 +7,6 @@ hidden ones; admissible commands are matched, and the inventory is asked for, on
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -21,7 +20,7 @@ from gym_memory.envs.textworld_logic import Fact, Move, State, World, load_logic
 from gym_memory.envs.zmachine import Interpreter
 from gym_memory.errors import BackendError, CorruptGameError
 
-__all__ = ["Answer", "Engine", "GameData", "clean_text", "load_game"]
+__all__ = ["Answer", "Engine", "GameData", "clean_text", "endings", "load_game", "trace_on"]
 
 _WON, _LOST = "*** The End ***", "*** You lost! ***"
 _FINAL_SCORE = re.compile(r"You scored (-?\d+) out of")
@@ -30,11 +29,9 @@ _SUCCEEDED = " - succeeded"
 _BLANKS = re.compile(r"[ \t]*\n(?:[ \t]*\n){2,}")
 _PADDING = re.compile(r"^ {8,}", re.MULTILINE)
 _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
-_TRACE_ON = "tw-trace-actions"
 
 
-@dataclasses.dataclass(frozen=True)
-class GameData:
+class GameData(NamedTuple):
     """What TextWorld knows about a game: the content of the .json beside the .z8.
 
     Attributes:
@@ -156,6 +153,21 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     return _BLANKS.sub("\n\n", text.rstrip()), tags, room, score
 
 
+def endings(raw: str) -> tuple[bool, bool, float | None]:
+    """Whether the answer ends the game: won, lost, and the final score.
+
+    The last status line is drawn before the last point is counted, so the score stands apart.
+    """
+    won, lost = _WON in raw, _LOST in raw
+    final = _FINAL_SCORE.search(raw) if won or lost else None
+    return won, lost, float(final[1]) if final else None
+
+
+def trace_on(machine: Interpreter) -> None:
+    """Have a TextWorld game report every action in brackets from now on."""
+    machine.send("tw-trace-actions")
+
+
 class _Opening(NamedTuple):
     """How a game begins, kept so that the next episode need not run it again."""
 
@@ -208,7 +220,7 @@ class Engine:
         opening = _openings.get(key)
         if opening is None:
             text, _, _, score = clean_text(self._machine.start())
-            self._machine.send(_TRACE_ON)
+            trace_on(self._machine)
             opening = _Opening(self._machine.save(), Answer(text, score or 0.0))
             if len(_openings) >= _MAX_OPENINGS:
                 _openings.clear()
@@ -228,11 +240,9 @@ class Engine:
         added, removed = self._follow(events, room)
         if self._state.key != before and _may_show(added | removed):
             self._inventory = None
-        won, lost = _WON in raw, _LOST in raw
+        won, lost, final = endings(raw)
         self._over = won or lost
-        final = _FINAL_SCORE.search(raw) if self._over else None
-        if final:  # the last status line was drawn before the last point was counted
-            score = float(final[1])
+        score = score if final is None else final
         self._score = self._score if score is None else score
         return Answer(text, self._score, won, lost, bool(events), added, removed)
 

@@ -268,30 +268,37 @@ class Rule:
 
 
 class Logic:
-    """The compiled rules of a ``textworld`` knowledge base.
+    """The compiled rules of a knowledge base.
 
     Attributes:
         rules: All rules that have a command, by name.
         walks: Those that take the player to another room.
     """
 
-    def __init__(self, kb: Any):
-        subtypes = {
-            t.name: frozenset(s.name for s in kb.logic.types.get(t.name).subtypes)
-            for t in kb.logic.types
-        }
-        fixed = kb.types.constants_mapping
-        self.rules = {
-            name: Rule(rule, kb.inform7_events[name], subtypes, fixed)
-            for name, rule in kb.rules.items()
-            if name in kb.inform7_events and rule.command_template
-        }
+    def __init__(self, rules: Mapping[str, Rule]):
+        self.rules = dict(rules)
         # TextWorld tries the rules with many preconditions first.
         self._changing = sorted(
             (r for r in self.rules.values() if r.added or r.removed),
             key=lambda r: -len(r.preconditions),
         )
         self.walks = [r for r in self._changing if r.moves_player()]
+
+    @classmethod
+    def compile(cls, kb: Any) -> Logic:
+        """Compile a ``textworld.generator.data.KnowledgeBase``."""
+        subtypes = {
+            t.name: frozenset(s.name for s in kb.logic.types.get(t.name).subtypes)
+            for t in kb.logic.types
+        }
+        fixed = kb.types.constants_mapping
+        return cls(
+            {
+                name: Rule(rule, kb.inform7_events[name], subtypes, fixed)
+                for name, rule in kb.rules.items()
+                if name in kb.inform7_events and rule.command_template
+            }
+        )
 
     def candidates(self, event: str) -> list[tuple[Rule, dict[int, str]]]:
         """Rules that ``event`` may report, with the names (lower case) it puts into slots."""
@@ -312,7 +319,7 @@ def load_logic(serialized_kb: str) -> Logic:
         serialized_kb: JSON text of the game's ``KB`` entry.
     """
     data = require("textworld.generator.data", "textworld", "TextWorld games")
-    return Logic(data.KnowledgeBase.deserialize(json.loads(serialized_kb)))
+    return Logic.compile(data.KnowledgeBase.deserialize(json.loads(serialized_kb)))
 
 
 class World:

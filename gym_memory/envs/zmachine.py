@@ -95,6 +95,11 @@ class Interpreter:
         return bool(self._frotz.is_fully_supported)
 
     @property
+    def halted(self) -> bool:
+        """Whether the story ended itself; it takes no further command then."""
+        return bool(self._frotz._emulator_halted())
+
+    @property
     def frotz(self) -> Any:
         """The ``jericho.FrotzEnv``; None before a story is open."""
         return self._frotz
