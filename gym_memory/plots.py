@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gym_memory.results import write_atomic
 from gym_memory.score import (
@@ -26,16 +27,18 @@ PALETTE = (
     *("#56b4e9", "#b8a800", "#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b"),
 )
 """Colours told apart by colour-blind readers; the first is the control's."""
-_LINES: tuple[Any, ...] = ("-", "--", ":", "-.")
-_MAX_COLUMNS = 3
+_MAX_BANDS = 6
+"""Lines in a panel up to which intervals are shaded; more would hide the lines."""
 _DPI = 130
+Points = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""Places ``(n,)``, means ``(n,)`` and intervals ``(n, 2)``."""
 
 
 def short_label(spec: str, width: int = 22) -> str:
     r"""A spec on a few short lines: the name, then its values.
 
     >>> short_label("Cooking?level=medium&split=test")
-    'Cooking\\nmedium, test'
+    'Cooking\nmedium, test'
     """
     name, kwargs = parse_spec(spec)
     words = [v if isinstance(v, str) else f"{k}={v}" for k, v in kwargs.items()]
@@ -89,7 +92,6 @@ def plot_scores(rows: Sequence[TableRow], path: str | os.PathLike[str]) -> None:
     for axis, policy in zip(axes[:, 0], policies, strict=True):
         for index, memory in enumerate(memories):
             shift = (index - (len(memories) - 1) / 2) * bar
-            label = memory if axis is axes[0, 0] else None
             found = [(at, cells.get((env, memory, policy))) for at, env in enumerate(envs)]
             shown = [(at + shift, row) for at, row in found if row is not None]
             axis.bar(
@@ -97,7 +99,7 @@ def plot_scores(rows: Sequence[TableRow], path: str | os.PathLike[str]) -> None:
                 [row.score for _, row in shown],
                 bar * 0.9,
                 color=PALETTE[index % len(PALETTE)],
-                label=label,
+                label=memory,
             )
             for at, row in shown:
                 _mark(axis, at, row, numbered=len(memories) * len(envs) <= 40)
@@ -125,10 +127,13 @@ def _mark(axis: Any, at: float, row: TableRow, *, numbered: bool) -> None:
 
 
 def _legend(figure: Any, axes: Any, title: str) -> None:
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    shown: dict[str, Any] = {}
+    for axis in axes.flat:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
     figure.legend(
-        handles,
-        labels,
+        shown.values(),
+        shown.keys(),
         title=title,
         loc="outside right upper",
         frameon=False,
@@ -138,57 +143,51 @@ def _legend(figure: Any, axes: Any, title: str) -> None:
     )
 
 
-def _grid(count: int) -> tuple[int, int]:
-    columns = min(count, _MAX_COLUMNS)
-    return -(-count // columns), columns
-
-
-def _lines_by_env(
-    units: Sequence[Unit], path: str | os.PathLike[str], xlabel: str, draw: Any
+def _plot_lines(
+    units: Sequence[Unit],
+    path: str | os.PathLike[str],
+    xlabel: str,
+    points: Callable[[Sequence[Unit]], Points],
+    *,
+    steps: bool,
 ) -> None:
-    """A panel an environment; colour tells the memory, line style the policy."""
+    """A row an environment, a column a policy, a line a memory.
+
+    Args:
+        units: What to show.
+        path: File to write.
+        xlabel: What runs along the axis.
+        points: Places, means and intervals of a line.
+        steps: Whether a value holds until the next place; else places are counted things.
+    """
     envs, memories = _distinct(u.env for u in units), _distinct(u.memory for u in units)
     policies = _distinct(u.policy for u in units)
-    rows, columns = _grid(len(envs))
-    figure, axes = _figure(rows, columns, 2.4 + 3.4 * columns, 0.4 + 2.7 * rows)
-    for axis, env in zip(axes.flat, envs, strict=False):
-        for m, memory in enumerate(memories):
-            for p, policy in enumerate(policies):
+    figure, axes = _figure(
+        len(envs), len(policies), 2.2 + 3.2 * len(policies), 0.5 + 2.2 * len(envs)
+    )
+    for row, env in zip(axes, envs, strict=True):
+        for axis, policy in zip(row, policies, strict=True):
+            for index, memory in enumerate(memories):
                 group = [u for u in units if (u.env, u.memory, u.policy) == (env, memory, policy)]
                 if group:
-                    style = {
-                        "color": PALETTE[m % len(PALETTE)],
-                        "linestyle": _LINES[p % len(_LINES)],
-                        # Later ones are thinner, so that equal curves do not hide each other.
-                        "linewidth": 3.2 - 2.0 * m / len(memories),
-                    }
-                    draw(axis, group, style)
-        axis.set_title(short_label(env).replace("\n", "  "), loc="left", fontsize=9)
+                    # Later ones are thinner, so that equal curves do not hide each other.
+                    width = 3.6 - 2.2 * index / max(len(memories) - 1, 1)
+                    style = {"color": PALETTE[index % len(PALETTE)], "linewidth": width}
+                    x, mean, band = points(group)
+                    form = {"drawstyle": "steps-post"} if steps else {"marker": "o"}
+                    axis.plot(x, mean, label=memory, markersize=4, **style, **form)
+                    if len(memories) <= _MAX_BANDS:
+                        shade = {"color": style["color"], "alpha": 0.12, "linewidth": 0}
+                        kind = "post" if steps else None
+                        axis.fill_between(x, band[:, 0], band[:, 1], step=kind, **shade)
+                    if not steps:
+                        axis.set_xticks(x)
+            title = short_label(env, 60).replace("\n", ", ")
+            axis.set_title(f"{policy} on {title}", loc="left", fontsize=8)
+    for axis in axes[-1]:
         axis.set_xlabel(xlabel, fontsize=8)
-    for axis in list(axes.flat)[len(envs) :]:
-        axis.set_visible(False)
-    _style_legend(figure, memories, policies)
+    _legend(figure, axes, "memory")
     _save(figure, path)
-
-
-def _style_legend(figure: Any, memories: Sequence[str], policies: Sequence[str]) -> None:
-    """Colours and line styles explained apart: m + p entries and not m * p."""
-    from matplotlib.lines import Line2D
-
-    def heading(text: str) -> Line2D:
-        return Line2D([], [], linestyle="none", label=text)
-
-    handles = [heading("memory")]
-    handles += [
-        Line2D([], [], color=PALETTE[i % len(PALETTE)], linewidth=3, label=name)
-        for i, name in enumerate(memories)
-    ]
-    handles += [heading(""), heading("policy")]
-    handles += [
-        Line2D([], [], color="#222222", linestyle=_LINES[i % len(_LINES)], label=name)
-        for i, name in enumerate(policies)
-    ]
-    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=8)
 
 
 def plot_steps(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
@@ -197,26 +196,22 @@ def plot_steps(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
     for unit in units:
         longest[unit.env] = max(longest.get(unit.env, 1), unit.steps)
 
-    def draw(axis: Any, group: Sequence[Unit], style: dict[str, Any]) -> None:
-        steps, mean, band = step_curve(group, longest[group[0].env])
-        axis.plot(steps, mean, drawstyle="steps-post", **style)
-        axis.fill_between(
-            steps, band[:, 0], band[:, 1], step="post", color=style["color"], alpha=0.1, lw=0
-        )
+    def points(group: Sequence[Unit]) -> Points:
+        return step_curve(group, longest[group[0].env])
 
-    _lines_by_env(units, path, "environment steps", draw)
+    _plot_lines(units, path, "environment steps", points, steps=True)
 
 
 def plot_trials(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
     """Mean score of each trial, with its interval."""
 
-    def draw(axis: Any, group: Sequence[Unit], style: dict[str, Any]) -> None:
+    def points(group: Sequence[Unit]) -> Points:
         scores = score_by_trial(group)
-        trials = np.arange(1, len(scores) + 1)
-        means = [mean for mean, _ in scores]
-        low, high = np.array([ci or (mean, mean) for mean, ci in scores]).T
-        axis.plot(trials, means, marker="o", markersize=4, **style)
-        axis.fill_between(trials, low, high, color=style["color"], alpha=0.1, lw=0)
-        axis.set_xticks(trials)
+        means = np.array([mean for mean, _ in scores])
+        return (
+            np.arange(1.0, len(scores) + 1),
+            means,
+            np.array([ci or (mean, mean) for mean, ci in scores]),
+        )
 
-    _lines_by_env(units, path, "trial", draw)
+    _plot_lines(units, path, "trial", points, steps=False)

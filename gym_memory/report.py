@@ -18,6 +18,7 @@ from gym_memory.score import (
     TableRow,
     Unit,
     differences,
+    mean_counters,
     score_by_trial,
     table,
     units,
@@ -204,6 +205,9 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
         lines += ["### Score by trial", "", _trial_table(own)]
         lines += [f"![Score by trial](trials-{stem}.png)", ""]
     lines += [f"![Score against steps](steps-{stem}.png)", ""]
+    counters = _counter_table(own)
+    if counters:
+        lines += ["### Counted by policies and memories, mean a job", "", counters]
     if gaps:
         lines += [
             "### Differences, paired on task and seed",
@@ -233,10 +237,31 @@ def _score_table(rows: Sequence[TableRow]) -> str:
     )
 
 
-def _trial_table(own: Sequence[Unit]) -> str:
-    groups: dict[tuple[str, str, str], list[Unit]] = {}
+def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
+    """The jobs of each combination."""
+    cells: dict[tuple[str, str, str], list[Unit]] = {}
     for unit in own:
-        groups.setdefault((unit.env, unit.memory, unit.policy), []).append(unit)
+        cells.setdefault((unit.env, unit.memory, unit.policy), []).append(unit)
+    return cells
+
+
+def _counter_table(own: Sequence[Unit]) -> str:
+    """What policies and memories counted, mean a job; empty when they counted nothing."""
+    counted = {cell: mean_counters(group) for cell, group in _cells(own).items()}
+    names = list(dict.fromkeys(name for counters in counted.values() for name in counters))
+    if not names:
+        return ""
+    return _markdown_table(
+        ("environment", "memory", "policy", *(name.replace("_", " ") for name in names)),
+        [
+            (f"`{env}`", memory, policy, *(f"{counters.get(name, 0):.1f}" for name in names))
+            for (env, memory, policy), counters in counted.items()
+            if counters
+        ],
+    )
+
+
+def _trial_table(own: Sequence[Unit]) -> str:
     length = max(len(u.trials) for u in own)
     return _markdown_table(
         ("environment", "memory", "policy", *(str(i + 1) for i in range(length))),
@@ -245,7 +270,7 @@ def _trial_table(own: Sequence[Unit]) -> str:
                 *(f"`{env}`", memory, policy),
                 *(f"{mean:.3f} {format_interval(ci)}" for mean, ci in score_by_trial(group)),
             )
-            for (env, memory, policy), group in groups.items()
+            for (env, memory, policy), group in _cells(own).items()
         ],
     )
 

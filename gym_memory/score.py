@@ -7,7 +7,7 @@ makes of its episodes; a job with a failed episode scores 0 and stays in every m
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "Unit",
     "bootstrap_interval",
     "differences",
+    "mean_counters",
     "score_by_trial",
     "step_curve",
     "table",
@@ -54,6 +55,7 @@ class Unit(NamedTuple):
         cost_usd: Money spent.
         curve: Points ``(step, normalized score)`` where the score changed.
         trials: Normalized score of each episode.
+        counters: Further counts of the policy and the memory, over all episodes.
     """
 
     protocol: str
@@ -71,6 +73,7 @@ class Unit(NamedTuple):
     cost_usd: float
     curve: tuple[tuple[int, float], ...]
     trials: tuple[float, ...]
+    counters: dict[str, float]
 
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
@@ -100,7 +103,16 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         cost_usd=sum(r.cost_usd for r in results),
         curve=summary.curve if summary else ((0, 0.0),),
         trials=tuple(0.0 if r.failed else r.normalized for r in results),
+        counters=_added(r.counters for r in results),
     )
+
+
+def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for count in counts:
+        for name, value in count.items():
+            total[name] = total.get(name, 0) + value
+    return total
 
 
 def _grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
@@ -227,6 +239,12 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         cost_usd=sum(u.cost_usd for u in group),
         protocol=first.protocol,
     )
+
+
+def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
+    """Mean of each counter over jobs, without those that never counted anything."""
+    total = _added(u.counters for u in group)
+    return {name: value / len(group) for name, value in total.items() if value}
 
 
 def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import gymnasium as gym
@@ -16,6 +16,9 @@ from gym_memory.errors import UnknownNameError
 from gym_memory.registry import Registry
 
 __all__ = ["command"]
+
+_MAX_DEFAULT = 40
+"""Characters of a default that a table shows; longer ones are left to the documentation."""
 
 
 def command(
@@ -48,7 +51,10 @@ def command(
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{key}={item}" for key, item in value.items())
+        shown = {key: "" if item is None else str(item) for key, item in value.items()}
+        return " ".join(
+            f"{key}={item}" if 0 < len(item) <= _MAX_DEFAULT else key for key, item in shown.items()
+        )
     return " ".join(value) if isinstance(value, list) else str(value)
 
 
@@ -72,14 +78,15 @@ def _about(target: Any) -> str:
 
 
 def _parameters(target: Any) -> dict[str, Any]:
-    """Parameters of a spec with their defaults."""
+    """Parameters that a spec can give, with their defaults."""
     if target is None:
         return {}
-    return {
-        p.name: "" if p.default is p.empty else p.default
+    found = {
+        p.name: None if p.default is p.empty else p.default
         for p in inspect.signature(target).parameters.values()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "render_mode"
     }
+    return {k: v for k, v in found.items() if isinstance(v, str | int | float | None)}
 
 
 def _environments() -> list[dict[str, Any]]:
@@ -98,8 +105,10 @@ def _memories() -> list[dict[str, Any]]:
     from gym_memory.memory.registry import MEMORIES
 
     def more(target: Any) -> dict[str, Any]:
+        layers = getattr(target, "lifetimes", {})
         return {
-            "layers": dict(getattr(target, "lifetimes", {})),
+            # Where the parameters decide the lifetimes, the class cannot tell them.
+            "layers": dict(layers) if isinstance(layers, Mapping) else {},
             "parameters": _parameters(target),
         }
 

@@ -196,7 +196,7 @@ def test_a_mistake_is_one_line_and_status_2(run: Run, words: tuple[str, ...], me
         (("compare",), "Missing option '--env'"),
         (("compare", *HOUSE, "--bugdet", "3"), "No such option: --bugdet"),
         (("compare", *HOUSE, "--timeout", "0"), "--timeout"),
-        (("compare", *HOUSE, "--workers", "two"), "not a valid integer"),
+        (("compare", *HOUSE, "--workers", "two"), "valid integer"),
         (("play", "-e", "FakeHouse", "--seed", "-1"), "--seed"),
     ],
 )

@@ -41,6 +41,7 @@ def episodes(job: Job) -> list[EpisodeRow]:
                 steps=20,
                 tokens=123.4,
                 curve=((0, 0.0), (10, score)),
+                counters={"llm_calls": job.seed * (job.memory == "graph"), "retries": 0},
                 failed=failed,
             ),
         )
@@ -83,6 +84,16 @@ def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
         picture = imread(tmp_path / f"{name}.png")
         assert min(picture.shape[:2]) > 250
         assert len({tuple(color) for color in picture[::3, ::3].reshape(-1, 4).tolist()}) > 4
+
+
+def test_what_was_counted_is_shown_unless_it_is_nothing(tmp_path: Path) -> None:
+    write(tmp_path, config())
+    build_report([tmp_path], tmp_path)
+    report = (tmp_path / "report.md").read_text()
+    counted = report.split("### Counted by policies")[1].split("###")[0]
+    assert "| policy | llm calls |" in counted
+    assert "| `Maze` | graph | random | 1.5 |" in counted
+    assert "none | random" not in counted
 
 
 def test_score_by_trial_is_shown_for_trials_alone(tmp_path: Path) -> None:
