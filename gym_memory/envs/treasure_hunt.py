@@ -4,7 +4,9 @@ AriGraph's game (appendix "Text-based Games"), from our own seeded generator: a 
 another map with other letters, colours, keys and notes. Each room has one locker, of its own
 colour, and all are locked. The first key lies in the start room beside a note that tells which
 locker it opens; that locker holds the next key and the next note, and so on to the golden key,
-which opens the golden locker in the start room. Taking the treasure wins.
+which opens the golden locker in the start room. Taking the treasure wins. A note names the
+locker by its colour and the room by its letter; finding the way there is what memory is for. One
+note of the level hard does not tell the room.
 
 A key scores 1 point when it is first held, the treasure 3, so the best scores are 7, 8 and 10.
 """
@@ -210,6 +212,11 @@ class TreasureHunt(TextWorldFamily):
     * ``hidden``: whether the second key is much harder to find: its locker stands in the most
       distant third of the rooms, and the note tells its colour but not its room.
     * ``distractors``: things without use in each room, as (fewest, most).
+
+    A planner that remembers everything but knows nothing in advance (in the tests: walk to the
+    locker if it was seen, else through the nearest unknown exit) won each of 1,000 games a level
+    within the 150 steps. Its median is 37, 53 and 107 moves, its worst game 53, 73 and 141; the
+    walkthroughs have 25, 34 and 54 in the median. So hardest leaves little room for forgetting.
     """
 
     family = "treasure_hunt"
