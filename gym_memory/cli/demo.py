@@ -20,8 +20,8 @@ DEMO = RunConfig(
         "Cooking?level=medium&split=test",
         "TreasureHunt?level=easy&split=test",
     ),
-    memories=("none", "history"),
-    policies=("random", "walkthrough"),
+    memories=("none", "history", "arigraph"),
+    policies=("random", "planner", "walkthrough"),
     seeds=tuple(range(8)),
 )
 """What the demo plays."""
@@ -37,5 +37,5 @@ def command(
 
     Example: `gym-memory demo --out results/demo`
     """
-    rows = play_config(DEMO, out, workers=workers, timeout=DEFAULT_TIMEOUT)
+    rows = play_config(DEMO, out, workers=workers, timeout=DEFAULT_TIMEOUT, retry_failed=True)
     raise typer.Exit(int(any(row.result.failed for row in rows)))
