@@ -52,7 +52,8 @@ class Planner(Policy):
         """The next action; publishes the plan behind it as ``focus``."""
         last = self.focus.rpartition(_SEPARATOR)[2] if self.focus else ""
         task = Task(self._task_id, obs["task"], self._dialect)
-        beliefs = Beliefs(obs, get_extractor(self._dialect), task, last)
+        rules = get_extractor(self._dialect)
+        beliefs = Beliefs(obs, rules, task, plan=self.focus, action=last)
         move = self._decide(beliefs, last)
         self.focus = f"{move.aim}{_SEPARATOR}{move.action}"
         return move.action
@@ -66,8 +67,12 @@ class Planner(Policy):
         )
         for advise in advisors:
             move = advise(beliefs)
-            if move and beliefs.can(move.action) and not (
-                move.action == last and move.action.startswith(("examine", "read", "look"))
+            if (
+                move
+                and beliefs.can(move.action)
+                and not (
+                    move.action == last and move.action.startswith(("examine", "read", "look"))
+                )
             ):
                 return move
         return self._wander(beliefs)

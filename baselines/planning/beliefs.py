@@ -46,11 +46,20 @@ class Beliefs:
         obs: The observation.
         extractor: Rules that read the game's text.
         task: The task.
+        plan: What the policy published last; empty at the start.
         action: The last action; empty at the start.
     """
 
-    def __init__(self, obs: Observation, extractor: Extractor, task: Task, action: str):
-        self.text, self.task = obs["text"], task
+    def __init__(
+        self,
+        obs: Observation,
+        extractor: Extractor,
+        task: Task,
+        *,
+        plan: str = "",
+        action: str = "",
+    ):
+        self.text, self.task, self.plan = obs["text"], task, plan
         self.actions = obs["valid_actions"]
         self._valid = frozenset(self.actions)
         self.graph = TemporalGraph()

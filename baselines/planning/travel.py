@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import NamedTuple
 
 from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.memory.schema import DIRECTIONS
 
 __all__ = ["Move", "explore", "go_to", "open_here", "step_towards"]
+
+_EXIT = re.compile(rf", (?P<direction>{'|'.join(DIRECTIONS)}) of (?P<place>[^|,]+?)(?: \||$)")
 
 
 class Move(NamedTuple):
@@ -61,15 +65,22 @@ def _unlocking(beliefs: Beliefs, lock: str) -> list[str]:
 
 
 def explore(beliefs: Beliefs, aim: str) -> Move | None:
-    """Towards the nearest exit that nobody took, and through it."""
-    for _, (place, direction) in beliefs.frontier():
-        action = (
-            _leave(beliefs, direction)
-            if place == beliefs.here
-            else step_towards(beliefs, place)
-        )
+    """Towards an exit that nobody took, and through it.
+
+    The nearest one, unless the plan is under way to another: what a memory recalls changes from
+    place to place, and turning round at every step leads nowhere. The exit goes into the plan.
+    """
+    frontier = [exit_ for _, exit_ in beliefs.frontier()]
+    planned = _EXIT.search(beliefs.plan)
+    if planned is not None and (planned["place"], planned["direction"]) in frontier:
+        frontier.insert(0, (planned["place"], planned["direction"]))
+    for place, direction in frontier:
+        if place == beliefs.here:
+            action = _leave(beliefs, direction)
+        else:
+            action = step_towards(beliefs, place)
         if action:
-            return Move(action, aim)
+            return Move(action, f"{aim}, {direction} of {place}")
     return None
 
 
