@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from gym_memory.errors import ModelError
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.text import fact_lines, read_triple_lists, read_triples, triples_json
-from gym_memory.memory.schema import DIRECTIONS, direction_of
+from gym_memory.memory.schema import DIRECTIONS, LOCATIONS, direction_of
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.types import Step, Task, Triple
 
@@ -35,7 +36,7 @@ def facts_in(
     text: str, task: str, action: str = "", inventory: str = "", known: str = ""
 ) -> list[Triple]:
     """The facts that the extraction rules read in an observation, given those known."""
-    graph = graph_of(read_triples(known) if known else [])
+    graph = graph_of(_facts(known))
     step = Step(1, text, action, inventory=inventory)
     for dialect in ("textworld", "plain"):
         goal = Task("", task, dialect)
@@ -43,6 +44,14 @@ def facts_in(
         if found.mentions:
             return [mention.triple for mention in found.mentions]
     return []
+
+
+def _facts(lines: str) -> list[Triple]:
+    """The facts in the lines of a slot; none where there are none."""
+    try:
+        return read_triples(lines)
+    except ModelError:
+        return []
 
 
 def graph_of(triples: list[Triple]) -> TemporalGraph:
@@ -75,16 +84,20 @@ def extract(slots: Slots) -> str:
 
 @answers("outdated")
 def outdated(slots: Slots) -> str:
-    """Facts whose slot is filled anew, and containers whose content has left them."""
-    existing, new = (read_triples(slots[name] or "none") for name in ("existing", "new"))
-    places = {f.subject: f for f in new if f.relation in ("is in", "is on")}
+    """Facts whose slot is filled anew, contents that left, and empty things that are not."""
+    existing, new = _facts(slots["existing"]), _facts(slots["new"])
+    placed = [fact for fact in new if fact.relation in LOCATIONS]
+    place = {fact.subject: fact for fact in placed}
+    content = {fact.object: fact for fact in placed}
     pairs = []
     for fact in existing:
-        moved = places.get(fact.object)
+        moved = place.get(fact.object)
         if rules.outdated([fact], new, Task("", "")):
             pairs.append((fact, next(f for f in new if f.subject in fact or f.object in fact)))
         elif fact.relation in ("contains", "holds") and moved and moved.object != fact.subject:
             pairs.append((fact, moved))
+        elif fact[1:] == ("is", "empty") and fact.subject in content:
+            pairs.append((fact, content[fact.subject]))
     return (
         "[" + ", ".join(f"[{fact_lines([old])} -> {fact_lines([by])}]" for old, by in pairs) + "]"
     )
@@ -113,8 +126,7 @@ def relations(slots: Slots) -> str:
     spatial = [
         fact
         for fact in graph_of(stated).live()
-        if fact.relation in ("is in", "is on", "is under", "has exit")
-        or direction_of(fact.relation)
+        if fact.relation in LOCATIONS | {"has exit"} or direction_of(fact.relation)
     ]
     return f"```\n{triples_json(spatial)}\n```"
 
@@ -122,7 +134,10 @@ def relations(slots: Slots) -> str:
 @answers("aggregate")
 def aggregate(slots: Slots) -> str:
     """The triples as sentences, and what follows from two ways in one direction."""
-    triples = read_triple_lists(slots["triples"])
+    try:
+        triples = read_triple_lists(slots["triples"])
+    except ModelError:
+        triples = []
     sentences = [f"The {t.subject} {t.relation} the {t.object}." for t in triples]
     ways = {(t.object, t.relation): t.subject for t in triples if direction_of(t.relation)}
     for (start, relation), middle in ways.items():

@@ -28,9 +28,10 @@ _WORD = re.compile(r"[a-z]{3,}")
 def read_trace(text: str) -> list[Step]:
     """The steps of a trace as a prompt shows it."""
     marks = list(_STEP.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
     steps = []
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        told = text[mark.end() : following.start() if following else len(text)].rstrip("\n")
+    for mark, end in zip(marks, ends, strict=False):
+        told = text[mark.end() : end].rstrip("\n")
         found = _REWARD.search(told)
         reward = float(found[1]) if found else 0.0
         told = told[: found.start()] if found else told
@@ -62,7 +63,7 @@ def summary(slots: Slots) -> str:
     done = [line for line in lines if line.startswith("* ")]
     facts = _known_after(trace, slots["task"], facts)
     done += [line for step in trace if (line := f"* {step.action}: {_gist(step.text)}") not in done]
-    return "\n".join([*(sentence_of(fact) for fact in facts), *done[-10:]])
+    return "\n".join([*(sentence_of(fact) for fact in facts), *done[-10:]]) or "Nothing was seen."
 
 
 @answers("belief")

@@ -258,7 +258,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._sleep(scripted.latency)
         if fault and self._fails(fault):
             return None
-        completion = scripted.complete(messages, max_tokens)
+        try:
+            completion = scripted.complete(messages, max_tokens)
+        except Exception as error:  # a fault of ours must show, not look like a cut connection
+            return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
         completion = _spoilt(completion, fault)
         if request.get("stream"):
             options = request.get("stream_options") or {}
@@ -357,6 +360,8 @@ def _spoilt(completion: dict[str, Any], fault: str) -> dict[str, Any]:
         message["content"] = ""
     elif fault == "wrong_json":
         message["content"] = '{"unasked": [1, 2, 3]}'
+    elif fault == "unasked_text":
+        message["content"] = "What a lovely day for a walk."
     elif fault == "half_answer":
         message["content"] = message["content"][: len(message["content"]) // 2]
     elif fault == "huge":

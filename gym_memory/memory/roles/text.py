@@ -35,8 +35,8 @@ __all__ = [
 
 _LONGEST_PART = 400
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):]|\[\d{1,3}\]:?)\s+")
-_QUOTES = "\"'`“”‘’ \t.*"
 _CLOSES = {'"': '"', "“": "”"}
+_PAIRS = {**_CLOSES, "'": "'", "`": "`", "‘": "’"}
 
 
 # --- to text ------------------------------------------------------------------------------------
@@ -147,16 +147,27 @@ def _split(text: str, separators: str) -> Iterator[str]:
     yield text[start:]
 
 
+def _bare(part: str) -> str:
+    """A part without the white space, stars, full stop and pairs of quotes around it."""
+    part = " ".join(part.split())
+    for _ in range(3):
+        part = part.strip(" *.")
+        if len(part) < 2 or _PAIRS.get(part[0]) != part[-1]:
+            break
+        part = part[1:-1]
+    return part
+
+
 def _triple(text: str) -> Triple | None:
     """One fact; what follows the second comma is the object, commas and all."""
-    text = unmarked(text).strip(" \t()[]{}<>|")
+    text = unmarked(text).strip(" \t.()[]{}<>|")
     parts = list(_split(text, ","))
-    if len(parts) == 1 and text.count("|") == 2:
-        parts = text.split("|")
+    if len(parts) == 1:
+        text = _bare(text)
+        parts = text.split("|" if text.count("|") == 2 else ",")
     if len(parts) < 3:
         return None
-    named = (parts[0], parts[1], ",".join(parts[2:]))
-    triple = Triple(*(" ".join(part.strip(_QUOTES).split()) for part in named))
+    triple = Triple(_bare(parts[0]), _bare(parts[1]), _bare(",".join(parts[2:])))
     if not all(0 < len(part) <= _LONGEST_PART for part in triple):
         return None
     return None if "none" in (triple.subject.lower(), triple.object.lower()) else triple
@@ -189,7 +200,7 @@ def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
         ModelError: There is neither a pair nor an empty list.
     """
     pairs = []
-    for piece in re.split(r"\]|\n|;", text):
+    for piece in _split(text, "];\n"):
         old, arrow, new = piece.partition("->")
         fact = _triple(old.replace("[", "").lstrip(" ,")) if arrow else None
         if fact is not None:

@@ -1,0 +1,182 @@
+"""The scripted server on the wire: format, streaming, faults, the command."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import openai
+import pytest
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.prompts import load_prompt, prompt_names
+from gym_memory.serve import FAULTS, Faults, ScriptedServer, answer, answers
+from gym_memory.serve.answers import UNKNOWN_PROMPT
+
+EXPLORE = load_prompt("explore").messages(task="", plan="find the red key")
+SUMMARY = load_prompt("summary").messages(
+    task="cook", previous="", trace="Step 0\nObservation: You are in a kitchen. You see a table."
+)
+
+
+def post(url: str, body: bytes, **headers: str) -> tuple[int, dict]:
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+@pytest.fixture
+def client(serve):
+    return openai.OpenAI(base_url=serve().base_url, api_key="none", max_retries=0)
+
+
+@pytest.mark.parametrize("name", prompt_names())
+def test_every_prompt_has_an_answer(name):
+    prompt = load_prompt(name)
+    messages = prompt.messages(**dict.fromkeys(prompt.slots, "[]"))
+    assert answer(messages) not in ("", UNKNOWN_PROMPT)
+    assert answer(messages) == answer(messages)
+
+
+def test_other_prompts_get_a_plain_answer(client):
+    chat = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}])
+    assert chat.choices[0].message.content == UNKNOWN_PROMPT
+
+
+def test_a_prompt_is_taught_by_one_function(monkeypatch):
+    from gym_memory.serve import answers as module
+
+    monkeypatch.setattr(sys.modules[answers.__module__], "_ANSWERS", {})
+
+    @answers("explore")
+    def explore(slots):
+        return f"Is {slots['plan']} exploring?"
+
+    assert module is answers
+    assert answer(EXPLORE) == "Is find the red key exploring?"
+
+
+def test_the_official_client_reads_a_completion(client):
+    chat = client.chat.completions.create(model="m", messages=EXPLORE)
+    assert chat.choices[0].message.content == "True"
+    assert chat.usage.total_tokens == chat.usage.prompt_tokens + chat.usage.completion_tokens
+    assert [model.id for model in client.models.list()] == ["scripted"]
+
+
+def test_streaming_gives_the_same_answer(client):
+    whole = client.chat.completions.create(model="m", messages=SUMMARY)
+    stream = client.chat.completions.create(
+        model="m", messages=SUMMARY, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = list(stream)
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert text == whole.choices[0].message.content
+    assert len(chunks) > 3
+    assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
+    assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+
+
+def test_a_stream_that_is_cut(serve):
+    client = openai.OpenAI(base_url=serve("cut").base_url, api_key="none", max_retries=0)
+    stream = client.chat.completions.create(model="m", messages=SUMMARY, stream=True)
+    with pytest.raises(openai.APIConnectionError):
+        list(stream)
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS.keys() - {"timeout", "slow"}))
+def test_a_request_may_ask_for_its_fault(serve, fault):
+    server = serve()
+    body = json.dumps({"model": "m", "messages": EXPLORE}).encode()
+    url = f"{server.base_url}/chat/completions"
+    expected = {"429": 429, "quota": 429, "401": 401, "400": 400, "500": 500, "503": 503}
+    for place, headers in ((f"{url}?fault={fault}", {}), (url, {"X-Scripted-Fault": fault})):
+        if fault in ("cut", "half_json"):
+            with pytest.raises((OSError, ValueError, http.client.HTTPException)):
+                post(place, body, **headers)
+            continue
+        status, value = post(place, body, **headers)
+        assert status == expected.get(fault, 200)
+        if status != 200:
+            assert value["error"]["message"]
+        elif fault != "no_choice":
+            assert value["choices"][0]["message"]["content"] != "True"
+    assert post(url, body)[1]["choices"][0]["message"]["content"] == "True"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/chat/completions", b"{", 400),
+        ("/chat/completions", b"[]", 400),
+        ("/chat/completions", b'{"messages": 3}', 400),
+        ("/chat/completions", b'{"messages": [], "max_tokens": "many"}', 400),
+        ("/chat/completions?fault=x", b'{"messages": []}', 400),
+        ("/embeddings", b"{}", 404),
+        ("/chat/completions", b'{"messages": []}', 200),
+        ("/chat/completions", b'{"messages": [{"role": "user", "content": [{"x": 1}]}]}', 200),
+    ],
+)
+def test_bad_requests_are_answered(serve, path, body, status):
+    assert post(serve().base_url + path, body)[0] == status
+
+
+def test_health_and_unknown_paths(serve):
+    server = serve()
+    with urllib.request.urlopen(f"{server.base_url}/health", timeout=5) as response:
+        assert json.load(response) == {"status": "ok"}
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{server.base_url}/nothing", timeout=5)
+
+
+def test_faults_are_drawn_at_their_rates_and_repeat():
+    faults = Faults(["500", ""], {"429": 0.25, "cut": 0.25}, seed=3)
+    drawn = [faults.of(n) for n in range(2002)]
+    assert drawn[:2] == ["500", ""]
+    assert 400 < drawn.count("429") < 600
+    assert 400 < drawn.count("cut") < 600
+    assert drawn == [faults.of(n) for n in range(2002)]
+    assert drawn != [Faults(["500", ""], faults.rates, seed=4).of(n) for n in range(2002)]
+    with pytest.raises(UnknownNameError):
+        Faults(["4290"])
+    with pytest.raises(InvalidArgumentError):
+        Faults(rates={"429": 0.7, "500": 0.7})
+
+
+def test_a_bug_in_an_answer_shows(serve, monkeypatch):
+    def broken(slots):
+        raise KeyError("a bug")
+
+    monkeypatch.setitem(sys.modules[answers.__module__]._ANSWERS, "explore", broken)
+    body = json.dumps({"messages": EXPLORE}).encode()
+    status, value = post(f"{serve().base_url}/chat/completions", body)
+    assert status == 500
+    assert "KeyError" in value["error"]["message"]
+
+
+def test_the_port_is_free_after_close():
+    with ScriptedServer() as server:
+        port = server.port
+    with ScriptedServer(port) as again:
+        assert again.port == port
+
+
+def test_the_command_serves():
+    command = [sys.executable, "-m", "gym_memory", "serve-scripted", "--fault", "500=0.0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            url = next(word for word in line.split() if word.startswith("http"))
+            body = json.dumps({"messages": EXPLORE}).encode()
+            assert post(f"{url}/chat/completions", body)[0] == 200
+        finally:
+            process.terminate()
+    wrong = subprocess.run([*command, "--fault", "500"], capture_output=True, text=True, timeout=60)
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
