@@ -73,6 +73,14 @@ class _Row(dict[Triple, int]):
     owner: object
 
 
+class _Told(list[int]):
+    """Facts that one episode stated, by number, as often as it did."""
+
+    __slots__ = ("owner",)
+
+    owner: object
+
+
 class Snapshot:
     """A state of a graph, as the changes since an earlier one. Opaque, and never changes."""
 
@@ -89,7 +97,7 @@ class _Changes(NamedTuple):
     """Consecutive changes; the three kinds touch different things and need no common order."""
 
     events: tuple[tuple[int, Triple, str], ...] = ()
-    mentions: tuple[tuple[Triple, Source], ...] = ()
+    mentions: tuple[tuple[int, Source], ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
 
 
@@ -115,9 +123,10 @@ class VersionedFacts:
         self._in: dict[str, _Row] = {}
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
-        self._by_episode: dict[int, tuple[int, ...]] = {}
+        self._by_episode: dict[int, _Told] = {}
         self._timeline = Timeline()
-        self._mentions: list[tuple[Triple, Source]] = []
+        self._mentioned: list[int] = []  # every mention in order: the fact ...
+        self._sources: list[Source] = []  # ... and what stated it
         self._owner = object()  # facts and rows that carry it are ours alone, see fork()
         self._version = Snapshot(None, _Changes(), 0)
         self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
@@ -166,13 +175,14 @@ class VersionedFacts:
         fact.retired_by = by
         self._timeline.events.append((t, triple, by, since == t, "", opened))
 
-    def _mention(self, triple: Triple, source: Source) -> None:
-        fact = self._own_fact(self._index[triple])
+    def _mention(self, number: int, source: Source) -> None:
+        fact = self._own_fact(number)
         if fact.sources and fact.sources[-1] == source:
             return
         fact.sources.append(source)
-        self._mentions.append((triple, source))
-        self._by_episode[source.episode] = (*self._by_episode.get(source.episode, ()), fact.id)
+        self._mentioned.append(number)
+        self._sources.append(source)
+        self._own_told(source.episode).append(number)
 
     def _show(self, fact: Fact, opened: int) -> None:
         """Put a fact among the live ones."""
@@ -187,12 +197,18 @@ class VersionedFacts:
     def _hide(self, fact: Fact) -> int:
         """Take a fact from the live ones; returns the position of the event that began it."""
         triple = fact.triple
-        del self._own_row(self._out, triple[0])[triple]
+        self._drop(self._out, triple[0], triple)
         if triple[1] not in VERBATIM:
-            del self._own_row(self._in, triple[2])[triple]
+            self._drop(self._in, triple[2], triple)
         if fact._slot is not None:
             del self._slots[fact._slot]
         return self._live.pop(triple)
+
+    def _drop(self, table: dict[str, _Row], entity: str, triple: Triple) -> None:
+        row = self._own_row(table, entity)
+        del row[triple]
+        if not row:
+            del table[entity]
 
     def _own_fact(self, number: int) -> Fact:
         fact = self._facts[number]
@@ -206,6 +222,13 @@ class VersionedFacts:
             row = table[entity] = _Row(row or ())
             row.owner = self._owner
         return row
+
+    def _own_told(self, episode: int) -> _Told:
+        told = self._by_episode.get(episode)
+        if told is None or told.owner is not self._owner:
+            told = self._by_episode[episode] = _Told(told or ())
+            told.owner = self._owner
+        return told
 
     def snapshot(self) -> Snapshot:
         """The present state, for :meth:`restore`; O(changes since the last snapshot)."""
@@ -271,26 +294,26 @@ class VersionedFacts:
         return self.fork()
 
     def _lengths(self) -> tuple[int, int, int]:
-        return len(self._timeline.events), len(self._mentions), len(self._aliases)
+        return len(self._timeline.events), len(self._mentioned), len(self._aliases)
 
     def _unsaved(self) -> _Changes:
         events, mentions, aliases = self._saved
         return _Changes(
             tuple(event[:3] for event in self._timeline.events[events:]),
-            tuple(self._mentions[mentions:]),
+            tuple(zip(self._mentioned[mentions:], self._sources[mentions:], strict=True)),
             tuple(self._aliases.items())[aliases:],
         )
 
     def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
         """Take back the last changes; notes the rows that are out of order afterwards."""
-        for _, source in reversed(changes.mentions):
-            triple, source = self._mentions.pop()
-            self._own_fact(self._index[triple]).sources.pop()
-            rest = self._by_episode[source.episode][:-1]
-            if rest:
-                self._by_episode[source.episode] = rest
-            else:
+        for number, source in reversed(changes.mentions):
+            self._own_fact(number).sources.pop()
+            told = self._own_told(source.episode)
+            told.pop()
+            if not told:
                 del self._by_episode[source.episode]
+        del self._mentioned[len(self._mentioned) - len(changes.mentions) :]
+        del self._sources[len(self._mentioned) :]
         for old, _ in reversed(changes.aliases):
             del self._aliases[old]
         for _ in changes.events:
@@ -325,14 +348,14 @@ class VersionedFacts:
                 self._close(triple, t, by)
             else:
                 self._open(triple, t)
-        for triple, source in changes.mentions:
-            self._mention(triple, source)
+        for number, source in changes.mentions:
+            self._mention(number, source)
         self._aliases.update(changes.aliases)
 
 
 _TABLES = (
     "_facts", "_index", "_live", "_out", "_in", "_slots", "_aliases", "_by_episode",
-    "_timeline", "_mentions",
+    "_timeline", "_mentioned", "_sources",
 )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ class TemporalGraph(VersionedFacts):
             if rival is None or self._live[rival] < opened:
                 self.add(renamed, self.now)
                 for source in fact.sources:
-                    self._mention(renamed, source)
+                    self._mention(self._index[renamed], source)
 
     def _canonical(self, triple: Triple) -> Triple:
         number = self._index.get(triple)
@@ -124,15 +124,14 @@ class TemporalGraph(VersionedFacts):
         if number is None or self._aliases:
             triple = self._canonical(triple)
             number = self._index.get(triple)
-        if triple not in self._live:
+        if number is None or triple not in self._live:
             slot = slot_of(triple) if number is None else self._facts[number]._slot
             if slot is not None and slot in self._slots:
                 self._close(self._slots[slot], t, "schema")
             self._open(triple, t)
             number = self._index[triple]
         if episode >= 0:
-            self._mention(triple, Source(episode, start, end))
-        assert number is not None
+            self._mention(number, Source(episode, start, end))
         return self._facts[number]
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
@@ -367,7 +366,10 @@ class TemporalGraph(VersionedFacts):
             "aliases": [list(pair) for pair in self._aliases.items()],
             "facts": [list(fact.triple) for fact in self._facts],
             "events": [[t, self._index[f], by] for t, f, by, *_ in self._timeline.events],
-            "mentions": [[self._index[f], *source] for f, source in self._mentions],
+            "mentions": [
+                [number, *source]
+                for number, source in zip(self._mentioned, self._sources, strict=True)
+            ],
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -386,7 +388,7 @@ class TemporalGraph(VersionedFacts):
                 else:
                     fresh.add(facts[number], t)
             for number, episode, start, end in state["mentions"]:
-                fresh._mention(facts[number], Source(episode, start, end))
+                fresh._mention(number, Source(episode, start, end))
             fresh._aliases.update((_text(old), _text(new)) for old, new in state["aliases"])
             fresh._tick(state["now"])
         except (LookupError, TypeError, ValueError) as error:
