@@ -21,13 +21,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER, VERBATIM, direction_of
 from gym_memory.types import Triple
 
 __all__ = ["IdealObserver"]
 
 _OPENNESS = ("open", "closed", "locked")
-_BANNER = re.compile(r"-=[^\n]*=-")
+_BANNER = re.compile(r"^[ \t]*-=[^\n]*=-", re.MULTILINE)
 _LOOKED = re.compile(r"(?:read|examine|x|look at) (?P<name>.+)", re.IGNORECASE)
 _IN_WORDS = {
     "chopped": "chop", "sliced": "slice", "diced": "dice",
@@ -46,15 +46,19 @@ class IdealObserver:
         true: All that is true, in the observer's words: a lock that nothing spoke of is shut.
         known: What it knows to be true; part of ``true``.
         past: What it knew once and knows to be true no longer.
+        shown: What the last step showed or told.
+        room: Where the player is.
     """
 
     def __init__(self, containers: Iterable[str] = ()):
         self.true: frozenset[Triple] = frozenset()
         self.known: frozenset[Triple] = frozenset()
         self.past: frozenset[Triple] = frozenset()
-        self._containers = tuple(containers)
+        self.shown: frozenset[Triple] = frozenset()
+        self.room = ""
+        self._containers = frozenset(containers)
+        self._untracked = self._containers
         self._facts: frozenset[Triple] = frozenset()
-        self._room = ""
         self._locked: set[str] = set()
 
     def see(self, facts: frozenset[Triple], text: str, action: str = "") -> None:
@@ -65,30 +69,44 @@ class IdealObserver:
             text: What was shown.
             action: What was done; empty for the first observation.
         """
-        gone = {f.subject for f in facts if f.object == "consumed"}
-        facts = frozenset(
-            f
-            for f in facts
-            if f.subject not in gone or f.relation != "is" or f.object == "consumed"
-        )
-        told_open = {f.subject for f in facts if f.relation == "is" and f.object in _OPENNESS}
-        shut = (Triple(c, "is", "closed") for c in self._containers if c not in told_open)
-        facts = facts.union(shut)
-        world = _World(facts)
+        world = _World(self._completed(facts))
         shown = _Shown(text.lower(), action.strip().lower())
         self._locked |= {
             thing
             for thing, state in world.openness.items()
             if state == "locked" and (shown.speaks_of_lock(thing) or self._was(thing, "closed"))
         }
-        news = facts - self._facts if self._facts else frozenset()
-        told = {fact for fact in facts - self.known if self._is_told(fact, shown, world)}
-        now = {*self.known, *told, *news, *self._walked(world), *world.visible()}
-        self.true = self._in_words(facts)
-        known = self._in_words(now) & self.true
+        news = world.facts - self._facts if self._facts else frozenset()
+        told = {fact for fact in world.facts - self.known if self._is_told(fact, shown, world)}
+        self.true = self._in_words(world.facts)
+        self.shown = self._in_words({*told, *news, *self._walked(world), *world.visible()})
+        known = (self._in_words(self.known) | self.shown) & self.true
         self.past = (self.past | self.known) - known
         self.known = known
-        self._facts, self._room = facts, world.room
+        self._facts, self.room = world.facts, world.room
+
+    def is_scored(self, fact: Triple) -> bool:
+        """Whether the engine can tell if a fact of this kind is true."""
+        subject, relation, obj = fact
+        if relation in VERBATIM or relation == "mentions":
+            return False
+        if relation == "used for":  # true of all kitchens, those without the appliance too
+            return any(subject == known.subject for known in self._facts)
+        if relation == "is" and obj in (*_OPENNESS, "empty"):
+            return subject not in self._untracked
+        return True
+
+    def _completed(self, facts: frozenset[Triple]) -> frozenset[Triple]:
+        """The facts with what the engine leaves out, without what it forgets to take back."""
+        gone = {f.subject for f in facts if f.relation == "is" and f.object == "consumed"}
+        tracked = {f.subject for f in facts if f.relation == "is" and f.object in _OPENNESS}
+        self._untracked = self._containers - tracked
+        kept = {
+            f
+            for f in facts
+            if f.relation != "is" or f.object == "consumed" or f.subject not in gone
+        }
+        return frozenset(kept.union(Triple(c, "is", "closed") for c in self._untracked))
 
     def _was(self, thing: str, state: str) -> bool:
         return Triple(thing, "is", state) in self._facts
@@ -104,7 +122,7 @@ class IdealObserver:
 
     def _walked(self, world: _World) -> Iterable[Triple]:
         """The way that was just walked, in both directions."""
-        ends = {self._room, world.room}
+        ends = {self.room, world.room}
         return (fact for fact in world.ways if {fact.subject, fact.object} == ends)
 
     def _is_told(self, fact: Triple, shown: _Shown, world: _World) -> bool:
@@ -112,7 +130,8 @@ class IdealObserver:
         if relation == "requires":
             return "ingredients" in shown.answer and obj in shown.answer
         if relation == "needs to be":
-            return f"{_IN_WORDS.get(obj, obj)} the {subject}" in shown.answer
+            direction = f"{_IN_WORDS.get(obj, obj)} the {subject}"
+            return "directions" in shown.answer and direction in shown.answer
         if relation == "used for":
             return shown.says(subject, rf"\b{_IN_WORDS.get(obj, obj)}")
         if relation == "is prepared in":
@@ -128,7 +147,7 @@ class _World:
     """All that is true after a step, sorted by what it is about."""
 
     def __init__(self, facts: frozenset[Triple]):
-        self._here: list[Triple] = []
+        self.facts = facts
         self._states: list[Triple] = []
         self._exits: list[Triple] = []
         self._inside: dict[str, list[Triple]] = {}
@@ -206,11 +225,12 @@ class _Shown:
         """Whether the text says that something is locked."""
         text = self._description if self._first else f"{self.answer}\n{self._description}"
         name = re.escape(thing)
-        if re.search(
-            rf"\blocked (?:[\w -]{{1,30}} looking )?{name}\b|\bunlock (?:the )?{name}\b", text
-        ):
-            return True
-        if re.search(rf"\b{name} is (?:locked|welded)", text):
+        forms = (
+            rf"\blocked (?:[\w -]{{1,30}} looking )?{name}\b",
+            rf"\bhave to unlock (?:the )?{name}\b",
+            rf"\b{name} is (?:locked|welded)",
+        )
+        if any(re.search(form, text) for form in forms):
             return True
         named = self._looked_at.endswith(thing)
         return named and ("it is locked" in text or "a lock on it" in text)

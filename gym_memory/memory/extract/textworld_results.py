@@ -155,7 +155,7 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"That's an? (?P<name>{NAME})[.!]$", _looks),
         (r"Useful for (?P<verb>\w+ing) things\.$",
          lambda m: Reading((stated(IT, "used for", m["verb"].lower(), m, "verb"),))),
-        (rf"Can only prepare meal in {_THE}(?P<place>{NAME})\.$", _prepared_in),
+        (rf"Can only prepare meal in {_THE}(?:-= )?(?P<place>{NAME})(?: =-)?\.$", _prepared_in),
     )
 )  # fmt: skip
 
