@@ -9,7 +9,7 @@ line and reads like notes::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -28,26 +28,39 @@ _WORTH_SHOWING = 40
 
 
 class Block(NamedTuple):
-    """Facts about one subject and the line that says them; shown together."""
+    """Facts that are shown together, and the text that says them."""
 
     triples: tuple[Triple, ...]
-    line: str
+    text: str
 
 
-def fact_block(triples: Sequence[Triple]) -> Block:
-    """The block of some facts with one subject.
+def render_facts(triples: Iterable[Triple]) -> str:
+    """The text of facts: one line for neighbours of one subject.
 
-    >>> fact_block([Triple("fridge", "is in", "kitchen"), Triple("fridge", "is", "closed")]).line
+    >>> print(render_facts([Triple("hall", "is east of", "lobby"), Triple("key", "is in", "hall")]))
+    hall: is east of lobby
+    key: is in hall
+    """
+    return "\n".join(
+        [
+            f"{subject}: " + "; ".join([f"{relation} {obj}" for _, relation, obj in facts])
+            for subject, facts in groupby(triples, key=itemgetter(0))
+        ]
+    )
+
+
+def fact_block(triples: Iterable[Triple]) -> Block:
+    """The block of some facts.
+
+    >>> fact_block([Triple("fridge", "is in", "kitchen"), Triple("fridge", "is", "closed")]).text
     'fridge: is in kitchen; is closed'
     """
-    if not triples:
-        return Block((), "")
-    facts = "; ".join([f"{relation} {obj}" for _, relation, obj in triples])
-    return Block(tuple(triples), f"{triples[0][0]}: {facts}")
+    kept = tuple(triples)
+    return Block(kept, render_facts(kept))
 
 
 class Page:
-    """Lines and facts chosen so far, and the characters that are left.
+    """Texts and facts chosen so far, and the characters that are left.
 
     Args:
         budget: Tokens to fill, >= 0.
@@ -69,21 +82,20 @@ class Page:
 
     def put(self, block: Block) -> bool:
         """Add a block if it fits, on the last line where that has the same subject."""
-        triples, line = block
+        triples, text = block
         if not triples:
             return True
         subject = triples[0][0]
-        size = len(line) + 1
-        if subject == self._subject:
-            size -= len(subject)
+        merged = subject == self._subject
+        size = len(text) + (1 - len(subject) if merged else 1)
         if size > self.left:
             self._miss(triples)
             return False
-        if subject == self._subject:
-            self.lines[-1] += ";" + line[len(subject) + 1 :]
+        if merged:
+            self.lines[-1] += ";" + text[len(subject) + 1 :]
         else:
-            self.lines.append(line)
-            self._subject = subject
+            self.lines.append(text)
+        self._subject = triples[-1][0]
         self.left -= size
         self.triples += triples
         return True
@@ -94,24 +106,13 @@ class Page:
         if self._misses == 1:
             for count in range(len(triples) - 1, 0, -1):
                 part = fact_block(triples[:count])
-                if len(part.line) < self.left:
+                if len(part.text) < self.left:
                     self.put(part)
                     return
 
     def text(self) -> str:
         """The lines."""
         return "\n".join(self.lines)
-
-
-def render_facts(triples: Iterable[Triple]) -> str:
-    """All of ``triples``, neighbours of one subject on one line.
-
-    >>> print(render_facts([Triple("hall", "is east of", "kitchen"), Triple("key", "is in", "hall")]))
-    hall: is east of kitchen
-    key: is in hall
-    """  # noqa: E501 - a doctest cannot be wrapped
-    blocks = (fact_block(list(group)) for _, group in groupby(triples, key=itemgetter(0)))
-    return "\n".join(block.line for block in blocks)
 
 
 def fit_facts(triples: Iterable[Triple], budget: int) -> tuple[str, tuple[Triple, ...]]:
@@ -122,7 +123,7 @@ def fit_facts(triples: Iterable[Triple], budget: int) -> tuple[str, tuple[Triple
     """
     page = Page(budget)
     for _, group in groupby(triples, key=itemgetter(0)):
-        page.put(fact_block(list(group)))
+        page.put(fact_block(group))
         if page.full:
             break
     return page.text(), tuple(page.triples)

@@ -74,9 +74,9 @@ class _Card(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """One place on the map; ``ways`` goes from direction to next place and the fact."""
+    """One place on the map; ``ways`` goes from a direction to the fact that says where to."""
 
-    ways: dict[str, tuple[str, Block]]
+    ways: dict[str, Triple]
     unexplored: Block
     exits: Block
     doors: Block
@@ -96,10 +96,12 @@ class StructuralIndex:
     def _reset(self) -> None:
         self._taken = 0
         self._last: Event | None = None
-        self._cards: dict[str, _Card] = {}
+        self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
         self._views: dict[str, _View] = {}
         self._frontier: dict[str, None] = {}
+        self.subjects: dict[str, None] = {}
+        self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
         self._names: set[str] = set()
         self._by_words: dict[str, str] = {}
@@ -123,9 +125,11 @@ class StructuralIndex:
         subject, relation, obj = triple
         kind = _KINDS.get(relation, _KNOWLEDGE)
         if kind in (_STATE, _LOCATION, _KNOWLEDGE):
-            self._cards.pop(subject, None)
+            self.cards.pop(subject, None)
+            self.subjects.pop(subject, None)
+            self.subjects[subject] = None
             if kind == _LOCATION:
-                self._cards.pop(obj, None)
+                self.cards.pop(obj, None)
             elif kind == _KNOWLEDGE:
                 self.knowledge.pop(triple, None)
                 if not ended:
@@ -134,6 +138,7 @@ class StructuralIndex:
             place = obj if kind == _WAY else subject
             self._places.pop(place, None)
             self._frontier[place] = None  # perhaps; see unexplored()
+            self.mapped[place] = None
             self._views.clear()
         if not ended:
             self._learn_name(subject)
@@ -151,7 +156,7 @@ class StructuralIndex:
 
     def card(self, entity: str) -> _Card:
         """What is known of an entity."""
-        card = self._cards.get(entity)
+        card = self.cards.get(entity)
         if card is None:
             own, held = [], []
             for fact in self.graph.outgoing(entity):
@@ -160,18 +165,18 @@ class StructuralIndex:
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
-            card = self._cards[entity] = _Card(fact_block(own), tuple(held))
+            card = self.cards[entity] = _Card(fact_block(own), tuple(held))
         return card
 
     def place(self, name: str) -> _Place:
         """What is known of a place on the map."""
         place = self._places.get(name)
         if place is None:
-            ways: dict[str, tuple[str, Block]] = {}
+            ways: dict[str, Triple] = {}
             for fact in self.graph.incoming(name):
                 direction = direction_of(fact[1])
                 if direction is not None:
-                    ways[direction] = fact[0], fact_block([fact])
+                    ways[direction] = fact
             exits, doors = [], []
             for fact in self.graph.outgoing(name):
                 kind = _KINDS.get(fact[1])
@@ -274,55 +279,63 @@ class StructuralIndex:
 class _View:
     """The known places around one, nearest first; looks only as far as it is asked."""
 
-    __slots__ = ("_index", "_looked", "_order", "_places")
+    __slots__ = ("_index", "_looked", "_order", "_places", "_ways")
 
     def __init__(self, index: StructuralIndex, start: str):
         self._index = index
         self._places = [start]
         self._order = {start: 0}
         self._looked = 0  # places whose neighbours are in the order
+        self._ways: list[Block] = []
 
     def __iter__(self) -> Iterator[str]:
         """Breadth first over the known ways."""
         position = 0
         while position < len(self._places):
             yield self._places[position]
-            self._look_from(position)
+            if position == self._looked:
+                self._look_from(position)
             position += 1
 
-    def ways(self) -> Iterator[tuple[str, list[Block]]]:
+    def ways(self) -> Iterator[tuple[str, Block]]:
         """Each place with its ways, those left out that were given the other way round."""
         for position, name in enumerate(self):
-            self._look_from(position)
-            blocks = []
-            for direction, (other, block) in self._index.place(name).ways.items():
-                if self._order[other] < position:
-                    back = self._index.place(other).ways.get(OPPOSITE[direction])
-                    if back is not None and back[0] == name:
-                        continue
-                blocks.append(block)
-            yield name, blocks
+            if position == len(self._ways):
+                self._ways.append(self._ways_from(position, name))
+            yield name, self._ways[position]
 
-    def reached(self) -> set[str]:
-        """The places looked at so far."""
-        return set(self._order)
+    def _ways_from(self, position: int, name: str) -> Block:
+        if position == self._looked:
+            self._look_from(position)
+        facts = []
+        for direction, fact in self._index.place(name).ways.items():
+            other = fact.subject
+            if self._order[other] < position:
+                back = self._index.place(other).ways.get(OPPOSITE[direction])
+                if back is not None and back.subject == name:
+                    continue
+            facts.append(fact)
+        return fact_block(facts)
+
+    def reached(self, name: str) -> bool:
+        """Whether a place was looked at so far."""
+        return name in self._order
 
     def _look_from(self, position: int) -> None:
-        if position == self._looked:
-            self._looked += 1
-            for other, _ in self._index.place(self._places[position]).ways.values():
-                if other not in self._order:
-                    self._order[other] = len(self._places)
-                    self._places.append(other)
+        self._looked += 1
+        for fact in self._index.place(self._places[position]).ways.values():
+            if fact.subject not in self._order:
+                self._order[fact.subject] = len(self._places)
+                self._places.append(fact.subject)
 
 
 class _Ranking:
     """One answer of the index."""
 
-    __slots__ = ("index", "page", "shown")
+    __slots__ = ("cards", "index", "page", "shown")
 
     def __init__(self, index: StructuralIndex, page: Page):
-        self.index, self.page = index, page
+        self.index, self.page, self.cards = index, page, index.cards
         self.shown: set[str] = set()
 
     def fill(self, cue: Cue, *, exploration: bool) -> int:
@@ -335,11 +348,10 @@ class _Ranking:
         if here is not None:
             self.show(here)
             self.show_inside(here)
-            if exploration:
-                self.put((index.place(here).unexplored,))
-            self.put(next(ways)[1])
+            place = index.place(here)
+            self.put((place.unexplored if exploration else place.exits,))
+            self.put((next(ways)[1],))
             self.show_doors(here)
-            self.put((index.place(here).exits,))
         self.show_inside(INVENTORY)
         self.show_named(cue)
         self.show_knowledge(keep=page.left // 3)
@@ -353,7 +365,7 @@ class _Ranking:
         self.show_rest(view)
         self.put(unexplored)
         self.show_map(ways)
-        self.put(index.place(name).exits for name in view if name != here)
+        self.put(index.place(name).exits for name in view if exploration or name != here)
         return relevant
 
     def put(self, blocks: Iterable[Block], keep: int = 0) -> None:
@@ -368,14 +380,14 @@ class _Ranking:
         """What is known of an entity itself, once."""
         if entity not in self.shown:
             self.shown.add(entity)
-            self.page.put(self.index.card(entity).own)
+            self.page.put((self.cards.get(entity) or self.index.card(entity)).own)
 
     def show_inside(self, entity: str) -> None:
         """What is in or on an entity, and so on inwards."""
-        for name in self.index.card(entity).held:
+        for name in (self.cards.get(entity) or self.index.card(entity)).held:
             if name not in self.shown:
                 self.shown.add(name)
-                card = self.index.card(name)
+                card = self.cards.get(name) or self.index.card(name)
                 self.page.put(card.own)
                 if card.held:
                     self.show_inside(name)
@@ -413,16 +425,18 @@ class _Ranking:
     def show_doors(self, place: str) -> None:
         """Doors of a place and their states."""
         doors = self.index.place(place).doors
-        self.page.put(doors)
-        for _, _, door in doors.triples:
-            self.show(door)
+        if doors.triples:
+            self.page.put(doors)
+            for _, _, door in doors.triples:
+                self.show(door)
 
-    def show_map(self, ways: Iterator[tuple[str, list[Block]]], keep: int = 0) -> None:
+    def show_map(self, ways: Iterator[tuple[str, Block]], keep: int = 0) -> None:
         """Ways and doors, place by place."""
-        for place, blocks in ways:
-            self.put(blocks)
+        page = self.page
+        for place, block in ways:
+            page.put(block)
             self.show_doors(place)
-            if self.page.left <= keep or self.page.full:
+            if page.left <= keep or page.full:
                 return
 
     def show_contents(self, view: _View) -> None:
@@ -435,19 +449,16 @@ class _Ranking:
 
     def show_rest(self, view: _View) -> None:
         """Everything else, latest first: things without a place, places without a way to them."""
-        if self.page.full:
+        index, page = self.index, self.page
+        if page.full:
             return
-        mapped = view.reached()
-        for subject, relation, obj in reversed(tuple(self.index.graph.live())):
-            kind = _KINDS.get(relation)
-            if kind in (_WAY, _EXIT, _DOOR):
-                name = obj if kind == _WAY else subject
-                if name not in mapped:
-                    mapped.add(name)
-                    place = self.index.place(name)
-                    self.put((*(block for _, block in place.ways.values()), place.exits))
-                    self.show_doors(name)
-            elif subject not in self.shown:
+        if index.subjects.keys() - self.shown:
+            for subject in reversed(index.subjects):
                 self.show(subject)
-            if self.page.full:
+                if page.full:
+                    return
+        for name in [name for name in index.mapped if not view.reached(name)]:
+            if page.full:
                 return
+            place = index.place(name)
+            self.put((fact_block(place.ways.values()), place.doors, place.exits))

@@ -180,7 +180,7 @@ def test_in_a_real_house() -> None:
     env.reset(seed=0)
     graph = lambda: env.get_wrapper_attr("memory").graph  # noqa: E731
     for action in env.get_wrapper_attr("oracle")().walkthrough[:-3]:
-        obs, _, terminated, *_ = env.step(action)
+        _, _, terminated, *_ = env.step(action)
         assert not terminated
     places = visited_places(graph())
     assert len(places) >= 3
