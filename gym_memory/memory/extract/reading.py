@@ -21,7 +21,7 @@ __all__ += ["sentences", "stated"]
 HERE = "<here>"
 IT = "<it>"
 
-_SENTENCE = re.compile(r"\s*Oh well(?=\s)|[^.!?\n]+[.!?]*[\"']?")
+_SENTENCE = re.compile(r"[^\S\n]*Oh well(?=\s)|[^.!?\n]+[.!?]*[\"']?")
 _LONGEST_SENTENCE = 1000
 
 
