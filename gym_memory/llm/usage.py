@@ -114,6 +114,21 @@ class Meter:
         """Usage of all roles together."""
         return sum(self.by_role().values(), Usage())
 
+    def counters(self) -> dict[str, float]:
+        """The totals as one flat row without the clock, and the calls of each role.
+
+        >>> meter = Meter()
+        >>> meter.add("plan", Usage(calls=2, cost_usd=0.5))
+        >>> counters = meter.counters()
+        >>> counters["cost_usd"], counters["llm_calls"], counters["llm_calls_plan"]
+        (0.5, 2, 2)
+        """
+        total = dataclasses.asdict(self.total())
+        del total["seconds"]
+        row = {"cost_usd": total.pop("cost_usd")}
+        row |= {f"llm_{name}": value for name, value in total.items()}
+        return row | {f"llm_calls_{r or 'other'}": u.calls for r, u in self.by_role().items()}
+
 
 # Row 0 holds what is spent; every other row is a reservation.
 _TABLE = """

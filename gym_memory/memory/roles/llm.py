@@ -30,6 +30,7 @@ class LLMRole:
     Attributes:
         calls: Times the model was asked.
         fallbacks: Times the rule stood in.
+        parts: Roles that this one gives work to.
     """
 
     prompt: str = ""
@@ -40,6 +41,7 @@ class LLMRole:
         self.model, self.rule = model, rule
         self._prompt = load_prompt(prompt or self.prompt)
         self.calls = self.fallbacks = 0
+        self.parts: tuple[object, ...] = ()
 
     def ask(self, *, schema: Any = None, prompt: Prompt | None = None, **slots: str) -> Completion:
         """Fill the prompt and ask the model, at temperature 0."""
@@ -73,9 +75,14 @@ class RoleCounts(NamedTuple):
 
 
 def role_counts(*roles: object) -> RoleCounts:
-    """Sum the counters of those roles that a model plays."""
-    played = [role for role in roles if isinstance(role, LLMRole)]
-    return RoleCounts(sum(r.calls for r in played), sum(r.fallbacks for r in played))
+    """Sum the counters of those roles that a model plays, their parts included."""
+    calls = fallbacks = 0
+    for role in roles:
+        if isinstance(role, LLMRole):
+            inner = role_counts(*role.parts)
+            calls += role.calls + inner.calls
+            fallbacks += role.fallbacks + inner.fallbacks
+    return RoleCounts(calls, fallbacks)
 
 
 def chat_model(llm: str | ChatModel | None) -> ChatModel | None:

@@ -103,6 +103,7 @@ class LLMExtractor(LLMRole):
     ):
         super().__init__(model, extractor)
         self.outdated: Outdated = LLMOutdated(model) if outdated is None else outdated
+        self.parts = (self.outdated,)
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Facts of one step, given the graph as it stands before the step."""
