@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "gym_memory.cli.run",
     "compare": "gym_memory.cli.compare",
     "report": "gym_memory.cli.report",
+    "quality": "gym_memory.cli.quality",
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",
     "doctor": "gym_memory.cli.doctor",
