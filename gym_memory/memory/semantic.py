@@ -50,11 +50,13 @@ class SemanticIndex:
                 new.pop(triple, None)
                 self._vectors.remove(self._ids.get(triple, -1))
             else:
+                # By the order of events, however often and when it was searched in between.
+                self._ids.setdefault(triple, len(self._ids))
                 new[triple] = None
         self._taken, self._last = len(events), events[-1]
         ids = []
         for triple in new:
-            id = self._ids.setdefault(triple, len(self._ids))
+            id = self._ids[triple]
             self._facts[id] = triple
             ids.append(id)
         if ids:

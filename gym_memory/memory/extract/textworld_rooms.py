@@ -37,7 +37,7 @@ __all__ = ["BANNER", "describe", "read_room_sentence"]
 _LONGEST_KEPT = 10_000
 """Descriptions beyond this many characters are read anew each time."""
 
-BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\n=]{1,80}?)[ \t]*=-", re.MULTILINE)
+BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.MULTILINE)
 """The line over a room's description: ``-= Living Room =-``."""
 
 _STATE = r"(?P<state>locked|unlocked|opened|open|closed)"
