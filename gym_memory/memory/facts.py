@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.schema import VERBATIM, Slot, slot_of
-from gym_memory.memory.timeline import Timeline
+from gym_memory.memory.timeline import Event, Timeline
 from gym_memory.types import Triple
 
 __all__ = ["Fact", "Snapshot", "Source", "VersionedFacts"]
@@ -92,11 +92,14 @@ class Snapshot:
         self._now = now
         self._depth: int = 0 if parent is None else parent._depth + 1
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self
+
 
 class _Changes(NamedTuple):
     """Consecutive changes; the three kinds touch different things and need no common order."""
 
-    events: tuple[tuple[int, Triple, str], ...] = ()
+    events: tuple[Event, ...] = ()
     mentions: tuple[tuple[int, Source], ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
 
@@ -299,7 +302,7 @@ class VersionedFacts:
     def _unsaved(self) -> _Changes:
         events, mentions, aliases = self._saved
         return _Changes(
-            tuple(event[:3] for event in self._timeline.events[events:]),
+            tuple(self._timeline.events[events:]),
             tuple(zip(self._mentioned[mentions:], self._sources[mentions:], strict=True)),
             tuple(self._aliases.items())[aliases:],
         )
@@ -343,7 +346,7 @@ class VersionedFacts:
         self._timeline.truncate(len(self._timeline.events))
 
     def _redo(self, changes: _Changes) -> None:
-        for t, triple, by in changes.events:
+        for t, triple, by, *_ in changes.events:
             if by:
                 self._close(triple, t, by)
             else:

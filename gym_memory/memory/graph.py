@@ -389,7 +389,8 @@ class TemporalGraph(VersionedFacts):
                     fresh.add(facts[number], t)
             for number, episode, start, end in state["mentions"]:
                 fresh._mention(number, Source(episode, start, end))
-            fresh._aliases.update((_text(old), _text(new)) for old, new in state["aliases"])
+            for old, new in state["aliases"]:
+                fresh.alias(old, new)
             fresh._tick(state["now"])
         except (LookupError, TypeError, ValueError) as error:
             raise StoreError(f"expected a state of a temporal graph, got {error!r}") from error

@@ -156,7 +156,7 @@ def a_script(seed: int, length: int = 80) -> Iterator[tuple]:
         yield kind, chance.choice(FEW), chance.randrange(60)
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_versions_are_independent(seed):
     """Snapshots of any branch can be restored in any fork; nothing leaks between graphs."""
@@ -546,6 +546,8 @@ def test_state_goes_through_json_and_pickle(house):
         {"now": 0, "facts": [], "events": [[0, 7, ""]], "mentions": [], "aliases": []},
         {"now": 1, "facts": [["a", "b", "c"]], "events": [[3, 0, ""], [2, 0, "x"]],
          "mentions": [], "aliases": []},
+        {"now": 0, "facts": [], "events": [], "mentions": [], "aliases": [["a"]]},
+        {"now": 0, "facts": [], "events": [], "mentions": [[0, 1, 2, 3]], "aliases": []},
         {"now": "x", "facts": [], "events": [], "mentions": [], "aliases": []},
     ],
 )  # fmt: skip
@@ -556,6 +558,19 @@ def test_a_broken_state_is_refused_and_changes_nothing(broken):
         graph.load_state(broken)
     assert list(graph.live()) == [OPEN]
     assert graph.now == 2
+
+
+def test_a_long_chain_of_snapshots_is_walked_and_freed():
+    graph = TemporalGraph()
+    first = graph.snapshot()
+    for t in range(20_000):
+        graph.add(OPEN if t % 2 else CLOSED, t)
+        last = graph.snapshot()
+    graph.restore(first)
+    assert (len(graph), graph.now, list(graph.facts())) == (0, 0, [])
+    graph.restore(copy.deepcopy(last))
+    assert (list(graph.live()), graph.now) == ([OPEN], 19_999)
+    del graph, first, last
 
 
 def test_a_strange_snapshot_is_refused(house):
