@@ -360,7 +360,7 @@ def step_curve(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Mean score after each number of steps, with its interval.
 
-    A finished episode keeps its score.
+    A finished episode keeps its score. Of a single job the interval is the score itself.
 
     Args:
         group: Jobs to average over.
@@ -375,7 +375,9 @@ def step_curve(
     for row, unit in enumerate(group):
         for start, score in unit.curve:
             scores[row, steps >= start] = score
-    bounds = [bootstrap_interval(c, n_resamples=1000) for c in scores.T]
-    means = scores.mean(axis=0)
-    band = [b or (m, m) for b, m in zip(bounds, means, strict=True)]
-    return steps, means, np.array(band)
+    n = len(group)
+    # A resample is how often it draws each job: all steps at once by one product.
+    draws = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=1000) / n
+    tail = (1.0 - LEVEL) / 2
+    band = np.quantile(draws @ scores, [tail, 1.0 - tail], axis=0).T
+    return steps, scores.mean(axis=0), np.clip(band, 0.0, 1.0)

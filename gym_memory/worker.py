@@ -17,6 +17,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,10 @@ def _portable(error: Exception) -> GymMemoryError:
             pickle.loads(pickle.dumps(error))
             return error
         return GymMemoryError(str(error))
+    if isinstance(error, PackageNotFoundError):
+        return BackendError(
+            f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
+        )
     return BackendError(f"{type(error).__name__}: {error}")
 
 

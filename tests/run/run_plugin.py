@@ -6,15 +6,17 @@ import os
 import signal
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fake_env import register_fake
+from fake_env import FakeHouse, register_fake
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.scripted import Random, Walkthrough
+from gym_memory.envs.registry import ENVIRONMENTS
 from gym_memory.errors import BackendError
 
 
@@ -76,6 +78,14 @@ class Greedy(Walkthrough):
         return {"trials": self.trials, "cost_usd": 0.25 * self.trials}
 
 
+class Homeless(FakeHouse):
+    """A house whose engine is not installed."""
+
+    def versions(self) -> dict[str, str]:
+        return {"no-such-engine": version("no-such-engine")}
+
+
 register_fake()
+ENVIRONMENTS.register("Homeless", Homeless)
 for _name, _policy in {"sleepy": Sleepy, "bad": Bad, "greedy": Greedy}.items():
     POLICIES.register(_name, _policy)

@@ -154,6 +154,7 @@ def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
         ({"envs": ("FakeHouse?split=tset",)}, UnknownNameError, "Did you mean 'test'"),
         ({"envs": ("FakeHouse?colour=red",)}, UnknownNameError, "parameter of environment"),
         ({"envs": ("FakeHouse?max_steps=0",)}, InvalidArgumentError, "max_steps"),
+        ({"envs": ("Homeless",)}, BackendError, "'no-such-engine' is not installed: gym-memory d"),
         ({"memories": ("histroy",)}, UnknownNameError, "Did you mean 'history'"),
         ({"policies": ("human",)}, InvalidArgumentError, "needs a terminal"),
         ({"task_id": "fakehouse/train/99"}, UnknownNameError, "unknown task of FakeHouse"),

@@ -49,14 +49,23 @@ def episodes(job: Job) -> list[EpisodeRow]:
     ]
 
 
-def config(seeds: range = range(4), protocol: str = "single_episode") -> RunConfig:
-    return RunConfig(
-        ("House?split=test", "Maze"), ("none", "graph"), ("random", "weak"), tuple(seeds), protocol
-    )
+BOTH = ("House?split=test", "Maze")
+
+
+def config(
+    seeds: range = range(4),
+    protocol: str = "single_episode",
+    envs: tuple[str, ...] = ("Maze",),
+    policies: tuple[str, ...] = ("random",),
+) -> RunConfig:
+    return RunConfig(envs, ("none", "graph"), policies, tuple(seeds), protocol)
+
+
+FULL = config(envs=BOTH, policies=("random", "weak"))
 
 
 def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_path: Path) -> None:
-    write(tmp_path, config())
+    write(tmp_path, FULL)
     rows = build_report([tmp_path], tmp_path)
     assert len(rows) == 8
     report = (tmp_path / "report.md").read_text()
@@ -64,7 +73,7 @@ def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_pat
     assert "| graph | none | all |  | random | 8 | +0.250 | [+0.25, +0.25] | 8 | 0 | 0 |" in report
     assert "**4 of 32 jobs failed**" in report
     assert report.count("worker died of SIGKILL") == 4
-    assert config().command(str(tmp_path)) in report
+    assert FULL.command(str(tmp_path)) in report
     assert "engine 1" in report
     assert "Unfinished" not in report
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -120,14 +129,14 @@ def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
 def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
     write(tmp_path, config(), jobs=5)
     build_report([tmp_path], tmp_path)
-    assert "**Unfinished**: 5 of 32 jobs" in (tmp_path / "report.md").read_text()
+    assert "**Unfinished**: 5 of 8 jobs" in (tmp_path / "report.md").read_text()
     assert not json.loads((tmp_path / "summary.json").read_text())["complete"]
 
 
 def test_a_run_without_episodes_has_a_report_too(tmp_path: Path) -> None:
     write(tmp_path, config(), jobs=0)
     assert build_report([tmp_path], tmp_path) == []
-    assert "0 of 32" in (tmp_path / "report.md").read_text()
+    assert "0 of 8" in (tmp_path / "report.md").read_text()
 
 
 def test_folders_add_up(tmp_path: Path) -> None:
@@ -167,7 +176,7 @@ def test_backend_versions_do_not_mix(tmp_path: Path) -> None:
 
 
 def test_another_baseline_of_the_differences(tmp_path: Path) -> None:
-    write(tmp_path, config())
+    write(tmp_path, FULL)
     build_report([tmp_path], tmp_path, against="graph")
     report = (tmp_path / "report.md").read_text()
     assert "| none | graph | all |  | random | 8 | -0.250 |" in report
