@@ -56,6 +56,8 @@ class TemporalGraph(VersionedFacts):
 
     def normalize(self, name: str) -> str:
         """The name under which the graph knows an entity: lower case, no article, no alias."""
+        if name in self._out:
+            return name  # subjects of live facts bear their final names
         name = _fold(name)
         while name in self._aliases:
             name = self._aliases[name]
@@ -70,18 +72,18 @@ class TemporalGraph(VersionedFacts):
         old, new = self.normalize(name), self.normalize(canonical)
         if old == new:
             return
-        moved = [(self._live[triple], triple) for triple in self.incident(old)]
-        self._aliases[old] = new
-        for opened, triple in sorted(moved):
-            fact = self._facts[self._index[triple]]
+        moved = sorted((self._live[triple], triple) for triple in self.incident(old))
+        for _, triple in moved:
             self._close(triple, self.now, "alias")
+        self._aliases[old] = new
+        for opened, triple in moved:
             renamed = self._canonical(triple)
             slot = slot_of(renamed)
             rival = self._slots.get(slot) if slot else None
-            if rival is None or self._live[rival] < opened:
-                self.add(renamed, self.now)
-                for source in fact.sources:
-                    self._mention(self._index[renamed], source)
+            if rival in (None, renamed) or self._live[rival] < opened:
+                number = self.add(renamed, self.now).id
+                for source in self._facts[self._index[triple]].sources:
+                    self._mention(number, source)
 
     def _canonical(self, triple: Triple) -> Triple:
         number = self._index.get(triple)
