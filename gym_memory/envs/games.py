@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,6 +66,7 @@ class GameKey(NamedTuple):
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
 
 
+@lru_cache(maxsize=1)
 def _tw_version() -> str:
     require("textworld", "textworld", "TextWorld games")
     return version("textworld")

@@ -10,8 +10,10 @@ import os
 from typing import Any, NamedTuple
 
 from gym_memory.envs.textworld_engine import Answer, GameData, clean_text, endings, trace_on
-from gym_memory.envs.textworld_logic import Fact, Logic, World
+from gym_memory.envs.textworld_logic import Logic, World
+from gym_memory.envs.textworld_state import Fact, Index
 from gym_memory.envs.zmachine import Interpreter
+from gym_memory.errors import BackendError
 from gym_memory.optional import require
 
 __all__ = ["StoryEngine"]
@@ -35,12 +37,12 @@ class StoryEngine:
     facts: frozenset[Fact] = frozenset()
 
     def __init__(self) -> None:
-        self._machine = Interpreter()
+        self._inserted: Interpreter | None = None
         self._story = ""
         self._traced = False
         self._score = 0.0
         self._over = True
-        self.game = GameData(World(Logic({}), {}, {}), frozenset(), "", 0.0, {})
+        self.game = GameData(World(Logic({}), {}, {}), Index(()), "", 0.0, {})
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
         """Begin a story.
@@ -48,10 +50,9 @@ class StoryEngine:
         Raises:
             CorruptGameError: The file is no intact story.
         """
-        if self._story != os.fspath(story):
-            self._story = ""
-            self._machine.open(story)
-            self._story = os.fspath(story)
+        if self._inserted is None or self._story != os.fspath(story):
+            self.close()
+            self._inserted, self._story = Interpreter(story), os.fspath(story)
         text, _, _, score = clean_text(self._machine.start())
         begun = self._machine.save()
         best = clean_text(self._machine.send("tw-print max_score"))[0]
@@ -65,6 +66,12 @@ class StoryEngine:
         self.game = self.game._replace(max_score=most, objective=objective)
         self._score, self._over = self._points(score), False
         return Answer(text, self._score)
+
+    @property
+    def _machine(self) -> Interpreter:
+        if self._inserted is None:
+            raise BackendError("no game is running: call reset() first")
+        return self._inserted
 
     def _most(self) -> float:
         return float(self._machine.frotz.get_max_score()) if self._machine.supported else 0.0
@@ -117,5 +124,6 @@ class StoryEngine:
 
     def close(self) -> None:
         """Free the interpreter."""
-        self._machine.close()
-        self._story = ""
+        if self._inserted is not None:
+            self._inserted.close()
+            self._inserted = None

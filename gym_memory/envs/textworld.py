@@ -27,7 +27,7 @@ from gym_memory.envs.manifest import SPLITS, Entry, entries, load_manifest
 from gym_memory.envs.story_engine import StoryEngine
 from gym_memory.envs.textworld_engine import Answer, Engine, GameData
 from gym_memory.envs.textworld_facts import describe, triples_of
-from gym_memory.envs.textworld_logic import Fact
+from gym_memory.envs.textworld_state import Fact
 from gym_memory.errors import BackendError, UnknownNameError
 from gym_memory.types import Oracle, Triple
 
@@ -136,10 +136,12 @@ class TextWorldEnv(TextEnv):
             self._engine.inventory() if self._show_inventory else "",
             answer.accepted,
         )
+        if type(self).rescore is TextWorldEnv.rescore:
+            return feedback
         return self.rescore(feedback, self._describe(answer.added), self._describe(answer.removed))
 
     def _describe(self, facts: frozenset[Fact]) -> frozenset[Triple]:
-        return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
+        return frozenset(describe(facts, self.game.world.names))
 
     def _list_valid_actions(self) -> tuple[str, ...]:
         return self._engine.admissible_commands()

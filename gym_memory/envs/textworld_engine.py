@@ -16,7 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.envs.textworld_logic import Fact, Move, State, World, load_logic
+from gym_memory.envs.textworld_logic import Move, World, load_logic
+from gym_memory.envs.textworld_state import Fact, Index, State
 from gym_memory.envs.zmachine import Interpreter
 from gym_memory.errors import BackendError, CorruptGameError
 
@@ -43,7 +44,7 @@ class GameData(NamedTuple):
     """
 
     world: World
-    facts: frozenset[Fact]
+    facts: Index
     objective: str
     max_score: float
     metadata: Mapping[str, Any]
@@ -76,7 +77,7 @@ class EngineState(NamedTuple):
 
     story: str
     machine: Any
-    facts: frozenset[Fact]
+    changes: tuple[frozenset[Fact], frozenset[Fact]]
     score: float
     over: bool
     inventory: str | None
@@ -113,7 +114,7 @@ def _load_game(path: str, mtime: int, size: int) -> GameData:
     best = metadata.get("max_score", sum(q["reward"] for q in quests))
     return GameData(
         world=World(logic, types, names),
-        facts=frozenset((f["name"], *(a["name"] for a in f["arguments"])) for f in data["world"]),
+        facts=Index((f["name"], *(a["name"] for a in f["arguments"])) for f in data["world"]),
         objective=data.get("objective") or "",
         max_score=0.0 if endless or not math.isfinite(best) else float(best),
         metadata=metadata,
@@ -173,10 +174,14 @@ class _Opening(NamedTuple):
 
     machine: Any
     answer: Answer
+    inventory: str
 
 
-_openings: dict[tuple[str, int], _Opening] = {}
+_Story = tuple[str, int]
+"""Path and time of last change."""
+_openings: dict[_Story, _Opening] = {}
 _MAX_OPENINGS = 256
+_MAX_MACHINES = 8
 
 
 class Engine:
@@ -184,9 +189,9 @@ class Engine:
 
     def __init__(self) -> None:
         self._game: GameData | None = None
-        self._story: tuple[str, int] | None = None
-        self._machine = Interpreter()
-        self._state = State()
+        self._story: _Story | None = None
+        self._machines: dict[_Story, Interpreter] = {}
+        self._state = State(Index(()))
         self._score = 0.0
         self._over = True
         self._inventory: str | None = None
@@ -211,37 +216,52 @@ class Engine:
         Raises:
             CorruptGameError: One of the two is missing or damaged.
         """
-        self._game = load_game(story)
-        key = os.fspath(story), _modified(story)
-        if key != self._story:
-            self._story = None
-            self._machine.open(story)
-            self._story = key
+        game, key = load_game(story), (os.fspath(story), _modified(story))
+        machine = self._insert(key)
+        self._game, self._story = game, key
         opening = _openings.get(key)
         if opening is None:
-            text, _, _, score = clean_text(self._machine.start())
-            trace_on(self._machine)
-            opening = _Opening(self._machine.save(), Answer(text, score or 0.0))
+            text, _, _, score = clean_text(machine.start())
+            trace_on(machine)
+            begun = machine.save()
+            inventory = clean_text(machine.send("inventory"))[0]
+            machine.load(begun)
+            opening = _Opening(begun, Answer(text, score or 0.0), inventory)
             if len(_openings) >= _MAX_OPENINGS:
                 _openings.clear()
             _openings[key] = opening
         else:
-            self._machine.load(opening.machine)
-        self._state.become(self.game.facts)
-        self._score, self._over, self._inventory = opening.answer.score, False, None
+            machine.load(opening.machine)
+        self._state = State(game.facts)
+        self._score, self._over, self._inventory = opening.answer.score, False, opening.inventory
         return opening.answer
+
+    def _insert(self, story: _Story) -> Interpreter:
+        """The machine of a story; those played last are kept, each takes about 2 MB."""
+        machine = self._machines.pop(story, None) or Interpreter(story[0])
+        self._machines[story] = machine
+        if len(self._machines) > _MAX_MACHINES:
+            self._machines.pop(next(iter(self._machines))).close()
+        return machine
+
+    @property
+    def _machine(self) -> Interpreter:
+        if self._story is None:
+            raise BackendError("no game is running: call reset() first")
+        return self._machines[self._story]
 
     def send(self, command: str) -> Answer:
         """Play one command."""
         raw = self._machine.send(command)
         text, tags, room, score = clean_text(raw)
         events = [tag.removesuffix(_SUCCEEDED) for tag in tags if tag.endswith(_SUCCEEDED)]
-        before = self._state.key
         added, removed = self._follow(events, room)
-        if self._state.key != before and _may_show(added | removed):
+        if any(self._is_carried(fact) for fact in added | removed):
             self._inventory = None
         won, lost, final = endings(raw)
         self._over = won or lost
+        if self._over:  # nobody can ask any more
+            self._inventory = None
         score = score if final is None else final
         self._score = self._score if score is None else score
         return Answer(text, self._score, won, lost, bool(events), added, removed)
@@ -252,16 +272,12 @@ class Engine:
         removed: set[Fact] = set()
 
         def apply(move: Move | None) -> None:
-            if move is None:
-                return
-            for fact in move.added:
-                self._state.add(fact)
-            for fact in move.removed:
-                self._state.remove(fact)
-            added.update(move.added)
-            removed.update(move.removed)
-            added.difference_update(move.removed)
-            removed.difference_update(move.added)
+            if move is not None:
+                self._state.change(move.added, move.removed)
+                added.update(move.added)
+                removed.update(move.removed)
+                added.difference_update(move.removed)
+                removed.difference_update(move.added)
 
         world = self.game.world
         for event in events:
@@ -283,31 +299,34 @@ class Engine:
             self._machine.load(state)
         return self._inventory or ""
 
+    def _is_carried(self, changed: Fact) -> bool:
+        """Whether the change is in what the player carries."""
+        return changed[-1] == "I" or ("in", changed[1], "I") in self._state
+
     @property
     def facts(self) -> frozenset[Fact]:
         """All that is true now."""
-        return frozenset(self._state.facts)
+        return self._state.facts
 
     def save(self) -> EngineState:
         """A copy of the present state."""
         story = self._story[0] if self._story else ""
         machine = self._machine.save()
-        return EngineState(story, machine, self.facts, self._score, self._over, self._inventory)
+        return EngineState(
+            story, machine, self._state.changes, self._score, self._over, self._inventory
+        )
 
     def load(self, state: EngineState) -> None:
         """Return to a state, of this or another game."""
         if self._story is None or self._story[0] != state.story:
             self.start(state.story)
         self._machine.load(state.machine)
-        self._state.become(state.facts)
+        self._state.become(state.changes)
         self._score, self._over, self._inventory = state.score, state.over, state.inventory
 
     def close(self) -> None:
-        """Free the interpreter; a later :meth:`start` makes a new one."""
-        self._machine.close()
+        """Free the machines; a later :meth:`start` makes new ones."""
+        for machine in self._machines.values():
+            machine.close()
+        self._machines.clear()
         self._story = None
-
-
-def _may_show(changes: frozenset[Fact]) -> bool:
-    """Whether the inventory text may differ after these changes; walking leaves it alone."""
-    return any(fact[:2] != ("at", "P") for fact in changes)

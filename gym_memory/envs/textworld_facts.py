@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from gym_memory.envs.textworld_logic import Fact
+from gym_memory.envs.textworld_state import Fact
 from gym_memory.memory.schema import INVENTORY, PLAYER, door_relation, way_relation
 from gym_memory.types import Triple
 

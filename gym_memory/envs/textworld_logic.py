@@ -1,10 +1,8 @@
-"""TextWorld's game logic, compiled for speed: facts, rules, admissible commands.
+"""TextWorld's game logic, compiled for speed: rules, admissible commands, reported events.
 
 TextWorld matches every rule against every fact after every command. Here a rule is compiled once
-into patterns over numbered slots, facts are indexed by predicate and argument, and the
-admissible commands are computed only when somebody asks. The answers are the same.
-
-A fact is a plain tuple ``(predicate, entity id, ...)``, e.g. ``("in", "f_0", "I")``.
+into patterns over numbered slots, facts are indexed, and the admissible commands are computed
+only when somebody asks, and only by the rules that a change concerns. The answers are the same.
 """
 
 from __future__ import annotations
@@ -13,30 +11,18 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from gym_memory.envs.textworld_state import Binding, Fact, Pattern, State
 from gym_memory.optional import require
 
-__all__ = ["Fact", "Logic", "Move", "Rule", "State", "World", "load_logic"]
-
-Fact = tuple[str, ...]
-Binding = list[str | None]
+__all__ = ["Logic", "Move", "Rule", "World", "load_logic"]
 
 _REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
 _FIELD = re.compile(r"\{([^{}]+)\}")
-_MAX_KEPT_STATES = 4096
 _PLAYER = "P"
-
-
-class Pattern(NamedTuple):
-    """A predicate over slots: ``slots[i]`` is where argument ``i`` is bound."""
-
-    predicate: str
-    slots: tuple[int, ...]
-
-
 _PLAYER_AT = Pattern("at", (0, 1))
+_MAX_KEPT = 8192
 
 
 class Move(NamedTuple):
@@ -45,70 +31,6 @@ class Move(NamedTuple):
     rule: str
     added: tuple[Fact, ...]
     removed: tuple[Fact, ...]
-
-
-@lru_cache(maxsize=1 << 16)
-def _fingerprint(fact: Fact) -> int:
-    return int.from_bytes(blake2b("\0".join(fact).encode(), digest_size=16).digest(), "big")
-
-
-class State:
-    """A set of facts with the indexes that matching needs.
-
-    Attributes:
-        facts: All that is true.
-        key: Fingerprint of the facts: equal sets have equal keys, in every process.
-    """
-
-    def __init__(self, facts: Iterable[Fact] = ()):
-        self.facts: set[Fact] = set()
-        self.key = 0
-        self._index: dict[tuple[str, int, str], set[Fact]] = {}
-        self._of_predicate: dict[str, set[Fact]] = {}
-        for fact in facts:
-            self.add(fact)
-
-    def add(self, fact: Fact) -> None:
-        """Make a fact true."""
-        if fact in self.facts:
-            return
-        self.facts.add(fact)
-        self.key ^= _fingerprint(fact)
-        self._of_predicate.setdefault(fact[0], set()).add(fact)
-        for position in range(1, len(fact)):
-            key = (fact[0], position, fact[position])
-            self._index.setdefault(key, set()).add(fact)
-
-    def remove(self, fact: Fact) -> None:
-        """Make a fact false."""
-        if fact not in self.facts:
-            return
-        self.facts.remove(fact)
-        self.key ^= _fingerprint(fact)
-        self._of_predicate[fact[0]].discard(fact)
-        for position in range(1, len(fact)):
-            self._index[fact[0], position, fact[position]].discard(fact)
-
-    def become(self, facts: frozenset[Fact]) -> None:
-        """Change into the given set of facts, at the cost of the difference."""
-        for fact in self.facts - facts:
-            self.remove(fact)
-        for fact in facts - self.facts:
-            self.add(fact)
-
-    def matching(self, pattern: Pattern, binding: Binding) -> Iterable[Fact]:
-        """Facts that may match: the smallest index entry that the bound slots offer."""
-        best: Iterable[Fact] | None = None
-        size = 0
-        for position, slot in enumerate(pattern.slots, 1):
-            value = binding[slot]
-            if value is not None:
-                found = self._index.get((pattern.predicate, position, value))
-                if not found:
-                    return ()
-                if best is None or len(found) < size:
-                    best, size = found, len(found)
-        return self._of_predicate.get(pattern.predicate, ()) if best is None else best
 
 
 class Rule:
@@ -129,10 +51,11 @@ class Rule:
         fixed: Mapping[Any, Any],
     ):
         self.name: str = rule.name
+        """Name in the knowledge base, e.g. ``take/c``."""
         self.command: str = rule.command_template
         slot = {placeholder: i for i, placeholder in enumerate(rule.placeholders)}
         self.types = [subtypes[p.type] for p in rule.placeholders]
-        self.start: Binding = [fixed[p].name if p in fixed else None for p in rule.placeholders]
+        self._start: Binding = [fixed[p].name if p in fixed else None for p in rule.placeholders]
 
         def patterns(predicates: Iterable[Any]) -> list[Pattern]:
             return [Pattern(p.name, tuple(slot[a] for a in p.parameters)) for p in predicates]
@@ -141,27 +64,30 @@ class Rule:
         self.added = sorted(patterns(rule.added))
         self.removed = sorted(patterns(rule.removed))
         seen = {s for p in self.preconditions for s in p.slots}
-        self.free = [i for i in range(len(slot)) if i not in seen and self.start[i] is None]
+        self.free = [i for i in range(len(slot)) if i not in seen and self._start[i] is None]
         self.fields = {p.name: i for p, i in slot.items()}
         self.output = frozenset(self.fields[name] for name in _FIELD.findall(self.command))
         templates = [event]
         if _REMOVING.fullmatch(event):  # "get x" is reported as plain taking, wherever x is
             templates.append(_REMOVING.sub(r"taking the \1", event))
         self.events = [self._compile_event(template) for template in templates]
-        self._plans: dict[tuple[bool, ...], list[Pattern]] = {}
+        self._plans: dict[tuple[bool, ...], list[tuple[Pattern, bool]]] = {}
 
-    def _compile_event(self, template: str) -> tuple[re.Pattern[str], list[int]]:
+    def _compile_event(self, template: str) -> tuple[str, re.Pattern[str], list[int]]:
+        """First word of the report, the report as a pattern, and the slots of its groups."""
         parts = _FIELD.split(template.lower())
         names = _FIELD.findall(template)
         text = "".join(re.escape(p) if i % 2 == 0 else "(.+)" for i, p in enumerate(parts))
-        return re.compile(text), [self.fields[name] for name in names]
+        slots = [self.fields[name] for name in names]
+        return template.lower().partition(" ")[0], re.compile(text), slots
 
     def solutions(
         self,
         state: State,
         types: Mapping[str, str],
         given: Mapping[int, str] | None = None,
-        output: frozenset[int] | None = None,
+        *,
+        for_output: bool = False,
     ) -> list[Binding]:
         """Bindings under which all preconditions hold; distinct slots hold distinct entities.
 
@@ -169,61 +95,58 @@ class Rule:
             state: The facts.
             types: Type of each entity.
             given: Slots bound beforehand.
-            output: Slots that matter: once they are bound one solution is enough. None: all.
+            for_output: Only the slots of the command matter: where solutions differ only in
+                others, give one of them.
         """
-        binding = list(self.start)
+        start = self._start.copy()
         for slot, entity in (given or {}).items():
-            if types[entity] not in self.types[slot] or entity in binding:
+            if types[entity] not in self.types[slot] or entity in start:
                 return []
-            binding[slot] = entity
+            start[slot] = entity
+        plan = self._plan(start)
+        last = len(plan)
         found: list[Binding] = []
-        self._solve(state, types, self._plan(binding), 0, binding, output, found)
+
+        def solve(depth: int, binding: Binding) -> bool:
+            if depth == last:
+                filled = self._fill_free(types, binding) if self.free else binding
+                if filled is not None:
+                    found.append(filled)
+                return filled is not None
+            pattern, settled = plan[depth]
+            success = False
+            for fact in state.matching(pattern, binding):
+                bound = self._bind(pattern, fact, types, binding)
+                if bound is not None and solve(depth + 1, bound):
+                    success = True
+                    if settled and for_output:
+                        break
+            return success
+
+        solve(0, start)
         return found
 
-    def _plan(self, binding: Binding) -> list[Pattern]:
-        """The preconditions, most constrained first, for slots bound as in ``binding``."""
-        key = tuple(value is not None for value in binding)
-        if key not in self._plans:
+    def _plan(self, binding: Binding) -> list[tuple[Pattern, bool]]:
+        """The preconditions, most constrained first, for slots bound as in ``binding``.
+
+        With each comes whether all slots of the command are bound before it is matched.
+        """
+        key = tuple([value is not None for value in binding])
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = []
             known = {slot for slot, bound in enumerate(key) if bound}
-            rest, order = list(self.preconditions), []
+            rest = list(self.preconditions)
             while rest:
                 pattern = max(rest, key=lambda p: self._promise(p, known))
                 rest.remove(pattern)
-                order.append(pattern)
+                plan.append((pattern, self.output <= known))
                 known.update(pattern.slots)
-            self._plans[key] = order
-        return self._plans[key]
+        return plan
 
     def _promise(self, pattern: Pattern, known: set[int]) -> tuple[int, int]:
         unknown = [s for s in pattern.slots if s not in known]
         return -len(unknown), sum(s in self.output for s in unknown)
-
-    def _solve(
-        self,
-        state: State,
-        types: Mapping[str, str],
-        plan: list[Pattern],
-        depth: int,
-        binding: Binding,
-        output: frozenset[int] | None,
-        found: list[Binding],
-    ) -> bool:
-        if depth == len(plan):
-            filled = self._fill_free(types, binding)
-            if filled is not None:
-                found.append(filled)
-            return filled is not None
-        one_is_enough = output is not None and all(binding[s] is not None for s in output)
-        pattern, success = plan[depth], False
-        for fact in state.matching(pattern, binding):
-            bound = self._bind(pattern, fact, types, binding)
-            if bound is not None and self._solve(
-                state, types, plan, depth + 1, bound, output, found
-            ):
-                success = True
-                if one_is_enough:
-                    break
-        return success
 
     def _bind(
         self, pattern: Pattern, fact: Fact, types: Mapping[str, str], binding: Binding
@@ -244,8 +167,6 @@ class Rule:
 
     def _fill_free(self, types: Mapping[str, str], binding: Binding) -> Binding | None:
         """Slots that only the postconditions name take any unused entity of their type."""
-        if not self.free:
-            return binding
         filled = binding.copy()
         for slot in self.free:
             left = (e for e in types if types[e] in self.types[slot] and e not in filled)
@@ -256,7 +177,7 @@ class Rule:
 
     def moves_player(self) -> bool:
         """Whether the rule takes the player elsewhere."""
-        return any(p.predicate == "at" and self.start[p.slots[0]] == _PLAYER for p in self.added)
+        return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
 
     def move(self, binding: Binding) -> Move:
         """What the rule changes under a binding."""
@@ -273,6 +194,7 @@ class Logic:
     Attributes:
         rules: All rules that have a command, by name.
         walks: Those that take the player to another room.
+        groups: The rules by the predicates that they depend on, of those that can change.
     """
 
     def __init__(self, rules: Mapping[str, Rule]):
@@ -283,6 +205,15 @@ class Logic:
             key=lambda r: -len(r.preconditions),
         )
         self.walks = [r for r in self._changing if r.moves_player()]
+        self.groups: dict[tuple[str, ...], list[Rule]] = {}
+        changeable = {p.predicate for r in self._changing for p in (*r.added, *r.removed)}
+        for rule in self.rules.values():
+            read = {p.predicate for p in rule.preconditions} & changeable
+            self.groups.setdefault(tuple(sorted(read)), []).append(rule)
+        self._by_verb: dict[str, list[tuple[re.Pattern[str], list[int], Rule]]] = {}
+        for rule in self._changing:
+            for verb, regex, slots in rule.events:
+                self._by_verb.setdefault(verb, []).append((regex, slots, rule))
 
     @classmethod
     def compile(cls, kb: Any) -> Logic:
@@ -303,11 +234,10 @@ class Logic:
     def candidates(self, event: str) -> list[tuple[Rule, dict[int, str]]]:
         """Rules that ``event`` may report, with the names (lower case) it puts into slots."""
         found = []
-        for rule in self._changing:
-            for regex, slots in rule.events:
-                match = regex.fullmatch(event)
-                if match:
-                    found.append((rule, dict(zip(slots, match.groups(), strict=True))))
+        for regex, slots, rule in self._by_verb.get(event.partition(" ")[0], ()):
+            match = regex.fullmatch(event)
+            if match:
+                found.append((rule, dict(zip(slots, match.groups(), strict=True))))
         return found
 
 
@@ -336,25 +266,40 @@ class World:
         self._ids: dict[str, list[str]] = {}
         for entity, name in self.names.items():
             self._ids.setdefault(name.lower(), []).append(entity)
-        self._commands: dict[int, tuple[str, ...]] = {}
+        self._commands: dict[tuple[Any, ...], frozenset[str]] = {}
+        self._texts: dict[tuple[str, ...], str] = {}
 
     def admissible_commands(self, state: State) -> tuple[str, ...]:
-        """All commands that the rules allow, sorted; kept by state."""
-        commands = self._commands.get(state.key)
-        if commands is None:
-            if len(self._commands) >= _MAX_KEPT_STATES:
-                self._commands.clear()
-            commands = tuple(sorted(self._match_commands(state)))
-            self._commands[state.key] = commands
-        return commands
+        """All commands that the rules allow, sorted.
 
-    def _match_commands(self, state: State) -> set[str]:
+        What a group of rules allows is kept, by the state of the predicates that it reads.
+        """
+        commands: set[str] = set()
+        for read, rules in self.logic.groups.items():
+            key = read, tuple([state.keys.get(predicate, 0) for predicate in read])
+            found = self._commands.get(key)
+            if found is None:
+                if len(self._commands) >= _MAX_KEPT:
+                    self.forget()
+                found = self._commands[key] = self._match(rules, state)
+            commands |= found
+        return tuple(sorted(commands))
+
+    def forget(self) -> None:
+        """Empty the memory of admissible commands; changes nothing but the time they take."""
+        self._commands.clear()
+
+    def _match(self, rules: Iterable[Rule], state: State) -> frozenset[str]:
         commands = set()
-        for rule in self.logic.rules.values():
-            for binding in rule.solutions(state, self.types, output=rule.output):
-                names = {f: self.names.get(str(binding[i]), "None") for f, i in rule.fields.items()}
-                commands.add(rule.command.format(**names))
-        return commands
+        for rule in rules:
+            for binding in rule.solutions(state, self.types, for_output=True):
+                key = rule.name, *[str(binding[slot]) for slot in rule.output]
+                text = self._texts.get(key)
+                if text is None:
+                    names = {f: self.names.get(str(binding[i])) for f, i in rule.fields.items()}
+                    text = self._texts[key] = rule.command.format(**names)
+                commands.add(text)
+        return frozenset(commands)
 
     def detect(self, state: State, event: str) -> Move | None:
         """The state change that Inform 7 reports as ``event``; None when nothing changes."""

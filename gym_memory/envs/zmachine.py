@@ -64,28 +64,22 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
 
 
 class Interpreter:
-    """A machine that runs one story after another."""
+    """A machine with a story in it; :meth:`start` runs it.
 
-    def __init__(self) -> None:
-        self._frotz: Any = None
+    Args:
+        path: The story file.
 
-    def open(self, path: str | os.PathLike[str]) -> None:
-        """Insert a story; :meth:`start` runs it.
+    Raises:
+        CorruptGameError: The file is no intact story.
+        MissingDependencyError: jericho is not installed.
+    """
 
-        Raises:
-            CorruptGameError: The file is no intact story.
-            MissingDependencyError: jericho is not installed.
-        """
+    def __init__(self, path: str | os.PathLike[str]):
         jericho = require("jericho", "textworld", "Z-machine games")
         check_story(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", jericho.UnsupportedGameWarning)
-            if self._frotz is None:
-                self._frotz = jericho.FrotzEnv(os.fspath(path))
-            else:
-                self._frotz.close()
-                self._frotz._cache.clear()  # it would keep every story that it ever ran
-                self._frotz.load(os.fspath(path))
+            self._frotz = jericho.FrotzEnv(os.fspath(path))
         # Frotz seeds itself from the clock unless told otherwise.
         self._frotz.seed((self._frotz.bindings or {}).get("seed", _DEFAULT_SEED))
 
@@ -101,7 +95,7 @@ class Interpreter:
 
     @property
     def frotz(self) -> Any:
-        """The ``jericho.FrotzEnv``; None before a story is open."""
+        """The ``jericho.FrotzEnv``."""
         return self._frotz
 
     def start(self) -> str:
@@ -110,7 +104,9 @@ class Interpreter:
 
     def send(self, command: str) -> str:
         """Type one line (ASCII, no line break, at most 190 characters); returns the answer."""
-        return str(self._frotz.step(command)[0])
+        # What FrotzEnv.step does beyond this, reading score and moves, means nothing here.
+        answer = self._frotz.frotz_lib.step(command.encode("ascii") + b"\n")
+        return str(answer.decode("cp1252"))
 
     def save(self) -> Any:
         """A copy of the machine's state."""
@@ -121,7 +117,5 @@ class Interpreter:
         self._frotz.set_state(state)
 
     def close(self) -> None:
-        """Free the machine; calling it twice is harmless."""
-        if self._frotz is not None:
-            self._frotz.close()
-            self._frotz = None
+        """Free the story's memory; calling it twice is harmless."""
+        self._frotz.close()
