@@ -6,8 +6,8 @@ A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin
 The store is a path and nothing else: every call opens the file, does its work in one
 transaction and closes it. So it can be pickled, forked and shared by threads and processes.
 Writers wait for each other (write-ahead log, busy timeout); a process that dies in the middle of
-a call leaves the file as it was before the call. Not for network drives, whose locks SQLite
-cannot trust.
+a call leaves the file as it was before the call. Two limits are SQLite's own: no network drives
+(their locks cannot be trusted), and no fork while another thread is in the middle of a call.
 """
 
 from __future__ import annotations
