@@ -31,6 +31,8 @@ __all__ = ["WorkerPool"]
 
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
+_END_SECONDS = 5.0
+"""Time to wait for a process that is ending, to learn how; it is killed in any case."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
 
@@ -240,12 +242,12 @@ class WorkerPool:
         try:
             if not worker.connection.poll():
                 # It is ending; what it said before can be read when it has.
-                worker.process.join()
+                worker.process.join(_END_SECONDS)
                 if not worker.connection.poll():
                     raise EOFError
             kind, *content = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
-            worker.process.join()
+            worker.process.join(_END_SECONDS)
             return self._bury(worker, _cause(worker.process.exitcode))
         if kind == "begin":
             worker.in_episode = True
@@ -273,7 +275,7 @@ class WorkerPool:
         try:
             message: tuple[Any, ...] = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
-            worker.process.join()
+            worker.process.join(_END_SECONDS)
             raise BackendError(
                 f"a worker process ended while it was starting ({_cause(worker.process.exitcode)})"
                 f": {worker.log_tail() or 'it printed nothing'}"

@@ -60,7 +60,7 @@ class Bad(Walkthrough):
 
 
 class Greedy(Walkthrough):
-    """Solves the game from its second trial on; counts its trials and its money."""
+    """Solves the game from its second trial on; counts its trials, its money and its threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +75,8 @@ class Greedy(Walkthrough):
         return "inventory" if self.trials == 1 else super().act(obs, info)
 
     def counters(self) -> dict[str, float]:
-        return {"trials": self.trials, "cost_usd": 0.25 * self.trials}
+        threads = float(os.environ.get("OMP_NUM_THREADS", 0)) * self.trials
+        return {"trials": self.trials, "cost_usd": 0.25 * self.trials, "threads": threads}
 
 
 class Homeless(FakeHouse):

@@ -77,6 +77,19 @@ def test_the_steps_are_recorded(tmp_path: Path) -> None:
     assert [e.outcome.normalized_score for e in episodes] == [r.result.normalized for r in rows]
 
 
+def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for told, expected in ((None, 1), ("3", 3)):
+        if told is None:
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("OMP_NUM_THREADS", told)
+        (row,) = compare(config("greedy", seeds=1), tmp_path / str(told))
+        assert row.result.counters["threads"] == expected
+        assert os.environ.get("OMP_NUM_THREADS") == told
+
+
 def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:
     bad = ("exit", "kill", "hang", "backend", "raise")
     policies = [f"bad?how={how}" for how in bad]
