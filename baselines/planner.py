@@ -20,7 +20,9 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.cooking import cook
 from gym_memory.baselines.planning.hunting import hunt
+from gym_memory.baselines.planning.tidying import Tidier
 from gym_memory.baselines.planning.travel import Move, explore, open_here
+from gym_memory.memory.encoders import DEFAULT_MODEL
 from gym_memory.memory.extract import get_extractor
 from gym_memory.types import Observation, Task
 
@@ -32,11 +34,22 @@ Advisor = Callable[[Beliefs], Move | None]
 
 
 class Planner(Policy):
-    """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies."""
+    """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
+
+    Args:
+        encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
+    """
 
     name: ClassVar[str] = "planner"
 
-    def __init__(self) -> None:
+    def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
+        self._advisors: tuple[Advisor, ...] = (
+            cook,
+            Tidier(encoder),
+            hunt,
+            lambda beliefs: explore(beliefs, "explore"),
+            lambda beliefs: open_here(beliefs, "see what it holds"),
+        )
         self._rng = np.random.default_rng(0)
         self._dialect, self._task_id = "textworld", ""
         self.focus = ""
@@ -59,13 +72,7 @@ class Planner(Policy):
         return move.action
 
     def _decide(self, beliefs: Beliefs, last: str) -> Move:
-        advisors: tuple[Advisor, ...] = (
-            cook,
-            hunt,
-            lambda b: explore(b, "explore"),
-            lambda b: open_here(b, "see what it holds"),
-        )
-        for advise in advisors:
+        for advise in self._advisors:
             move = advise(beliefs)
             if (
                 move

@@ -1,1 +1,1 @@
-"""What the planner is made of: beliefs read from an observation, and a plan for each kind of aim."""
+"""What the planner is made of: beliefs read from an observation, a plan for each kind of aim."""
