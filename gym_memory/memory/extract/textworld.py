@@ -32,10 +32,9 @@ from gym_memory.types import Step, Task, Triple
 __all__ = ["TextWorldRules"]
 
 _LONGEST = 100_000
-_LOOK_AT = re.compile(
-    r"(?:(?P<read>read)|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE
-)
+_LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
 _KEY = re.compile(r"(?:un)?lock (?P<lock>.+) (?:with|using) (?P<key>.+)", re.IGNORECASE)
+_PRONOUNS = frozenset(("it", "them", "me", "myself", "all", "everything"))
 _PREPARED = "Adding the meal to your inventory"
 
 
@@ -77,17 +76,17 @@ class TextWorldRules:
         """What the answer to a command says."""
         action = " ".join(action.split())
         looked = _LOOK_AT.fullmatch(action)
-        name = clean_name(looked["name"]) if looked else ""
+        thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
             recipe = read_recipe(answer)
             if recipe:
                 draft.add(recipe)
                 return
-            if is_note(name, answer, read=looked["read"] is not None):
-                draft.tell(read_note(draft.meant(name) or name, answer, draft.known))
+            if thing and is_note(thing, answer):
+                draft.tell(read_note(thing, answer, draft.known))
                 return
         draft.unlocking = answer.startswith("You unlock ")
-        draft.take(read_results(answer, draft.room, draft.meant(name)))
+        draft.take(read_results(answer, draft.room, thing))
         turned = _KEY.fullmatch(action)
         if turned is not None and answer.startswith(("You lock ", "You unlock ")):
             key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
@@ -110,14 +109,16 @@ class _Draft:
         self._moved: dict[str, Triple] = {}  # things whose place this step states
 
     def known(self, name: str) -> bool:
-        """Whether the graph holds a live fact about an entity."""
-        return bool(self._graph.incident(name))
+        """Whether the graph holds a live fact about a thing or a place."""
+        return name != PLAYER and bool(self._graph.outgoing(name))
 
     def meant(self, name: str) -> str:
-        """The known thing at hand that a command calls ``name``; empty if none or several.
+        """The thing at hand that a command calls ``name``; empty if it may be one of several.
 
         A player may say ``examine potato`` of the purple potato.
         """
+        if name in _PRONOUNS:
+            return ""
         if not name or self.known(name):
             return name
         words = set(name.split())
@@ -128,6 +129,8 @@ class _Draft:
         )
         inside = (fact.subject for thing in at_hand for fact in self._graph.incoming(thing))
         found = {thing for thing in (*at_hand, *inside) if words <= set(thing.split())}
+        if not found:
+            return name
         return found.pop() if len(found) == 1 else ""
 
     def with_full_names(self, room: Reading, valid_actions: tuple[str, ...]) -> Reading:

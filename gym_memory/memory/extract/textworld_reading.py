@@ -59,30 +59,23 @@ def _trimmed(line: re.Match[str]) -> tuple[int, int]:
 # Notes
 
 _READABLE = re.compile(
-    r"\b(?:notes?|letter|message|memo|paper|page|sign|poster|scroll|diary|journal|map|label|plaque"
-    r"|leaflet|newspaper|inscription|riddle|clue|hint)\b"
+    r"\b(?:notes?|letter|message|memo|papers?|page|sign|poster|scroll|diary|journal|map|label|plaque"
+    r"|leaflet|newspaper|inscription|riddle|clue|hint|(?:note|text|guide|log)?book|novel|manuscript"
+    r"|poem)\b"
 )
 _REFUSED = re.compile(
-    r"(?:You (?:can't|cannot|haven't|need to|have to|see nothing)|That's not|That is not|I didn't"
-    r"|What do you want|Which do you mean|Nothing was said|Only one command|That command|There's no"
-    r"|I only understood|Sorry)"
+    r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
+    r"|Which do you mean|There is nothing"
 )
 
 
-def is_note(name: str, text: str, *, read: bool) -> bool:
-    """Whether ``text`` is what one reads on ``name``.
-
-    A blank page that is only described counts too: it was read, and that it says nothing of use
-    is worth knowing, or it would be read again at every visit.
-
-    Args:
-        name: What was examined.
-        text: The answer.
-        read: Whether the command was to read, not to look.
-    """
+def is_note(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, is something written on it."""
     text = text.strip()
-    written = read or _READABLE.search(name) is not None
-    return bool(text) and written and _REFUSED.match(text) is None
+    described = text.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
+    if not text or described or _REFUSED.match(text):
+        return False
+    return _READABLE.search(name) is not None or bool(told(text))
 
 
 def read_note(name: str, text: str, known: Callable[[str], bool]) -> tuple[Mention, ...]:
@@ -109,7 +102,7 @@ def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int
     words = [(word.group().lower(), *word.span()) for word in _WORD.finditer(text)][:_MOST_WORDS]
     i = 0
     while i < len(words):
-        for length in (4, 3, 2, 1):
+        for length in (4, 3, 2, 1) if words[i][0] not in _ARTICLES else ():
             phrase = " ".join(word for word, _, _ in words[i : i + length])
             if i + length <= len(words) and known(phrase):
                 yield phrase, words[i][1], words[i + length - 1][2]
@@ -123,6 +116,7 @@ def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int
 _MOST_WORDS = 300
 _LONGEST_TOLD = 10_000
 _WORD = re.compile(r"[\w'-]+")
+_ARTICLES = ("a", "an", "the", "some")
 _LINKS = "and|in|within|inside|on|there|with|using|to|once|when|after|before"
 """Words that end a name."""
 _PLAIN = rf"(?!(?:{_LINKS}|the|that|is|opens?|stands|lies)\b)[\w'-]+"
@@ -130,6 +124,7 @@ _NP = rf"{_PLAIN}(?: {_PLAIN}){{0,3}}?"
 _STOP = rf"(?=[.,;:!?\n]|$| (?:{_LINKS})\b)"
 _KEY, _LOCK, _PLACE = rf"(?P<key>{_NP})", rf"(?P<lock>{_NP})", rf"(?P<place>{_NP})"
 _SOMEWHERE = rf"(?: (?:in|within|inside) the {_NP})?"
+_TAKEN = r"(?:tak|t[ao]ok|steal|pick|retriev|recover|lift|g[eo]t)\w*"
 _LOCKS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -141,6 +136,10 @@ _LOCKS = tuple(
         rf"\bopen the locked {_LOCK} using (?:the )?{_KEY}{_STOP}",
         rf"\btake the {_KEY} to (?:the )?{_PLACE}\. It opens the {_LOCK} there",
         rf"\bthe {_KEY} and use it to unlock the {_LOCK}{_STOP}",
+        rf"\b(?:with|hands on|{_TAKEN}(?: up)?) the {_KEY}, [^.,]{{0,40}}?"
+        rf"(?:un)?lock the {_LOCK}{_STOP}",
+        rf"\b(?:with|hands on|{_TAKEN}(?: up)?) the {_KEY}, [^.,]{{0,40}}?"
+        rf"\bthe {_LOCK}{_SOMEWHERE} is (?:un)?locked",
         rf"\b(?:insert|put|place|deposit) the {_KEY} into the {_LOCK}{_SOMEWHERE}"
         r"(?:'s lock)? to (?:un)?lock it",
     )

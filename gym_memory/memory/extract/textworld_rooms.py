@@ -164,8 +164,8 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"The exits? to the (?P<ways>{COMPASS}) (?:is|are) going through (?:an? )?"
          rf"(?P<name>{NAME}){_END}", _door),
         (rf"The (?P<ways>{COMPASS}) exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
-        (r".*?\b(?:exits?(?: \w+){0,2} to the|can exit to the|try going|leave by the|[Ww]hy not go"
-         rf"|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})", _exits),
+        (r".*?\b(?:[Ee]xits?(?: \w+){0,2} to the|can exit to the|try going|leave by the"
+         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})", _exits),
         # the floor, groups of furniture
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
         (r"(?:You can see|Your attention is drawn to) (?:two|several|three|four) "
@@ -181,7 +181,7 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"(?P<where>In|On|Upon) it,? {_YOU_SEE} {_LIST}{_LIST_END}", _holds),
         (r"(?:Contents|Contained within|Inside are the following|Inventory is as follows"
          rf"|Here's what's inside|Let's see what's inside) ?- ?{_LIST}{_LIST_END}", _holds),
-        (rf"Oh, how they also \w+(?: \w+)* {_LIST}{_LIST_END}", _holds),
+        (rf"Oh, how they also \w+(?: \w+)*? {_LIST}{_LIST_END}", _holds),
         (rf"The (?P<name>{NAME}) is empty(?=[!,])|Empty!", _empty_inside),
         (rf"(?:However, )?[Tt]he (?P<name>{NAME})(?:, like an empty .*, has nothing on it"
          rf"| is empty| appears to be empty){_END}", _empty),
