@@ -17,6 +17,7 @@ MEMORIES = Registry(
         "history": "gym_memory.memory.history:History",
         "oracle": "gym_memory.memory.oracle:OracleGraph",
         "shuffled": "gym_memory.memory.shuffled:ShuffledGraph",
+        "summary": "gym_memory.memory.summary:Summary",
     },
 )
 

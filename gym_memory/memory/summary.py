@@ -1,0 +1,135 @@
+"""Summary: one text that is written anew after every step from itself and the step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.notes import PLACES, READ, Notes, fit_lines, read_line, sections
+from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
+
+__all__ = ["FactNotes", "Summary"]
+
+_EARLIER = "Earlier:"
+_EARLIER_SHARE = 4
+"""Prose of a language model that the rule goes on from may take a quarter of the text."""
+
+
+class FactNotes:
+    """The rule-based summary: what was read, and the last statement about every thing.
+
+    Prose that says nothing of places, things and texts is dropped. A previous summary of another
+    form, which a language model wrote, is read for facts and kept at the end, cut short.
+
+    Args:
+        size: Tokens that the summary may take, >= 1.
+    """
+
+    def __init__(self, size: int):
+        self._room = size * CHARS_PER_TOKEN
+
+    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
+        """The new summary; O(length of the summary), O(1) in the length of the episode."""
+        parts = sections(previous)
+        lines = [line for part in parts.values() for line in part]
+        prose = [line for line in lines if not read_line(line) and line != _EARLIER]
+        notes = Notes(lines)
+        for step in trace:
+            notes.take(step, task)
+        earlier = fit_lines(prose, self._room // _EARLIER_SHARE - len(_EARLIER))
+        room = self._room - len(f"{READ}:\n{PLACES}:\n{_EARLIER}\n")
+        read, seen = notes.lines(room - sum(len(line) + 1 for line in earlier))
+        return "\n".join(
+            [
+                *((f"{READ}:", *read) if read else ()),
+                *((f"{PLACES}:", *seen) if seen else ()),
+                *((_EARLIER, *earlier) if earlier else ()),
+            ]
+        )
+
+
+class Summary(Memory):
+    r"""Iterative summarisation, the baseline of the AriGraph paper.
+
+    After every step ``summary = summarise(summary, step)``; nothing else is kept, so a step that
+    the summary leaves out is gone for good. The rule keeps facts (:class:`FactNotes`), and the
+    facts that the recalled lines state are recalled as triples too. A language model writes
+    prose; what of it has the form of facts is recalled as triples.
+
+    Args:
+        size: Tokens of the rule-based summary, >= 16. A model is asked for three short
+            paragraphs.
+        llm: A chat model that writes the summary, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rule.
+
+    Raises:
+        InvalidArgumentError: ``size`` is not such a number.
+
+    Example:
+        >>> memory = Summary()
+        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
+        >>> memory.observe(Step(0, "-= Hall =-\nYou are in a hall. You see a closed chest."))
+        >>> print(memory.recall(Cue(""), budget=100).text)
+        Places:
+        you: is in hall
+        chest: is in hall; is closed
+    """
+
+    name: ClassVar[str] = "summary"
+    lifetimes: ClassVar[dict[str, Lifetime]] = {"summary": "episode"}
+
+    def __init__(self, *, size: int = 1000, llm: str | ChatModel | None = None):
+        if isinstance(size, bool) or not isinstance(size, int) or size < 16:
+            raise InvalidArgumentError(f"expected size as an int >= 16, got {size!r}")
+        self.size = size
+        model, rule = chat_model(llm), FactNotes(size)
+        self._summarize: Summarize = LLMSummarize(model, rule) if model else rule
+        self._task = Task("", "")
+        self._clear()
+
+    def _clear(self) -> None:
+        self._text = ""
+        self._steps = self._tokens = 0
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Forget the last episode."""
+        self._task = task
+        self._clear()
+
+    def observe(self, step: Step) -> None:
+        """Write the summary anew."""
+        self._steps += 1
+        self._text = self._summarize(self._text, (step,), self._task)
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """The summary, its first lines where it does not fit."""
+        lines = fit_lines(self._text.split("\n"), check_budget(budget) * CHARS_PER_TOKEN + 1)
+        text = "\n".join(lines)
+        self._tokens = count_tokens(text)
+        facts = dict.fromkeys(fact for line in lines for fact in read_line(line))
+        return Recall(text, tuple(facts))
+
+    def state(self) -> dict[str, Any]:
+        """The summary, the task and the number of steps."""
+        return {"summary": self._text, "task": list(self._task), "steps": self._steps}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self._task = Task(*state["task"])
+        self._text, self._steps = state["summary"], int(state["steps"])
+
+    def stats(self) -> MemoryStats:
+        """Facts that the summary states, size of the last recall, calls of the summary role."""
+        facts = sum(len(read_line(line)) for line in self._text.split("\n"))
+        return MemoryStats(
+            facts=facts,
+            live_facts=facts,
+            tokens=self._tokens,
+            extraction_calls=self._steps,
+            fallbacks=role_counts(self._summarize).fallbacks,
+        )
