@@ -181,6 +181,11 @@ class FakeHouse(TextEnv):
         for thing, place in state.places.items():
             relation = "is on" if place in _SUPPORTERS else "is in"
             facts.append(Triple(thing, relation, place))
+        full = set(state.places.values())
+        facts += [Triple(h, "is", "empty") for h in (*_SUPPORTERS, _FRIDGE) if h not in full]
+        number = _FOODS.index(state.food)
+        foods = (state.food, _FOODS[(number + 1) % 5])
+        facts += [Triple(f, "is", "consumed") for f in foods if f not in state.places]
         return Oracle(frozenset(facts), self._walkthrough())
 
     def _walkthrough(self) -> tuple[str, ...]:

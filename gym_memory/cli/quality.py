@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,7 +41,10 @@ def command(
     ] = None,
     budget: options.Budget = None,
     max_steps: options.MaxSteps = None,
-    out: options.Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Keep numbers and plot here."),
+    ] = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:

@@ -467,6 +467,11 @@ def test_a_locked_thing_that_is_shown_closed_stays_locked() -> None:
     assert Triple("oak gate", "is", "locked") not in live
 
 
+def test_a_door_that_opens_is_not_empty() -> None:
+    before = f"{KITCHEN}; kitchen|has east door|oak gate; oak gate|is|closed"
+    assert said("You open the oak gate.", "open oak gate", before) == facts_of("oak gate|is|open")
+
+
 def test_a_part_of_a_name_means_the_only_such_thing_at_hand() -> None:
     text = "The antique trunk looks noble. It is locked."
     before = f"{KITCHEN}; antique trunk|is in|kitchen"

@@ -174,6 +174,8 @@ class _Draft:
             triple, start, end = mention
             if triple[2] == "closed" and not self.unlocking and self._is_locked(triple[0]):
                 continue  # a text that shows a locked thing may call it closed
+            if triple[2] == "empty" and self._is_door(triple[0]):
+                continue  # `You open the gate.` reveals nothing either
             if triple[1] in LOCATIONS:
                 self._moved[triple[0]] = triple
             if triple not in self._mentions:
@@ -185,6 +187,9 @@ class _Draft:
     def _is_locked(self, name: str) -> bool:
         state = self._graph.value(name, "openness")
         return state is not None and state.object == "locked"
+
+    def _is_door(self, name: str) -> bool:
+        return any(fact.relation.endswith(" door") for fact in self._graph.incoming(name))
 
     def take(self, reading: Reading, offset: int = 0) -> None:
         """Add what a text says."""

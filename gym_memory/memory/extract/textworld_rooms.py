@@ -165,7 +165,8 @@ _RULES: tuple[Rule, ...] = tuple(
          rf"(?P<name>{NAME}){_END}", _door),
         (rf"The (?P<ways>{COMPASS}) exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
         (r".*?\b(?:[Ee]xits?(?: \w+){0,2} to the|can exit to the|try going|leave by the"
-         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})", _exits),
+         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})",
+         _exits),
         # the floor, groups of furniture
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
         (r"(?:You can see|Your attention is drawn to) (?:two|several|three|four) "
