@@ -179,7 +179,11 @@ class AriGraph(Memory):
         """Indexes over the present graph; they fill themselves."""
         self._structure = StructuralIndex(self.graph)
         self._past = EpisodicIndex(self.store)
-        self._meaning = SemanticIndex(self.graph, self._encoder) if self._encoder else None
+        self._meaning = (
+            SemanticIndex(self.graph, self._encoder, self.width, self.threshold)
+            if self._encoder
+            else None
+        )
 
     def observe(self, step: Step) -> None:
         """Learn the facts of a step and keep its observation."""
@@ -239,7 +243,7 @@ class AriGraph(Memory):
         else:
             texts = [cue.focus, *self._structure.queries(cue), cue.task]
             queries = [(text, self.depth) for text in texts if text]
-        found = [triple for triple, _ in meaning.search(queries, self.width, self.threshold)]
+        found = [triple for triple, _ in meaning.search(queries)]
         if self.semantic:
             subjects = dict.fromkeys(triple.subject for triple in found)
             facts: dict[str, list[Triple]] = {subject: [] for subject in subjects}

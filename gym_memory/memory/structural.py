@@ -99,7 +99,8 @@ class StructuralIndex:
         self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
         self._views: dict[str, _View] = {}
-        self._frontier: dict[str, None] = {}
+        self._frontier: set[str] = set()  # places with exits that nobody took
+        self._unsure: dict[str, None] = {}  # places to be sorted into it, or out of it
         self.subjects: dict[str, None] = {}
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
@@ -137,7 +138,7 @@ class StructuralIndex:
         else:
             place = obj if kind == _WAY else subject
             self._places.pop(place, None)
-            self._frontier[place] = None  # perhaps; see unexplored()
+            self._unsure[place] = None
             self.mapped[place] = None
             self._views.clear()
         if not ended:
@@ -199,8 +200,11 @@ class StructuralIndex:
 
     def unexplored(self, view: _View) -> Iterator[Block]:
         """Exits that nobody took, of all known places, nearest first (Algorithm 3)."""
-        for name in [n for n in self._frontier if not self.place(n).unexplored.triples]:
-            del self._frontier[name]
+        for name in self._unsure:
+            self._frontier.discard(name)
+            if self.place(name).unexplored.triples:
+                self._frontier.add(name)
+        self._unsure.clear()
         left = len(self._frontier)
         for name in view:
             if not left:

@@ -1,8 +1,4 @@
-"""Vectors: a growing matrix that can be searched, and a cache of what was encoded.
-
-Both are exact. The matrix answers with dot products of unit vectors, rounded so that the last
-bits of a matrix product (which depend on its shape) never change a ranking.
-"""
+"""Vectors: a growing matrix that can be searched, and a cache of what was encoded."""
 
 from __future__ import annotations
 
@@ -21,7 +17,8 @@ from gym_memory.errors import InvalidArgumentError
 
 __all__ = ["VectorCache", "VectorIndex"]
 
-_DECIMALS = 5
+_UNIT = 4000
+"""Length of a unit vector in the whole numbers that are compared: see VectorIndex."""
 _CHUNK = 500
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, "
@@ -34,7 +31,12 @@ Vectors = NDArray[np.float32]
 
 
 class VectorIndex:
-    """Rows under integer ids; adding and removing are O(1) amortised, searching is exact.
+    """Unit vectors under integer ids; adding and removing are O(1) amortised, search is exact.
+
+    The last bits of a matrix product depend on its shape, which would let the past of an index
+    decide between near equals. So components are rounded to whole numbers in units of 1/4000:
+    a dot product of those stays below 2**24, where every sum of float32 is exact. Similarities
+    are right to a few 1e-4, and the same bit by bit whatever the shape.
 
     Args:
         dim: Length of a vector, >= 1.
@@ -61,12 +63,17 @@ class VectorIndex:
         """Whether there is a row under that id."""
         return id in self._row_of
 
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Ids in the order of the rows; a view, valid until the next change."""
+        return self._ids[: len(self)]
+
     def add(self, ids: Sequence[int], vectors: Vectors) -> None:
         """Add rows; an id that has one gets the new one.
 
         Args:
             ids: Ids, of length n.
-            vectors: float32 of shape (n, dim).
+            vectors: Unit vectors, float32 of shape (n, dim).
 
         Raises:
             InvalidArgumentError: The shapes do not fit.
@@ -78,7 +85,7 @@ class VectorIndex:
         while len(self) + len(ids) > len(self._ids):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
             self._ids = np.concatenate([self._ids, np.empty_like(self._ids)])
-        for id, vector in zip(ids, vectors, strict=True):
+        for id, vector in zip(ids, _whole(vectors), strict=True):
             row = self._row_of.setdefault(id, len(self._row_of))
             self._rows[row], self._ids[row] = vector, id
 
@@ -94,9 +101,9 @@ class VectorIndex:
             self._row_of[moved] = row
         return True
 
-    def similarities(self, queries: Vectors) -> NDArray[np.float32]:
-        """Dot products, shape (number of queries, number of rows), in the order of ``ids``."""
-        return np.round(queries @ self._rows[: len(self)].T, _DECIMALS)
+    def similarities(self, vectors: Vectors) -> NDArray[np.float32]:
+        """Dot products with all rows, shape (number of vectors, number of rows)."""
+        return (_whole(vectors) @ self._rows[: len(self)].T) / np.float32(_UNIT * _UNIT)
 
     def search(
         self, queries: Vectors, k: int, threshold: float | None = None
@@ -104,7 +111,7 @@ class VectorIndex:
         """The ``k`` most similar rows of each query, best first; of equal ones the lower id.
 
         Args:
-            queries: float32 of shape (q, dim).
+            queries: Unit vectors, float32 of shape (q, dim).
             k: Most rows a query, >= 1.
             threshold: Least similarity; None for any.
 
@@ -126,14 +133,19 @@ class VectorIndex:
         which, rows = np.nonzero(similar >= least[:, None])
         values, ids = similar[which, rows], self._ids[rows]
         order = np.lexsort((ids, -values, which))
-        exact = values[order].astype(np.float64).round(_DECIMALS)
+        shown = values[order].astype(np.float64).round(6)
         found: list[list[tuple[int, float]]] = [[] for _ in range(len(queries))]
         for query, id, value in zip(
-            which[order].tolist(), ids[order].tolist(), exact.tolist(), strict=True
+            which[order].tolist(), ids[order].tolist(), shown.tolist(), strict=True
         ):
             if len(found[query]) < k:
                 found[query].append((id, value))
         return found
+
+
+def _whole(vectors: Vectors) -> Vectors:
+    """Unit vectors with their components rounded to whole numbers."""
+    return np.rint(vectors * np.float32(_UNIT))
 
 
 class VectorCache:

@@ -73,16 +73,20 @@ def test_algorithm_2_by_hand() -> None:
     graph = TemporalGraph()
     for triple in BBQ:
         graph.add(triple, 0)
-    index = SemanticIndex(graph, Axes())
-    assert index.search([("grill", 0)], width=1) == []
-    [(nearest, similarity)] = index.search([("grill", 1)], width=1)
+    axes = Axes()
+
+    def search(query: str, depth: int, width: int, threshold: float | None = None):
+        return SemanticIndex(graph, axes, width, threshold).search([(query, depth)])
+
+    assert search("grill", 0, 1) == []
+    [(nearest, similarity)] = search("grill", 1, 1)
     assert nearest == BBQ[0]
-    assert similarity == pytest.approx(1 / math.sqrt(2), abs=1e-4)
+    assert similarity == pytest.approx(1 / math.sqrt(2), abs=1e-3)
     # Depth 2 asks for ``bbq`` and ``grilling`` too; width 2 finds both facts about the bbq.
-    assert {t for t, _ in index.search([("grill", 2)], width=2)} >= {BBQ[0], BBQ[1]}
-    two = [t for t, _ in index.search([("apple", 2)], width=1)]
+    assert {t for t, _ in search("grill", 2, 2)} >= {BBQ[0], BBQ[1]}
+    two = [t for t, _ in search("apple", 2, 1)]
     assert two == [BBQ[2]]  # apple and table both lead back to the same edge
-    assert [t for t, _ in index.search([("apple", 2)], 2, threshold=0.5)] == [BBQ[2], BBQ[3]]
+    assert [t for t, _ in search("apple", 2, 2, 0.5)] == [BBQ[2], BBQ[3]]
 
 
 def literal_search(edges, encoder, query, depth, width):
@@ -123,7 +127,7 @@ def test_algorithm_2_is_the_union_of_literal_searches(edges, queries, depth, wid
     for edge in edges:
         graph.add(edge, 0)
     encoder = HashEncoder(64)
-    found = SemanticIndex(graph, encoder).search([(q, depth) for q in queries], width)
+    found = SemanticIndex(graph, encoder, width).search([(q, depth) for q in queries])
     literal = set().union(*(literal_search(edges, encoder, q, depth, width) for q in queries))
     assert {t for t, _ in found} == literal
     assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
@@ -132,39 +136,66 @@ def test_algorithm_2_is_the_union_of_literal_searches(edges, queries, depth, wid
 def test_each_text_is_encoded_once_over_many_searches() -> None:
     encoder = Axes()
     graph = TemporalGraph()
-    index = SemanticIndex(graph, make_encoder(encoder))
+    index = SemanticIndex(graph, make_encoder(encoder), width=3)
     rng = random.Random(0)
     for t in range(40):
         graph.add(rng.choice(BBQ), t)
         graph.retire(rng.choice(BBQ), t)
-        index.search([("grill", 2), ("apple", 2)], width=3)
+        index.search([("grill", 2), ("apple", 2)])
     texts = [text for call in encoder.calls for text in call]
     assert len(texts) == len(set(texts))
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 11), names), max_size=40),
+    st.sampled_from([None, 0.2]),
+    st.integers(1, 4),
+)
+def test_kept_answers_are_those_of_a_fresh_search(steps, threshold, width) -> None:
+    known = [Triple(*f) for f in zip("abcdefghijkl", ["is near"] * 12, "bcdabcdabcda", strict=True)]
+    known = [Triple(f"{f.subject} apple", f.relation, f"{f.object} table") for f in known]
+    graph, encoder = TemporalGraph(), HashEncoder(32)
+    index = SemanticIndex(graph, encoder, width, threshold)
+    snapshot = graph.snapshot()
+    for t, (begins, which, name) in enumerate(steps):
+        if begins:
+            graph.add(known[which], graph.now + 1)
+        elif which == 0:
+            graph.restore(snapshot)
+        else:
+            graph.retire(known[which], graph.now + 1)
+        if t % 5 == 4:
+            snapshot = graph.snapshot()
+        query = [(name, 2), ("apple", 1), (known[which].object, 3)]
+        fresh = SemanticIndex(graph, encoder, width, threshold)
+        assert index.search(query) == fresh.search(query)
 
 
 def test_search_knows_only_live_facts() -> None:
     graph = TemporalGraph()
     for triple in BBQ:
         graph.add(triple, 0)
-    index = SemanticIndex(graph, Axes())
+    index = SemanticIndex(graph, Axes(), width=9)
     snapshot = graph.snapshot()
-    everything = index.search([("grill", 3)], 9)
+    everything = index.search([("grill", 3)])
     assert len(everything) == len(BBQ)
     graph.add(Triple("apple", "is in", "inventory"), 1)
-    found = [t for t, _ in index.search([("apple", 1)], 9)]
+    found = [t for t, _ in index.search([("apple", 1)])]
     assert BBQ[2] not in found
     assert Triple("apple", "is in", "inventory") in found
     graph.restore(snapshot)
-    assert index.search([("grill", 3)], 9) == everything
+    assert index.search([("grill", 3)]) == everything
 
 
 def test_threshold() -> None:
     graph = TemporalGraph()
     for triple in BBQ:
         graph.add(triple, 0)
-    index = SemanticIndex(graph, Axes())
-    assert len(index.search([("apple", 1)], 9)) == len(BBQ)
-    assert {t for t, _ in index.search([("apple", 1)], 9, 0.5)} == {BBQ[2]}
+    found = SemanticIndex(graph, Axes(), 9).search([("apple", 1)])
+    assert len(found) == len(BBQ)
+    found = SemanticIndex(graph, Axes(), 9, threshold=0.5).search([("apple", 1)])
+    assert [t for t, _ in found] == [BBQ[2]]
 
 
 # ---------------------------------------------------------------- equation 1
