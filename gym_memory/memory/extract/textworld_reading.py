@@ -75,7 +75,8 @@ def is_note(name: str, text: str) -> bool:
     described = text.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
     if not text or described or _REFUSED.match(text):
         return False
-    return _READABLE.search(name) is not None or bool(told(text))
+    tells = any(mention.triple.relation == "opens" for mention in told(text))
+    return tells or _READABLE.search(name) is not None
 
 
 def read_note(name: str, text: str, known: Callable[[str], bool]) -> tuple[Mention, ...]:
@@ -154,8 +155,8 @@ _PREPARE = re.compile(
     rf"\bmeal\b[^.\n]{{0,40}}? (?:only )?in the (?P<place>{_NP}){_STOP}", re.IGNORECASE
 )
 _APPLIANCE = re.compile(
-    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ied|ying)"
-    r"|roast(?:s|ed|ing)?|grill(?:s|ed|ing)?))\b",
+    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ying)"
+    r"|roast(?:s|ing)?|grill(?:s|ing)?))\b",
     re.IGNORECASE,
 )
 
