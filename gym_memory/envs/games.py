@@ -17,6 +17,7 @@ import shutil
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import version
@@ -142,7 +143,8 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
     Returns:
         A ``textworld.Game``.
     """
-    with _generating, quiet_random_state(), _knowledge_parsed_once():
+    with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
         return factory.make_game(settings, split, seed)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -118,9 +119,7 @@ def verify(factory: Any, manifest: Manifest) -> list[str]:
 def _dump(manifest: Manifest) -> str:
     """JSON with one game a line."""
     text = json.dumps(manifest._asdict(), indent=1)
-    for _ in range(2):  # a pair of seed and digest belongs on one line
-        text = text.replace(",\n     ", ", ")
-    return text + "\n"
+    return re.sub(r'\[\s+(\d+),\s+("\w*")\s+\]', r"[\1, \2]", text) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -144,9 +144,10 @@ class Rule:
                 known.update(pattern.slots)
         return plan
 
-    def _promise(self, pattern: Pattern, known: set[int]) -> tuple[int, int]:
+    def _promise(self, pattern: Pattern, known: set[int]) -> tuple[int, int, int]:
         unknown = [s for s in pattern.slots if s not in known]
-        return -len(unknown), sum(s in self.output for s in unknown)
+        bound = len(pattern.slots) - len(unknown)
+        return -len(unknown), bound, sum(s in self.output for s in unknown)
 
     def _bind(
         self, pattern: Pattern, fact: Fact, types: Mapping[str, str], binding: Binding
