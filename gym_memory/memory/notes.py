@@ -20,8 +20,9 @@ is forgotten. The text is the whole state: nothing is known that it does not say
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from gym_memory.memory.extract import get_extractor
@@ -41,12 +42,13 @@ from gym_memory.memory.schema import (
 from gym_memory.types import Step, Task, Triple
 
 __all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "Notes", "fact_lines", "fit_lines"]
-__all__ += ["read_account", "read_line", "sections"]
+__all__ += ["read_account", "read_line", "section", "sections"]
 
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
 """Headings, those that the prompt ``belief`` asks a language model for."""
 
-_HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, READ)}
+_EARLIER = "Earlier"
+_HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, READ, _EARLIER)}
 _WAYS = frozenset(way_relation(d) for d in DIRECTIONS)
 _MAP = _WAYS | {door_relation(d) for d in DIRECTIONS} | {EXIT}
 _PLAIN = LOCATIONS | {"is"} | _MAP
@@ -68,7 +70,7 @@ _ENTRY = re.compile(r"\[step (\d+)\](?: > (.*))?")
 _LONGEST_OBJECT = 1500
 _LONGEST_LINE = 4000
 _READ_SHARE = 2 / 3
-"""Most of the text that may go to what was read."""
+_PROSE_SHARE = 4
 
 
 @lru_cache(maxsize=1 << 14)
@@ -145,34 +147,48 @@ def sections(text: str) -> dict[str, list[str]]:
 def fit_lines(lines: Iterable[str], left: int) -> list[str]:
     """The first of ``lines`` that together, with line ends, take at most ``left`` characters.
 
-    A line that does not fit is left out and shorter ones are tried; if the very first does not
-    fit, its beginning is kept.
+    A line that does not fit is left out and shorter ones are tried. If it is prose or a text that
+    was read, and nothing stands before it, its beginning is kept.
     """
     kept: list[str] = []
     for line in lines:
         if len(line) < left:
             kept.append(line)
             left -= len(line) + 1
-        elif not kept:
-            kept.append(line[: max(left - 1, 0)])
-            break
         elif left <= 1:
             break
-    return [line for line in kept if line]
+        elif not kept and all(fact.relation in VERBATIM for fact in read_line(line)):
+            return [line[: left - 1]]
+    return kept
+
+
+def section(heading: str, lines: Iterable[str], left: int) -> str:
+    r"""A heading with the first of ``lines``, in at most ``left`` characters, line ends included.
+
+    >>> section("Read", ["note says: Go."], 100)
+    'Read:\nnote says: Go.\n'
+    """
+    kept = fit_lines(lines, left - len(heading) - 2)
+    return "\n".join([f"{heading}:", *kept, ""]) if kept else ""
 
 
 class Notes:
     """What some notes say, and what a step adds to it.
 
+    Prose of a language model, should the rule have to go on from it, is kept as it is, cut short.
+
     Args:
-        lines: Lines of notes, latest first; those that state no fact are ignored.
+        text: The notes.
     """
 
-    def __init__(self, lines: Sequence[str] = ()):
+    def __init__(self, text: str = ""):
         self.graph = TemporalGraph()
         self._order: dict[str, None] = {}  # subjects, the one stated last at the end
+        parts = sections(text)
+        lines = [line for part in ("", READ, PLACES, _EARLIER) for line in parts[part]]
         for line in reversed(lines):
             self._state(read_line(line))
+        self.prose = [line for line in lines if not read_line(line)]
         for fact in list(self.graph.live()):
             direction = direction_of(fact.relation)  # a way is written in one direction only
             if direction is not None:
@@ -195,11 +211,11 @@ class Notes:
         for subject in dict.fromkeys(fact.subject for fact in reversed(stated)):
             self._touch(subject)
 
-    def lines(self, limit: int) -> tuple[list[str], list[str]]:
-        """What was read and what was seen, as lines, latest first, the player before all.
+    def text(self, room: int) -> str:
+        """The notes as text, latest first, the player before all.
 
         Args:
-            limit: Characters of both together. What was read may take two thirds.
+            room: Characters; what was read may take two thirds of them, prose a quarter.
         """
         needed = {f.object for f in self.graph.outgoing("recipe") if f.relation == "requires"}
         read: list[str] = []
@@ -209,8 +225,10 @@ class Notes:
             facts = self.graph.outgoing(subject)
             known = subject in needed or any(fact.relation not in _PLAIN for fact in facts)
             (read if known else seen).extend(fact_lines(subject, self._worth_writing(facts)))
-        read = fit_lines(read, int(limit * _READ_SHARE))
-        return read, fit_lines(seen, limit - sum(len(line) + 1 for line in read))
+        earlier = section(_EARLIER, self.prose, room // _PROSE_SHARE)
+        room -= len(earlier)
+        told = section(READ, read, int(room * _READ_SHARE))
+        return (told + section(PLACES, seen, room - len(told)) + earlier).rstrip("\n")
 
     def _worth_writing(self, facts: Iterable[Triple]) -> Iterator[Triple]:
         """Facts without exits that were taken and without the second direction of a way."""
@@ -234,13 +252,10 @@ def read_account(text: str, task: Task) -> list[Triple]:
     lines = text.split("\n")
     marks = [i for i, line in enumerate(lines) if line[:6] == "[step " and _ENTRY.fullmatch(line)]
     first = marks[0] if marks else len(lines)
-    parts = sections("\n".join(lines[:first]))
-    account = [*parts[""], *parts[READ], *parts[PLACES]]
-    notes = Notes(account)
-    prose = [line for line in account if not read_line(line)]
-    if prose:
-        notes.take(Step(0, "\n".join(prose)), task._replace(dialect="plain"))
-    for begin, end in zip(marks, [*marks[1:], len(lines)], strict=True):
+    notes = Notes("\n".join(lines[:first]))
+    if notes.prose:
+        notes.take(Step(0, "\n".join(notes.prose)), task._replace(dialect="plain"))
+    for begin, end in itertools.pairwise([*marks, len(lines)]):
         entry = _ENTRY.fullmatch(lines[begin])
         assert entry is not None
         action, answer = entry[2] or "", "\n".join(lines[begin + 1 : end])

@@ -16,8 +16,10 @@ MEMORIES = Registry(
         "none": "gym_memory.memory.none:NoMemory",
         "history": "gym_memory.memory.history:History",
         "oracle": "gym_memory.memory.oracle:OracleGraph",
+        "ldm2": "gym_memory.memory.ldm2:LDM2",
         "shuffled": "gym_memory.memory.shuffled:ShuffledGraph",
         "summary": "gym_memory.memory.summary:Summary",
+        "stma": "gym_memory.memory.stma:STMA",
     },
 )
 

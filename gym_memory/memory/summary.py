@@ -8,23 +8,18 @@ from typing import Any, ClassVar
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
-from gym_memory.memory.notes import PLACES, READ, Notes, fit_lines, read_line, sections
+from gym_memory.memory.notes import Notes, fit_lines, read_line
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 
 __all__ = ["FactNotes", "Summary"]
 
-_EARLIER = "Earlier:"
-_EARLIER_SHARE = 4
-"""Prose of a language model that the rule goes on from may take a quarter of the text."""
-
 
 class FactNotes:
     """The rule-based summary: what was read, and the last statement about every thing.
 
-    Prose that says nothing of places, things and texts is dropped. A previous summary of another
-    form, which a language model wrote, is read for facts and kept at the end, cut short.
+    Prose of the game that says nothing of places, things and texts is dropped.
 
     Args:
         size: Tokens that the summary may take, >= 1.
@@ -35,22 +30,10 @@ class FactNotes:
 
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
         """The new summary; O(length of the summary), O(1) in the length of the episode."""
-        parts = sections(previous)
-        lines = [line for part in parts.values() for line in part]
-        prose = [line for line in lines if not read_line(line) and line != _EARLIER]
-        notes = Notes(lines)
+        notes = Notes(previous)
         for step in trace:
             notes.take(step, task)
-        earlier = fit_lines(prose, self._room // _EARLIER_SHARE - len(_EARLIER))
-        room = self._room - len(f"{READ}:\n{PLACES}:\n{_EARLIER}\n")
-        read, seen = notes.lines(room - sum(len(line) + 1 for line in earlier))
-        return "\n".join(
-            [
-                *((f"{READ}:", *read) if read else ()),
-                *((f"{PLACES}:", *seen) if seen else ()),
-                *((_EARLIER, *earlier) if earlier else ()),
-            ]
-        )
+        return notes.text(self._room)
 
 
 class Summary(Memory):

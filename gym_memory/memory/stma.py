@@ -1,0 +1,422 @@
+"""STMA (Lei et al.): a temporal belief from the latest records, a spatial one from a graph."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import length_hint
+from typing import Any, ClassVar
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.encoders import make_encoder
+from gym_memory.memory.entities import ATTRIBUTES, EntityIndex
+from gym_memory.memory.episodes import Episode
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.notes import (
+    ACTIONS,
+    GOALS,
+    PLACES,
+    READ,
+    fact_lines,
+    read_account,
+    read_line,
+    section,
+    sections,
+)
+from gym_memory.memory.places import EXIT, current_place, ways_out
+from gym_memory.memory.render import fit_facts, render_episode
+from gym_memory.memory.roles import (
+    Aggregate,
+    ExtractRelations,
+    LLMAggregate,
+    LLMExtractRelations,
+    LLMSummarize,
+    Summarize,
+    chat_model,
+    role_counts,
+)
+from gym_memory.memory.schema import (
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    direction_of,
+    way_relation,
+)
+from gym_memory.memory.stma_rules import BeliefNotes, describe
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
+
+__all__ = ["STMA"]
+
+_SPATIAL = "Spatial belief"
+_LONGEST_RECORD = 20_000
+_ACTIONS_SHARE = 8
+"""An eighth of the budget is kept free for the latest actions."""
+_TRIES = 3
+
+
+class STMA(Memory):
+    """The paper's spatio-temporal memory: what happened as a summary, where things are as a graph.
+
+    A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3), has the
+    summariser write the temporal belief (Eq. 4), has the relation retriever extract triples *from
+    that belief* (Eq. 6), and lets them replace the outdated edges of the graph. A recall (lines 8
+    and 9) retrieves a subgraph (Algorithm 1: the ``entities`` most similar to the query, all that
+    is within ``hops`` of them, the subgraph that these induce) and has the relation aggregator
+    describe it (Eq. 7). Temporal and spatial belief are the text, what both state are the triples.
+
+    Choices where the paper leaves one, or where this differs from it:
+
+    * The query is the focus (the plan), and the agent's place with the observation. Its vector is
+      the mean of the two unit vectors, so that a long observation does not drown a short plan.
+      The agent's place is always among the entities found.
+    * Without ``encoder`` a vector counts words, so the cosine is that of exact words and needs no
+      weights; ``encoder="all-MiniLM-L6-v2"`` takes the paper's kind of similarity.
+    * Hops follow edges both ways. The triples here say *knife is on table* and never *table holds
+      knife*, so without in-edges no place leads to what is in it. ``in_edges=False`` is the
+      literal Algorithm 1.
+    * Values such as *closed* are attributes of a vertex, not vertices. An exit that was taken and
+      the second direction of a way are left out of the subgraph, for the rest of it implies them.
+    * The summariser is given the last belief besides the buffer, or what leaves the buffer would
+      be gone, the recipe included. Each of its calls covers the present record too.
+    * The rule-based retriever also reads what is not spatial (states, recipe); a model is asked
+      for spatial relations only.
+    * Half of the budget is for the temporal belief's goals and what was read, then comes the
+      spatial belief, then the latest actions and what only the temporal belief says.
+
+    The ablations of Table 2 are ``memory``, ``summarizer``, ``spatial_summarizer``, ``spatial``
+    and ``aggregator``. The sixth, the critic, is a part of the agent and not of its memory.
+
+    Args:
+        buffer: Records in the history buffer, n >= 1.
+        entities: Entities that the query retrieves, top-n >= 1.
+        hops: K >= 0.
+        in_edges: Whether hops follow edges from their object to their subject too.
+        encoder: Encoder of entities and query, see :mod:`gym_memory.memory.encoders`; empty for
+            the cosine of words.
+        size: Tokens of the temporal belief that the rule writes, >= 64.
+        memory: False recalls nothing (without Spatio-Temporal Memory).
+        summarizer: False shows the history buffer instead of the temporal belief; relations are
+            still extracted from the belief (without Summarizer).
+        spatial_summarizer: False extracts relations from the history buffer instead of the belief
+            (without Summarizer for Spatial Memory).
+        spatial: False builds and shows no graph (without Spatial Memory).
+        aggregator: False shows the triples of the subgraph as a list (without Relation
+            Aggregator).
+        llm: A chat model that plays the three roles, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+
+    Raises:
+        InvalidArgumentError: An argument has the wrong value.
+        MissingDependencyError: The encoder is not on this machine.
+    """
+
+    name: ClassVar[str] = "stma"
+    lifetimes: ClassVar[dict[str, Lifetime]] = {
+        "buffer": "episode", "belief": "episode", "graph": "episode",
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        buffer: int = 25,
+        entities: int = 8,
+        hops: int = 3,
+        in_edges: bool = True,
+        encoder: str = "",
+        size: int = 1000,
+        memory: bool = True,
+        summarizer: bool = True,
+        spatial_summarizer: bool = True,
+        spatial: bool = True,
+        aggregator: bool = True,
+        llm: str | ChatModel | None = None,
+    ):
+        for label, number, least in (
+            ("buffer", buffer, 1), ("entities", entities, 1), ("hops", hops, 0), ("size", size, 64),
+        ):  # fmt: skip
+            if isinstance(number, bool) or not isinstance(number, int) or number < least:
+                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+        for label, flag in (
+            ("in_edges", in_edges), ("memory", memory), ("summarizer", summarizer),
+            ("spatial_summarizer", spatial_summarizer), ("spatial", spatial),
+            ("aggregator", aggregator),
+        ):  # fmt: skip
+            if not isinstance(flag, bool):
+                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+        self.buffer, self.entities, self.hops, self.in_edges = buffer, entities, hops, in_edges
+        self.size = size
+        self.memory, self.summarizer, self.spatial_summarizer = (
+            memory, summarizer, spatial_summarizer,
+        )  # fmt: skip
+        self.spatial, self.aggregator = spatial, aggregator
+        self._encoder = make_encoder(encoder) if encoder else None
+        model = chat_model(llm)
+        rule = BeliefNotes(size)
+        self._summarize: Summarize = LLMSummarize(model, rule, "belief") if model else rule
+        self._relate: ExtractRelations = (
+            LLMExtractRelations(model, read_account) if model else read_account
+        )
+        self._aggregate: Aggregate = LLMAggregate(model, describe) if model else describe
+        self._task = Task("", "")
+        self._clear()
+
+    def _clear(self) -> None:
+        self.graph = TemporalGraph()
+        self._records: deque[Step] = deque(maxlen=self.buffer)
+        self._belief = ""
+        self._calls = self._tokens = 0
+        self._index()
+
+    def _index(self) -> None:
+        self._names = EntityIndex(self.graph, self._encoder)
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Forget the last episode."""
+        self._task = task
+        self._clear()
+
+    # ------------------------------------------------------------ Algorithm 2, lines 4 to 7
+
+    def observe(self, step: Step) -> None:
+        """Record, summarise, extract relations from the summary, update the graph."""
+        step = step._replace(text=step.text[:_LONGEST_RECORD])
+        trace = [*self._records, step][-self.buffer :]
+        self._records.append(step._replace(valid_actions=()))
+        from_belief = self.spatial and self.spatial_summarizer
+        if self.memory and (self.summarizer or from_belief):
+            self._belief = self._summarize(self._belief, trace, self._task)
+        if self.memory and self.spatial:
+            account = self._belief if from_belief else _transcript(self._records)
+            self._replace(self._relate(account, self._task), max(step.t, self.graph.now))
+            self._calls += 1
+
+    def _replace(self, relations: Iterable[Triple], t: int) -> None:
+        """Add relations; edges that they make untrue are retired.
+
+        That is what fills the same slot of the schema, what is in a thing now said to be empty,
+        and the place of a thing that was used up.
+        """
+        graph = self.graph
+        for fact in relations:
+            if fact in graph:
+                continue
+            graph.add(fact, t)
+            subject, relation, obj = fact
+            if relation in LOCATIONS:
+                graph.retire(Triple(obj, "is", "empty"), t)
+            elif relation == "is" and obj == "empty":
+                for inside in graph.incoming(subject):
+                    if inside.relation in LOCATIONS:
+                        graph.retire(inside, t)
+            elif relation == "is" and obj == "consumed":
+                for other in graph.outgoing(subject):
+                    if other.relation in LOCATIONS:
+                        graph.retire(other, t)
+
+    # ------------------------------------------------------------ Algorithm 1
+
+    def retrieve(self, cue: Cue, most: int = 1000) -> list[Triple]:
+        """The subgraph for a query, the facts nearest to the entities found first.
+
+        Args:
+            cue: The situation; see the class for the query made from it.
+            most: Vertices after which the search stops, >= 1.
+        """
+        here = current_place(self.graph) or ""
+        texts = [cue.focus, f"{here}\n{cue.text}\n{cue.inventory}"]
+        found = dict.fromkeys([here] if here else [])
+        found.update(dict.fromkeys(self._names.nearest(texts, self.entities)))
+        frontier = list(found)[: self.entities]
+        vertices = dict.fromkeys(frontier)
+        for _ in range(self.hops):
+            reached: list[str] = []
+            for vertex in frontier:
+                for other in self._neighbours(vertex):
+                    if other not in vertices:
+                        vertices[other] = None
+                        reached.append(other)
+            if len(vertices) >= most:
+                break
+            frontier = reached
+        if here:
+            vertices = {PLAYER: None, **vertices}
+        return self._induced(vertices)
+
+    def _neighbours(self, vertex: str) -> Iterable[str]:
+        out = (fact[2] for fact in self.graph.outgoing(vertex) if fact[1] not in ATTRIBUTES)
+        if not self.in_edges:
+            return out
+        into = (fact[0] for fact in self.graph.incoming(vertex) if fact[1] not in ATTRIBUTES)
+        return chain(out, into)
+
+    def _induced(self, vertices: dict[str, None]) -> list[Triple]:
+        """Edges between the vertices, and their attributes, vertex by vertex."""
+        kept: dict[Triple, None] = {}
+        for vertex in vertices:
+            taken = ways_out(self.graph, vertex)
+            for fact in self.graph.outgoing(vertex):
+                _, relation, obj = fact
+                if relation not in ATTRIBUTES:
+                    direction = direction_of(relation)
+                    implied = direction is not None and (
+                        Triple(obj, way_relation(OPPOSITE[direction]), vertex) in kept
+                    )
+                    if obj in vertices and not implied:
+                        kept[fact] = None
+                elif relation != EXIT or obj not in taken:
+                    kept[fact] = None
+        return list(kept)
+
+    # ------------------------------------------------------------ Algorithm 2, lines 8 and 9
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Temporal and spatial belief within ``budget`` tokens."""
+        room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        if not self.memory:
+            return Recall()
+        share = room // 2 if self.spatial else room
+        episodes: tuple[str, ...] = ()
+        parts = sections(self._belief if self.summarizer else "")
+        if self.summarizer:
+            prose = "".join(f"{line}\n" for line in parts[""])[: share // 2]
+            head = prose + section(GOALS, parts[GOALS], (share - len(prose)) // 2)
+            head += section(READ, parts[READ], share - len(head))
+        else:
+            head, episodes = self._history(cue, share)
+        left = room - len(head)
+        stated = [fact for line in head.split("\n") for fact in read_line(line)]
+        spatial, shown = self._space(cue, left - left // _ACTIONS_SHARE, frozenset(stated))
+        left -= len(spatial)
+        latest = section(ACTIONS, reversed(parts[ACTIONS]), left // 2 if spatial else left // 4)
+        heading, *actions = latest.split("\n")[:-1] or [""]
+        acts = "".join(f"{line}\n" for line in (heading, *reversed(actions)) if line)
+        rest = section(PLACES, _unsaid(parts[PLACES], shown), left - len(acts))
+        text = (head + acts + rest + spatial).rstrip("\n")
+        self._tokens = count_tokens(text)
+        stated += [fact for line in rest.split("\n") for fact in read_line(line)]
+        return Recall(text, tuple(dict.fromkeys((*stated, *shown))), episodes)
+
+    def _history(self, cue: Cue, left: int) -> tuple[str, tuple[str, ...]]:
+        """The latest records of the buffer that fit, and their observations, newest first."""
+        pieces: list[str] = []
+        texts: list[str] = []
+        for step in reversed(self._records):
+            if not pieces and step.text.strip() == cue.text.strip():
+                step = step._replace(text="")
+            piece = render_episode(Episode(0, step.t, step.text, step.action)).rstrip("\n") + "\n"
+            if len(piece) > left:
+                break
+            pieces.append(piece)
+            texts += [step.text] if step.text else []
+            left -= len(piece)
+        return "".join(reversed(pieces)), tuple(texts)
+
+    def _space(
+        self, cue: Cue, left: int, stated: Container[Triple]
+    ) -> tuple[str, Sequence[Triple]]:
+        """The spatial belief in at most ``left`` characters, and the facts that it describes.
+
+        Facts that the temporal belief has ``stated`` are not said again.
+        """
+        left -= len(_SPATIAL) + 3
+        if not self.spatial or left <= 0:
+            return "", ()
+        subgraph = self.retrieve(cue, most=max(left // CHARS_PER_TOKEN, self.entities))
+        fresh = [fact for fact in subgraph if fact not in stated]
+        _, facts = fit_facts(fresh, left // CHARS_PER_TOKEN)
+        for _ in range(_TRIES):
+            if not facts:
+                return "", ()
+            if self.aggregator:
+                text = self._aggregate(facts, self._task)
+            else:
+                text = "\n".join([f"[{fact}]" for fact in facts])
+            if len(text) <= left:
+                break
+            facts = facts[: len(facts) * left // len(text)]
+        return f"{_SPATIAL}:\n{text[:left]}\n", facts
+
+    # ------------------------------------------------------------ state
+
+    def state(self) -> dict[str, Any]:
+        """Buffer, belief, graph, task and the number of extractions."""
+        return {
+            "buffer": [list(step) for step in self._records],
+            "belief": self._belief,
+            "graph": self.graph.state(),
+            "task": list(self._task),
+            "calls": self._calls,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        graph = TemporalGraph()
+        graph.load_state(state["graph"])
+        records = [Step(*record)._replace(valid_actions=()) for record in state["buffer"]]
+        self._task = Task(*state["task"])
+        self._belief, self._calls = state["belief"], int(state["calls"])
+        self._records = deque(records, maxlen=self.buffer)
+        self.graph = graph
+        self._index()
+
+    def snapshot(self) -> Any:
+        """The present state; O(changes since the last snapshot) and a copy of references."""
+        return (
+            self.graph, self.graph.snapshot(), tuple(self._records),
+            self._belief, self._task, self._calls,
+        )  # fmt: skip
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot; O(changes) within an episode, a copy of the graph otherwise."""
+        graph, version, records, self._belief, self._task, self._calls = snapshot
+        try:
+            self.graph.restore(version)
+        except InvalidArgumentError:  # of an earlier episode: another graph
+            self.graph = graph.fork()
+            self.graph.restore(version)
+            self._index()
+        self._records = deque(records, maxlen=self.buffer)
+
+    def fork(self) -> Memory:
+        """An independent copy that shares what neither of the two changes."""
+        twin = copy.copy(self)
+        twin.graph, twin._records = self.graph.fork(), self._records.copy()
+        twin._index()
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """Sizes, tokens of the last recall, calls of the relation retriever."""
+        return MemoryStats(
+            facts=length_hint(self.graph.facts()),
+            live_facts=len(self.graph),
+            episodes=len(self._records),
+            tokens=self._tokens,
+            extraction_calls=self._calls,
+            fallbacks=role_counts(self._summarize, self._relate, self._aggregate).fallbacks,
+        )
+
+
+def _unsaid(lines: Iterable[str], said: Sequence[Triple]) -> Iterator[str]:
+    """Lines of notes without the facts that were said, a way in either of its directions."""
+    known = set(said)
+    for fact in said:
+        direction = direction_of(fact.relation)
+        if direction is not None:
+            known.add(Triple(fact.object, way_relation(OPPOSITE[direction]), fact.subject))
+    for line in lines:
+        facts = read_line(line)
+        left = [fact for fact in facts if fact not in known]
+        if left or not facts:
+            yield from fact_lines(left[0].subject, left) if len(left) < len(facts) else [line]
+
+
+def _transcript(records: Iterable[Step]) -> str:
+    """Records in chronological order."""
+    return "\n".join(
+        [render_episode(Episode(0, step.t, step.text, step.action)) for step in records]
+    )
