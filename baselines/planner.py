@@ -77,9 +77,7 @@ class Planner(Policy):
             if (
                 move
                 and beliefs.can(move.action)
-                and not (
-                    move.action == last and move.action.startswith(("examine", "read", "look"))
-                )
+                and not (move.action == last and move.action.startswith(("examine ", "read ")))
             ):
                 return move
         return self._wander(beliefs)

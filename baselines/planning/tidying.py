@@ -30,7 +30,7 @@ _NAME, _FURNITURE, _COMPANY, _CROWD = 1.5, 0.6, 1.0, 1.0
 _NEAREST = 3
 _ROUNDS = 4
 _MARGIN = 0.05
-_TEMPLATES = ("a {}", "something found in the {}")
+_TEMPLATES = ("a {}", "used in the {}")
 
 Floats = NDArray[np.float64]
 
