@@ -90,7 +90,7 @@ class Interpreter:
 
     @property
     def halted(self) -> bool:
-        """Whether the story ended itself; it takes no further command then."""
+        """Whether the story broke; it takes no further command then."""
         return bool(self._frotz._emulator_halted())
 
     @property
@@ -114,6 +114,8 @@ class Interpreter:
 
     def load(self, state: Any) -> None:
         """Return to a state of the same story."""
+        if self.halted:  # a state does not hold this
+            self._frotz.reset()
         self._frotz.set_state(state)
 
     def close(self) -> None:
