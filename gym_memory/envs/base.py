@@ -311,6 +311,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             "is_action_valid": accepted,
             "n_invalid": self._invalid,
             "task_id": self.task_id,
+            "dialect": self.dialect,
             "split": self.split,
             "backend_version": self._backend_version,
         }

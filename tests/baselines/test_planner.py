@@ -1,0 +1,173 @@
+"""The planner: plays from the observation alone, and is as good as its memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.planner import Planner
+from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.tidying import misfits
+from gym_memory.baselines.planning.travel import explore, step_towards
+from gym_memory.memory.encoders import HashEncoder
+from gym_memory.memory.extract import get_extractor
+from gym_memory.run import rollout
+from gym_memory.types import Observation, Task, Triple
+
+pytest.importorskip("textworld")
+
+
+def play(name: str, seed: int, memory: str, **kwargs: Any) -> Any:
+    env = gym.make(f"gym_memory/{name}-v0", split="test", memory=memory, **kwargs)
+    try:
+        return rollout(env, Planner(), seed)
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        ("Cooking", "stma-4"),
+        ("Cooking", "stma-3"),
+        ("Cooking", "hardest"),
+        ("TreasureHunt", "easy"),
+        ("TreasureHunt", "hard"),
+    ],
+)
+def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> None:
+    with_graph = play(name, 3, "arigraph", level=level)
+    without = play(name, 3, "none", level=level)
+    assert with_graph.success
+    assert without.normalized < with_graph.normalized
+
+
+def test_a_placebo_of_the_same_size_does_not_help() -> None:
+    assert not play("TreasureHunt", 1, "shuffled", level="easy").success
+
+
+def test_reads_a_transcript_as_well_as_a_graph() -> None:
+    assert play("TreasureHunt", 1, "history", level="easy", budget=4000).success
+
+
+@pytest.mark.parametrize("level", ["medium", "hardest"])
+def test_keeps_nothing_but_its_published_plan(level: str) -> None:
+    """A new planner that is given only the plan goes on as the old one would."""
+    env = gym.make("gym_memory/Cooking-v0", split="test", level=level, memory="arigraph")
+    policy = Planner()
+    obs, info = env.reset(seed=5)
+    policy.reset(info, 0)
+    done = False
+    while not done:
+        heir = Planner()
+        heir.reset(info, 0)
+        heir.focus = policy.focus
+        action = policy.act(obs, info)
+        assert heir.act(obs, info) == action
+        assert heir.focus == policy.focus
+        env.get_wrapper_attr("set_focus")(policy.focus)
+        obs, _, terminated, truncated, info = env.step(action)
+        done = terminated or truncated
+    env.close()
+    assert info["success"]
+
+
+def observation(**known: Any) -> Observation:
+    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
+    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
+    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
+
+
+def beliefs(**known: Any) -> Beliefs:
+    return Beliefs(observation(**known), get_extractor("textworld"), Task("t", "", "textworld"))
+
+
+MAP = (
+    Triple("you", "is in", "hall"),
+    Triple("hall", "has exit", "east"),
+    Triple("hall", "has unexplored exit", "north"),
+    Triple("kitchen", "is east of", "hall"),
+    Triple("kitchen", "has exit", "west"),
+    Triple("kitchen", "has exit", "south"),
+    Triple("cellar", "is south of", "kitchen"),
+    Triple("cellar", "has unexplored exit", "west"),
+)
+
+
+def test_a_way_known_in_one_direction_is_known_in_both() -> None:
+    found = beliefs(triples=MAP)
+    assert found.ways("kitchen") == {"west": "hall", "south": "cellar"}
+    assert found.distances() == {"hall": 0, "kitchen": 1, "cellar": 2}
+    assert step_towards(found, "cellar") == "go east"
+
+
+def test_explores_the_nearest_exit_unless_its_plan_says_otherwise() -> None:
+    near = explore(beliefs(triples=MAP), "look")
+    assert near is not None
+    assert near.action == "go north"
+    obs = observation(triples=MAP)
+    planned = Beliefs(
+        obs, get_extractor("textworld"), Task("t", ""), plan="look, west of cellar | last: go east"
+    )
+    far = explore(planned, "look")
+    assert far is not None
+    assert far.action == "go east"
+
+
+def test_a_locked_door_is_no_way_out() -> None:
+    door = (Triple("hall", "has north door", "gate"), Triple("gate", "is", "locked"))
+    move = explore(beliefs(triples=MAP + door), "look")
+    assert move is not None
+    assert move.aim == "look, west of cellar"
+
+
+def test_where_facts_exclude_each_other_the_more_relevant_one_counts() -> None:
+    found = beliefs(triples=(Triple("key", "is in", "box"), Triple("key", "is on", "table")))
+    assert found.holder("key") == "box"
+
+
+def test_recalled_text_is_read_in_the_order_of_its_steps() -> None:
+    memory = (
+        "[step 4] > take key\nYou take the key from the box.\n"
+        "[step 1]\n-= Hall =-\nYou see a box. The box contains a key.\n"
+        "There is an exit to the north."
+    )
+    found = beliefs(memory=memory)
+    assert found.here == "hall"
+    assert found.holds("key")
+
+
+class Words:
+    """Things are alike when they share words: meanings one can count by hand."""
+
+    vocabulary = ("pan", "soup", "kitchen", "tooth", "bath", "rake", "garden")
+
+    def encode(self, texts: list[str]) -> Any:
+        rows = np.array(
+            [[1.0 if word in text else 0.01 for word in self.vocabulary] for text in texts],
+            np.float32,
+        )
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_a_thing_belongs_where_its_like_are() -> None:
+    where = {
+        "kitchen pan": "kitchen", "soup kitchen ladle": "kitchen", "kitchen soup pan": "bathroom",
+        "bath towel": "bathroom", "tooth bath cup": "bathroom", "tooth bath brush": "garden",
+        "garden rake": "garden", "garden hose": "garden",
+    }  # fmt: skip
+    furniture: dict[str, tuple[str, ...]] = {"kitchen": (), "bathroom": (), "garden": ()}
+    found = misfits(where, furniture, Words(), most=2)  # type: ignore[arg-type]
+    assert {(m.thing, m.room) for m in found} == {
+        ("kitchen soup pan", "kitchen"),
+        ("tooth bath brush", "bathroom"),
+    }
+
+
+def test_nothing_is_out_of_place_in_one_room_or_none() -> None:
+    assert misfits({"cup": "hall"}, {"hall": ()}, HashEncoder()) == []
+    assert misfits({}, {}, HashEncoder()) == []
