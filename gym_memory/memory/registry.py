@@ -15,11 +15,16 @@ MEMORIES = Registry(
         "arigraph": "gym_memory.memory.arigraph:AriGraph",
         "none": "gym_memory.memory.none:NoMemory",
         "history": "gym_memory.memory.history:History",
+        "clin": "gym_memory.memory.clin:Clin",
+        "reflexion": "gym_memory.memory.reflexion:Reflexion",
+        "placebo": "gym_memory.memory.placebo:Placebo",
         "oracle": "gym_memory.memory.oracle:OracleGraph",
         "ldm2": "gym_memory.memory.ldm2:LDM2",
         "shuffled": "gym_memory.memory.shuffled:ShuffledGraph",
         "summary": "gym_memory.memory.summary:Summary",
         "stma": "gym_memory.memory.stma:STMA",
+        "rag": "gym_memory.memory.rag:RAG",
+        "simulacra": "gym_memory.memory.simulacra:Simulacra",
     },
 )
 

@@ -1,0 +1,133 @@
+"""A stream of what was observed, searched by meaning: what RAG and Simulacra retrieve from.
+
+An observation that comes again word for word after the same action is the same record, seen anew:
+a long episode repeats itself, so the stream grows with what is different and not with time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.memory.encoders import Encoder, unit
+from gym_memory.memory.episodes import Episode
+from gym_memory.memory.render import fit_episodes
+from gym_memory.memory.vectors import VectorIndex
+
+__all__ = ["Record", "Stream", "fit_records"]
+
+_LONGEST = 20_000
+_LONGEST_ENCODED = 4_000
+
+
+class Record(NamedTuple):
+    """One thing in the stream.
+
+    Attributes:
+        t: Environment step at which it was last observed.
+        text: What was observed, or an insight.
+        action: The action that led there; empty at reset and for an insight.
+        importance: In [1, 10] where it was rated, else 0.
+        insight: Whether it was concluded and not observed.
+    """
+
+    t: int
+    text: str
+    action: str = ""
+    importance: float = 0.0
+    insight: bool = False
+
+
+class Stream:
+    """Records in the order in which they first came, with the vectors of their texts.
+
+    Args:
+        encoder: Encodes texts; each is encoded once, when it is first searched for.
+    """
+
+    def __init__(self, encoder: Encoder):
+        self.encoder = encoder
+        self.records: list[Record] = []
+        self._row: dict[tuple[str, str, bool], int] = {}
+        self._vectors = VectorIndex(encoder.dim)
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return len(self.records)
+
+    def find(self, text: str, action: str) -> Record | None:
+        """The record of that observation, if it was made before."""
+        row = self._row.get((action, text[:_LONGEST], False))
+        return None if row is None else self.records[row]
+
+    def add(self, record: Record) -> None:
+        """Add a record, or note that one was seen again."""
+        record = record._replace(text=record.text[:_LONGEST])
+        key = (record.action, record.text, record.insight)
+        row = self._row.setdefault(key, len(self.records))
+        if row == len(self.records):
+            self.records.append(record)
+        else:
+            self.records[row] = record
+
+    def similarities(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine of every record with the mean of the unit vectors of ``texts``.
+
+        Returns:
+            Shape (number of records,); zeros where all ``texts`` are blank.
+        """
+        texts = [text[:_LONGEST_ENCODED] for text in texts if text.strip()]
+        if not texts or not self.records:
+            return np.zeros(len(self.records), dtype=np.float32)
+        known = len(self._vectors)
+        if known < len(self.records):
+            new = [record.text[:_LONGEST_ENCODED] for record in self.records[known:]]
+            self._vectors.add(range(known, len(self.records)), self.encoder.encode(new))
+        query = unit(self.encoder.encode(texts).mean(axis=0, keepdims=True))
+        return self._vectors.similarities(query)[0]
+
+    def latest(self, n: int) -> list[int]:
+        """Rows of the ``n`` observations made last, the newest first."""
+        rows = [row for row, record in enumerate(self.records) if not record.insight]
+        return sorted(rows, key=lambda row: (-self.records[row].t, -row))[:n]
+
+    def state(self) -> list[list[Any]]:
+        """The records as JSON-able values."""
+        return [list(record) for record in self.records]
+
+    def load_state(self, state: Iterable[Sequence[Any]]) -> None:
+        """Replace the records."""
+        self.restore([Record(*row) for row in state])
+
+    def restore(self, records: Sequence[Record]) -> None:
+        """Go back to records that were a copy of ``records``; keeps vectors of the same texts."""
+        same = 0
+        for old, new in zip(self.records, records, strict=False):
+            if old.text is not new.text and old.text != new.text:
+                break
+            same += 1
+        for row in range(same, len(self._vectors)):
+            self._vectors.remove(row)
+        self.records = list(records)
+        self._row = {(r.action, r.text, r.insight): row for row, r in enumerate(self.records)}
+
+
+def fit_records(records: Iterable[Record], left: int) -> list[tuple[Record, str]]:
+    """The first of ``records`` that fit, each with its text; the last of them may be cut.
+
+    Args:
+        records: Observations, most relevant first.
+        left: Characters, a line end after each text included.
+    """
+    kept = []
+    for record in records:
+        episode = Episode(0, record.t, record.text, record.action)
+        text, _ = fit_episodes([episode], left - 1)
+        if not text:
+            break
+        kept.append((record, text))
+        left -= len(text) + 1
+    return kept
