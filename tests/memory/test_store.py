@@ -94,12 +94,15 @@ def test_update_is_one_step_and_keeps_what_stays(store):
     ]  # fmt: skip
     assert payloads(store, "clin", "other") == [{"score": 0}]
 
+    store.update("clin", "k", "episode", lambda found: found[1:])  # of equal ones the older stays
+    assert [r.seq for r in store.records("clin", "k")] == [1, 5]
+
     def fail(found: list) -> list:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
         store.update("clin", "k", "episode", fail)
-    assert [r.seq for r in store.records("clin", "k")] == [1, 3, 5]
+    assert [r.seq for r in store.records("clin", "k")] == [1, 5]
 
 
 json_values = st.recursive(
@@ -110,7 +113,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@settings(derandomize=True, max_examples=25, deadline=None)
+@settings(derandomize=True, max_examples=15, deadline=None)
 @given(st.lists(json_values, max_size=5))
 def test_any_json_survives_storing_and_exporting(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("store")
@@ -208,14 +211,19 @@ def write(path, name: str, number: int, start) -> None:
     store = Store(path)
     for n in range(number):
         store.add(name, "k", "x", n)
-        store.update("all", "k", "count", lambda found: [sum(found) + 1])
+        store.update("all", "k", "count", count)
+
+
+def count(found: list[int]) -> list[int]:
+    time.sleep(0.002)  # room for another writer to come between, if it could
+    return [sum(found) + 1]
 
 
 def test_processes_write_at_the_same_time_without_loss(path):
     """They also create the file at the same time."""
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(3)
-    writers = [context.Process(target=write, args=(path, f"w{n}", 40, start)) for n in range(3)]
+    writers = [context.Process(target=write, args=(path, f"w{n}", 25, start)) for n in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -223,8 +231,8 @@ def test_processes_write_at_the_same_time_without_loss(path):
         assert writer.exitcode == 0
     store = Store(path)
     for n in range(3):
-        assert payloads(store, f"w{n}") == list(range(40))
-    assert payloads(store, "all") == [120]  # no update was lost
+        assert payloads(store, f"w{n}") == list(range(25))
+    assert payloads(store, "all") == [75]  # no update was lost
 
 
 def test_threads_share_a_store(store):
