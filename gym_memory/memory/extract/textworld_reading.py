@@ -26,7 +26,8 @@ _HEATING = {"fry": "frying", "roast": "roasting", "grill": "grilling"}
 # Recipes
 
 _INGREDIENTS = re.compile(
-    r"^[ \t]*Ingredients:[ \t]*\n(?P<list>(?:[ \t]*[^\s].*\n?)+)", re.MULTILINE
+    r"^[ \t]*Ingredients:[ \t]*\n(?P<list>(?:(?!\s*Directions:)[ \t]*[^\s].*\n?)+)",
+    re.MULTILINE,
 )
 _DIRECTIONS = re.compile(r"^[ \t]*Directions:[ \t]*\n(?P<list>(?:[ \t]*[^\s].*\n?)+)", re.MULTILINE)
 _DIRECTION = re.compile(r"(?P<verb>[a-z]+) (?:the )?(?P<name>[^\n]{1,80})", re.IGNORECASE)
