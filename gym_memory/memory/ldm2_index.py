@@ -1,0 +1,269 @@
+"""LDM2's tuples and the two-level index over them: goal types, then observation types (3.2).
+
+A :class:`Library` never changes: adding gives a new one that shares what stayed the same, so a
+snapshot or a fork of the memory costs nothing. All ways to fill one are an :class:`Addition`,
+plain values that a store or a saved state keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.memory.encoders import Encoder, unit
+from gym_memory.types import Step
+
+__all__ = ["Addition", "Entry", "Example", "Library", "Process", "pending"]
+
+_DECIMALS = 5
+"""Digits of a cosine that count, so that the last bits of a matrix product never do."""
+_EXAMPLES_OF_A_TYPE = 3
+_TOKEN = re.compile(r"\w+")
+_SUBGOAL = re.compile(r"^Subgoal \d+: (.*) - (incomplete|complete)$", re.MULTILINE)
+_PROGRESS = 1.0
+"""Weight of what remains to be done beside the observation, in a tuple's vector."""
+
+Vectors = NDArray[np.float32]
+
+
+class Example(NamedTuple):
+    """A standard state-action tuple ``<g, h, o -> a>`` (Eq. 1).
+
+    Attributes:
+        goal: g, the task's goal.
+        history: h, the subgoals judged and a summary of what was done before (Eq. 6).
+        observation: o, what was seen.
+        action: a, what was done then.
+    """
+
+    goal: str
+    history: str
+    observation: str
+    action: str
+
+
+class Process(NamedTuple):
+    """A decision process that others of its goal type are measured against (Eqs. 4 and 10)."""
+
+    goal_type: str
+    score: float
+    steps: tuple[Step, ...]
+
+
+class Entry(NamedTuple):
+    """A tuple and its place in the index."""
+
+    goal_type: str
+    observation_type: str
+    example: Example
+
+
+class Addition(NamedTuple):
+    """Tuples that enter one batch memory together, and the processes they come from."""
+
+    batch: int
+    entries: tuple[Entry, ...]
+    processes: tuple[Process, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for a store or a file."""
+        return {
+            "batch": self.batch,
+            "entries": [[e.goal_type, e.observation_type, *e.example] for e in self.entries],
+            "processes": [
+                [p.goal_type, p.score, [[s.t, s.action, s.text, s.reward] for s in p.steps]]
+                for p in self.processes
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Addition:
+        """The inverse of :meth:`to_json`."""
+        return cls(
+            int(value["batch"]),
+            tuple(Entry(row[0], row[1], Example(*row[2:])) for row in value["entries"]),
+            tuple(
+                Process(name, score, tuple(Step(t, text, a, r) for t, a, text, r in steps))
+                for name, score, steps in value["processes"]
+            ),
+        )
+
+
+def pending(history: str) -> str:
+    r"""What the incomplete subgoals of a history ask for, without the things they speak of.
+
+    Words that several subgoals share are names (the egg to be cracked, then fried), which differ
+    from one instance of a task to the next, so they are left out.
+
+    >>> pending("Subgoal 1: crack egg - complete\nSubgoal 2: fry egg - incomplete\nSummary: -")
+    'fry'
+    """
+    found = [(_TOKEN.findall(text.lower()), state) for text, state in _SUBGOAL.findall(history)]
+    counts = Counter(word for words, _ in found for word in set(words))
+    left = [[w for w in words if counts[w] == 1] for words, state in found if state[0] == "i"]
+    return ". ".join(" ".join(words) for words in left)
+
+
+class _Situation(NamedTuple):
+    """An observation type: its tuples and their vectors, float32 of shape (n, dim)."""
+
+    examples: tuple[Example, ...]
+    vectors: Vectors
+    total: Vectors
+
+    def with_more(self, examples: Sequence[Example], keys: Vectors, seen: Vectors) -> _Situation:
+        return _Situation(
+            (*self.examples, *examples),
+            np.concatenate([self.vectors, keys]),
+            self.total + seen.sum(axis=0),
+        )
+
+
+class _Goals(NamedTuple):
+    """A goal type: some of its goals, its observation types, the best process."""
+
+    goals: tuple[str, ...]
+    total: Vectors
+    situations: dict[str, _Situation]
+    centers: Vectors
+    best: Process | None
+
+
+class Library:
+    """All batch memories, indexed.
+
+    Args:
+        encoder: Encodes goals, observations and what remains to be done. It keeps one vector of
+            ``4 * encoder.dim`` bytes a tuple (100,000 tuples: 102 MB of ``hash``, 154 of MiniLM).
+
+    Attributes:
+        additions: All that was added, in order; a library is rebuilt from them.
+    """
+
+    def __init__(self, encoder: Encoder):
+        self.encoder = encoder
+        self.additions: tuple[Addition, ...] = ()
+        self._batches: dict[int, dict[str, _Goals]] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        """Number of tuples."""
+        return self._size
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Numbers of the batch memories."""
+        return tuple(sorted(self._batches))
+
+    def extended(self, additions: Iterable[Addition]) -> Library:
+        """A library with more tuples; this one stays as it is."""
+        new = Library(self.encoder)
+        new.additions, new._size = self.additions, self._size
+        new._batches = {batch: dict(kinds) for batch, kinds in self._batches.items()}
+        for addition in additions:
+            new._add(addition)
+        return new
+
+    def _add(self, addition: Addition) -> None:
+        self.additions += (addition,)
+        self._size += len(addition.entries)
+        kinds = self._batches.setdefault(addition.batch, {})
+        grouped: dict[str, dict[str, list[Example]]] = {}
+        for goal_type, situation, example in addition.entries:
+            grouped.setdefault(goal_type, {}).setdefault(situation, []).append(example)
+        for name, situations in grouped.items():
+            kinds[name] = self._grown(kinds.get(name), situations)
+        for process in addition.processes:
+            if process.goal_type in kinds:
+                kinds[process.goal_type] = kinds[process.goal_type]._replace(best=process)
+
+    def _grown(self, kind: _Goals | None, added: Mapping[str, Sequence[Example]]) -> _Goals:
+        nothing = np.zeros(self.encoder.dim, dtype=np.float32)
+        none = _Situation((), np.empty((0, self.encoder.dim), dtype=np.float32), nothing)
+        kind = kind or _Goals((), nothing, {}, none.vectors, None)
+        situations, total = dict(kind.situations), kind.total
+        goals: dict[str, None] = dict.fromkeys(kind.goals)
+        for name, examples in added.items():
+            seen = self.encoder.encode([e.observation for e in examples])
+            keys = self.keys(seen, [e.history for e in examples])
+            situations[name] = situations.get(name, none).with_more(examples, keys, seen)
+            total = total + self.encoder.encode([e.goal for e in examples]).sum(axis=0)
+            goals.update(dict.fromkeys(e.goal for e in examples))
+        centers = unit(np.stack([situation.total for situation in situations.values()]))
+        shown = tuple(goals)[:_EXAMPLES_OF_A_TYPE]
+        return _Goals(shown, total, situations, centers, kind.best)
+
+    def keys(self, observations: Vectors, histories: Sequence[str]) -> Vectors:
+        """What tuples are compared by: the observation and the subgoals that remain."""
+        left = self.encoder.encode([pending(history) for history in histories])
+        return unit(observations + np.float32(_PROGRESS) * left)
+
+    # ------------------------------------------------------------ the first level
+
+    def goal_types(self, batch: int) -> dict[str, tuple[str, ...]]:
+        """Goal types of a batch memory and some goals of each."""
+        return {name: kind.goals for name, kind in self._batches.get(batch, {}).items()}
+
+    def nearest_goal_type(self, batch: int, goal: str) -> tuple[str, float]:
+        """The goal type of the nearest centre and its cosine; ("", -1) in an empty batch."""
+        kinds = self._batches.get(batch)
+        if not kinds:
+            return "", -1.0
+        centers = unit(np.stack([kind.total for kind in kinds.values()]))
+        near = np.round(centers @ self.encoder.encode([goal])[0], _DECIMALS)
+        return list(kinds)[int(near.argmax())], float(near.max())
+
+    def best(self, batch: int, goal_type: str) -> Process | None:
+        """The best process known for a goal type."""
+        kind = self._batches.get(batch, {}).get(goal_type)
+        return kind.best if kind else None
+
+    # ------------------------------------------------------------ the second level
+
+    def observation_types(self, batch: int, goal_type: str) -> dict[str, list[str]]:
+        """Observation types of a goal type and some observations of each."""
+        return {
+            name: [example.observation for example in situation.examples[:_EXAMPLES_OF_A_TYPE]]
+            for name, situation in self._batches[batch][goal_type].situations.items()
+        }
+
+    def nearest_observation_type(self, batch: int, goal_type: str, seen: Vectors) -> str:
+        """The observation type of the nearest centre.
+
+        Args:
+            batch: A batch memory.
+            goal_type: One of its goal types.
+            seen: The observation's vector, of shape (dim,).
+        """
+        kind = self._batches[batch][goal_type]
+        return list(kind.situations)[int(np.round(kind.centers @ seen, _DECIMALS).argmax())]
+
+    def nearest(
+        self, batch: int, goal_type: str, situation: str, key: Vectors, k: int
+    ) -> list[tuple[float, Example]]:
+        """The ``k`` tuples of an observation type that are nearest to a key, best first.
+
+        Of equally near ones the one that came first; no two with the same observation,
+        subgoals and action.
+        """
+        examples, vectors, _ = self._batches[batch][goal_type].situations[situation]
+        near = np.round(vectors @ key, _DECIMALS)
+        order = np.argsort(-near, kind="stable")
+        return list(_distinct(((float(near[i]), examples[i]) for i in order), k))
+
+
+def _distinct(ranked: Iterable[tuple[float, Example]], k: int) -> Iterator[tuple[float, Example]]:
+    """The first ``k`` that say something new."""
+    told: set[tuple[str, str, str]] = set()
+    for near, example in ranked:
+        if len(told) == k:
+            return
+        said = (example.observation, pending(example.history), example.action)
+        if said not in told:
+            told.add(said)
+            yield near, example
