@@ -281,7 +281,7 @@ class VersionedFacts:
     def fork(self) -> Self:
         """An independent graph in the same state.
 
-        Copies the tables, O(n) at the speed of ``dict.copy``; facts and rows are shared until
+        Copies the tables, O(history) at the speed of a copy; facts and rows are shared until
         one of the two graphs changes them. Snapshots taken so far serve both.
         """
         twin = type(self).__new__(type(self))
