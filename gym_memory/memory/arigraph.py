@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal, get_args
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, Memory
+from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
 from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
 from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect
 from gym_memory.memory.render import Page, fact_block, fit_episodes
 from gym_memory.memory.rewind import REWIND, rewind
 from gym_memory.memory.roles import (
@@ -45,6 +46,8 @@ class AriGraph(Memory):
     and adds the observation as an episodic vertex tied to all of its facts. A recall is
     Algorithm 1: facts first, then the ``episodes`` observations that score best by equation 1
     against them, then, unless ``exploration`` is off, all exits that nobody took (Algorithm 3).
+    Where the focus asks about the past ("where was the key at step 12?"), dated facts come before
+    the observations: see :mod:`gym_memory.memory.past`.
 
     Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
     entities in view, the policy's focus and the task. ``structural``, the default, needs no
@@ -208,7 +211,9 @@ class AriGraph(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Facts and observations that matter now, within ``budget`` tokens."""
         with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
-        page = Page(budget - budget // _EPISODES_SHARE if with_episodes else budget)
+        past = self._recall_past(cue, budget)
+        left = budget - count_tokens(f"{past}\n") if past else budget
+        page = Page(left - left // _EPISODES_SHARE if with_episodes else left)
         exploration = self.exploration and (
             self._explore is None or self._explore(cue.focus, self._task)
         )
@@ -218,14 +223,26 @@ class AriGraph(Memory):
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
             self._structure.put_unexplored(page)
-        text = page.text()
+        text = "\n".join(filter(None, (page.text(), past)))
         episodes: tuple[str, ...] = ()
         if with_episodes:
-            left = budget * CHARS_PER_TOKEN - len(text) - bool(text)
-            told, episodes = fit_episodes(self._search_episodes(relevant, cue), left)
+            room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
+            told, episodes = fit_episodes(self._search_episodes(relevant, cue), room)
             text = f"{text}\n{told}" if text and told else text or told
         self._tokens = count_tokens(text)
         return Recall(text, tuple(page.triples), episodes)
+
+    def _recall_past(self, cue: Cue, budget: int) -> str:
+        """What the cue's focus asks about the past, in at most half of the budget."""
+        if not (self.semantic and asks_about_past(cue.focus)):
+            return ""
+        dated = self._recollect(cue.focus)
+        return dated_lines(dated, check_budget(budget) * CHARS_PER_TOKEN // 2)
+
+    def _recollect(self, focus: str) -> list[Dated]:
+        """Dated facts that answer a question about the past."""
+        names = self._structure.named(focus)
+        return recollect(self.graph, focus, names, self._origin)
 
     def _search_around(self, cue: Cue, page: Page, *, exploration: bool) -> list[Triple]:
         """Structural search; fills the page and returns the facts to search episodes with."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import zlib
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.past import Dated
 from gym_memory.memory.render import render_facts
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Recall, Task, Triple
@@ -34,18 +36,24 @@ class ShuffledGraph(AriGraph):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """The recall of AriGraph with the objects of its facts permuted."""
         honest = super().recall(cue, budget)
-        key = f"{self._task.id}/{self._seed}/{len(self.store)}"
-        objects = [fact.object for fact in honest.triples]
-        random.Random(zlib.crc32(key.encode())).shuffle(objects)
-        triples = tuple(
-            Triple(fact.subject, fact.relation, obj)
-            for fact, obj in zip(honest.triples, objects, strict=True)
-        )
+        triples = tuple(self._permuted(honest.triples))
         told = render_facts(honest.triples)
         assert honest.text.startswith(told)
         text = render_facts(triples) + honest.text[len(told) :]
         self._tokens = count_tokens(text)
         return honest._replace(text=text, triples=triples)
+
+    def _recollect(self, focus: str) -> list[Dated]:
+        dated = super()._recollect(focus)
+        facts = self._permuted([fact for _, fact in dated])
+        return [(t, fact) for (t, _), fact in zip(dated, facts, strict=True)]
+
+    def _permuted(self, facts: Sequence[Triple]) -> list[Triple]:
+        """The facts with their objects permuted."""
+        key = f"{self._task.id}/{self._seed}/{len(self.store)}"
+        objects = [fact.object for fact in facts]
+        random.Random(zlib.crc32(key.encode())).shuffle(objects)
+        return [fact._replace(object=obj) for fact, obj in zip(facts, objects, strict=True)]
 
     def snapshot(self) -> Any:
         """As AriGraph's, with the seed."""

@@ -3,9 +3,9 @@
 What is ranked, most useful first:
 
 1. the agent's place: what is in it, its ways, doors and exits; the inventory;
-2. what the policy's focus, the task and the valid actions name, with where that is, and what
-   was read (recipes, notes, uses: every fact that is neither a place nor a state nor a way),
-   latest first, with the things it is about;
+2. the ways to and around the places that the policy's focus names; what the focus, the task and
+   the valid actions name, with where that is; what was read (recipes, notes, uses: every fact
+   that is neither a place nor a state nor a way), latest first, with the things it is about;
 3. exits of all known places that nobody took (Algorithm 3), nearest first;
 4. the map, nearest first: ways and doors. Of the two directions of a way only the one that
    leads away from the agent is given;
@@ -215,6 +215,11 @@ class StructuralIndex:
 
     # ------------------------------------------------------------ questions
 
+    def named(self, text: str) -> tuple[str, ...]:
+        """As :meth:`entities_in`, with what the graph learnt since the last call."""
+        self._sync()
+        return self.entities_in(text)
+
     def entities_in(self, text: str) -> tuple[str, ...]:
         """Known entities that ``text`` names, in its order; of nested names the longest."""
         found = self._named.get(text)
@@ -336,11 +341,12 @@ class _View:
 class _Ranking:
     """One answer of the index."""
 
-    __slots__ = ("cards", "index", "page", "shown")
+    __slots__ = ("cards", "index", "page", "shown", "ways")
 
     def __init__(self, index: StructuralIndex, page: Page):
         self.index, self.page, self.cards = index, page, index.cards
         self.shown: set[str] = set()
+        self.ways: dict[Triple, None] = {}  # those shown before the map's turn
 
     def fill(self, cue: Cue, *, exploration: bool) -> int:
         """The parts in their order."""
@@ -357,6 +363,7 @@ class _Ranking:
             self.put((next(ways)[1],))
             self.show_doors(here)
         self.show_inside(INVENTORY)
+        self.show_ways_to(cue.focus, here)
         self.show_named(cue)
         self.show_knowledge(keep=page.left // 3)
         relevant = len(page.triples)
@@ -417,6 +424,30 @@ class _Ranking:
                 if name not in self.shown:
                     self.show_where(name)
 
+    def show_ways_to(self, plan: str, here: str | None) -> None:
+        """The way to every place that the plan names, and the ways around it."""
+        index = self.index
+        for name in index.entities_in(plan):
+            if name not in index.mapped or name == here:
+                continue
+            facts, place = [], here
+            for direction, following in (here and index.graph.shortest_path(here, name)) or ():
+                facts.append(index.place(place or "").ways[direction])
+                place = following
+            facts += index.place(name).ways.values()
+            self.put_ways(facts)
+
+    def put_ways(self, facts: Iterable[Triple]) -> None:
+        """Ways that were not shown yet, in this or the other direction."""
+        fresh: dict[Triple, None] = {}
+        for subject, relation, obj in facts:
+            back = way_relation(OPPOSITE[direction_of(relation) or ""])
+            told = {Triple(subject, relation, obj), Triple(obj, back, subject)}
+            if told.isdisjoint(self.ways) and told.isdisjoint(fresh):
+                fresh[Triple(subject, relation, obj)] = None
+        self.ways.update(fresh)
+        self.page.put(fact_block(fresh))
+
     def show_knowledge(self, keep: int) -> None:
         """What was read, latest first, and the things that it is about."""
         for subject, relation, obj in reversed(self.index.knowledge):
@@ -438,7 +469,10 @@ class _Ranking:
         """Ways and doors, place by place."""
         page = self.page
         for place, block in ways:
-            page.put(block)
+            if self.ways:
+                self.put_ways(block.triples)
+            else:
+                page.put(block)
             self.show_doors(place)
             if page.left <= keep or page.full:
                 return

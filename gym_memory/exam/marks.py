@@ -1,0 +1,124 @@
+"""Marks: shares of right answers by memory, budget and kind of question."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_memory.exam.questions import KINDS
+from gym_memory.exam.sitting import Answer
+
+__all__ = ["AGES", "ALL", "UNSEEN", "Mark", "by_age", "by_length", "marks"]
+
+ALL, UNSEEN = "all", "unseen"
+"""All kinds that have an answer; the kind that has none."""
+AGES = (5, 15, 50, 150, 500)
+"""Upper ends, in steps, of the ranges of ages by which answers are sorted."""
+_RESAMPLES = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """One cell of the table.
+
+    Attributes:
+        memory: The memory.
+        budget: Tokens that a recall was allowed.
+        kind: Kind of question, or ``all`` of those that have an answer.
+        n: Number of questions.
+        right: Share answered right, in [0, 1].
+        wrong: Share answered by something else.
+        ci: 95 % bootstrap interval of ``right`` over episodes; None for a single one.
+        tokens: Mean tokens of the recalls.
+    """
+
+    memory: str
+    budget: int
+    kind: str
+    n: int
+    right: float
+    wrong: float
+    ci: tuple[float, float] | None
+    tokens: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, rounded."""
+        record = dataclasses.asdict(self)
+        for name in ("right", "wrong", "tokens"):
+            record[name] = round(record[name], 4)
+        record["ci"] = None if self.ci is None else [round(end, 4) for end in self.ci]
+        return record
+
+
+def marks(answers: Iterable[Answer]) -> list[Mark]:
+    """A mark for every memory, budget and kind, and one for all kinds that have an answer."""
+    cells: dict[tuple[str, int, str], list[Answer]] = {}
+    for answer in answers:
+        kind = answer.question.kind
+        for name in (kind,) if kind == UNSEEN else (kind, ALL):
+            cells.setdefault((answer.memory, answer.budget, name), []).append(answer)
+    order = {kind: i for i, kind in enumerate((*KINDS, ALL))}
+    memories = {memory: i for i, memory in enumerate(dict.fromkeys(m for m, _, _ in cells))}
+    keys = sorted(cells, key=lambda cell: (cell[1], memories[cell[0]], order[cell[2]]))
+    return [_mark(*key, cells[key]) for key in keys]
+
+
+def _mark(memory: str, budget: int, kind: str, answers: Sequence[Answer]) -> Mark:
+    n = len(answers)
+    wrong = sum(answer.verdict == "wrong" for answer in answers) / n
+    tokens = sum(answer.tokens for answer in answers) / n
+    return Mark(memory, budget, kind, n, _share(answers), wrong, _interval(answers), tokens)
+
+
+def _share(answers: Sequence[Answer]) -> float:
+    return sum(answer.verdict == "right" for answer in answers) / len(answers)
+
+
+def _interval(answers: Iterable[Answer]) -> tuple[float, float] | None:
+    """Interval of the share over episodes: questions about one game are not independent."""
+    games: dict[tuple[str, int], list[Answer]] = {}
+    for answer in answers:  # both policies and all lengths of a seed play the same game
+        games.setdefault((answer.env, answer.seed), []).append(answer)
+    if len(games) < 2:
+        return None
+    counts = sorted((sum(a.verdict == "right" for a in g), len(g)) for g in games.values())
+    right, total = np.array(counts, dtype=float).T
+    chosen = np.random.default_rng(0).integers(len(counts), size=(_RESAMPLES, len(counts)))
+    shares = right[chosen].sum(axis=1) / total[chosen].sum(axis=1)
+    low, high = np.quantile(shares, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def by_age(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers by memory, budget and age of the evidence."""
+
+    def oldest(answer: Answer) -> int | None:
+        age = answer.question.age
+        return None if age is None else next((end for end in AGES if age <= end), age)
+
+    return _split(answers, "age", oldest)
+
+
+def by_length(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers, of all kinds that have one, by memory, budget and length."""
+    return _split(answers, "length", lambda a: None if a.question.kind == UNSEEN else a.length)
+
+
+def _split(
+    answers: Iterable[Answer], name: str, key: Callable[[Answer], int | None]
+) -> list[dict[str, Any]]:
+    cells: dict[tuple[str, int, int], list[Answer]] = {}
+    for answer in answers:
+        value = key(answer)
+        if value is not None:
+            cells.setdefault((answer.memory, answer.budget, value), []).append(answer)
+    return [
+        {
+            "memory": memory, "budget": budget, name: value, "n": len(cell),
+            "right": round(_share(cell), 4),
+        }
+        for (memory, budget, value), cell in cells.items()
+    ]  # fmt: skip
