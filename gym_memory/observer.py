@@ -10,7 +10,7 @@ action changes it; nothing else changes the world of these games. Besides, one k
 * what an own action brought about;
 * which key fits a lock once it turned in it;
 * what a text told in words: a recipe, what an appliance does, which key opens what, and where
-  something is, if that was read in a note;
+  something is, if a note or the goal says so;
 * that a thing is locked, and not merely shut, once the text said so.
 
 For scoring only: a memory never sees any of this.
@@ -140,7 +140,11 @@ class IdealObserver:
             before = next((s for s in _OPENNESS if self._was(obj, s)), None)
             turned = {before, world.openness.get(obj)} == {"locked", "closed"}
             return turned or shown.says(subject, obj, r"\b(?:opens?|(?:un)?lock(?:ed)?)\b")
-        return relation in LOCATIONS and shown.is_read and shown.says(subject, obj)
+        if relation in LOCATIONS and shown.says(subject, obj):
+            return shown.is_read or (
+                shown.is_first and shown.says(obj, r"\b(?:lies|stands) (?:in|on)\b")
+            )
+        return False
 
 
 class _World:
@@ -194,7 +198,7 @@ class _Shown:
         self._description = text[banner.end() :] if banner else ""
         looked = _LOOKED.fullmatch(action)
         self._looked_at = looked["name"] if looked else ""
-        self._first = not action
+        self.is_first = not action
         self._sentences: list[str] | None = None
 
     @property
@@ -223,7 +227,7 @@ class _Shown:
 
     def speaks_of_lock(self, thing: str) -> bool:
         """Whether the text says that something is locked."""
-        text = self._description if self._first else f"{self.answer}\n{self._description}"
+        text = self._description if self.is_first else f"{self.answer}\n{self._description}"
         name = re.escape(thing)
         forms = (
             rf"\blocked (?:[\w -]{{1,30}} looking )?{name}\b",

@@ -72,11 +72,24 @@ def write_quality(
     folder.mkdir(parents=True, exist_ok=True)
     numbers, picture = folder / "quality.json", folder / "quality.png"
     record = quality_record(episodes, **settings)
-    text = json.dumps({k: v for k, v in record.items() if k != "tasks"}, indent=1)
-    tasks = ",\n".join(f"  {json.dumps(task)}" for task in record["tasks"])
-    numbers.write_text(f'{text[:-2]},\n "tasks": [\n{tasks}\n ]\n}}\n', encoding="utf-8")
+    numbers.write_text(_one_entry_a_line(record), encoding="utf-8")
     plot_growth(record["curves"], picture)
     return numbers, picture
+
+
+def _one_entry_a_line(record: Mapping[str, Any]) -> str:
+    """JSON that a diff can be read of: each entry of each part on a line of its own."""
+    parts = []
+    for name, part in record.items():
+        if isinstance(part, dict):
+            lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in part.items()]
+            start, end = "{", "}"
+        else:
+            lines = [json.dumps(value) for value in part]
+            start, end = "[", "]"
+        body = ",\n  ".join(lines)
+        parts.append(f" {json.dumps(name)}: {start}\n  {body}\n {end}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def plot_growth(shown: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
@@ -88,19 +101,20 @@ def plot_growth(shown: Mapping[str, Mapping[str, Sequence[float]]], path: Path) 
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    figure = Figure(figsize=(13, 4.6), layout="constrained")
     size, rate = figure.subplots(1, 2)
-    for name, series in shown.items():
-        size.plot(series["live"], label=name)
+    for number, (name, series) in enumerate(shown.items()):
+        style = {"linestyle": ("-", "--", ":")[number // 10 % 3], "linewidth": 1.2}
+        size.plot(series["live"], label=name, **style)
         updates = np.asarray(series["updates"], dtype=float)
         window = np.ones(min(_WINDOW, len(updates)))
         smooth = np.convolve(updates, window, "same")
         smooth /= np.convolve(np.ones(len(updates)), window, "same")
-        rate.plot(smooth, label=name)
+        rate.plot(smooth, **style)
     size.set(xlabel="step", ylabel="live facts", title="Size of the graph", ylim=(0, None))
     rate.set(
         xlabel="step", ylabel=f"facts retired a step (mean of {_WINDOW})", title="Updates",
         ylim=(0, None),
     )  # fmt: skip
-    size.legend(fontsize="small")
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    figure.legend(loc="outside right center", fontsize="x-small")
+    figure.savefig(path, dpi=90, metadata={"Software": None})
