@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,10 +81,9 @@ class RAG(Memory):
         stream = self._stream
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         similar = stream.similarities([cue.text, cue.focus])
-        hidden = set(stream.latest(self.recent + 1)) if self.recent else set[int]()
+        hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))
         ranked = []
-        times = np.array([record.t for record in stream.records], dtype=np.int64)
-        for row in np.lexsort((-times, -similar)).tolist():
+        for row in np.lexsort((-stream.times, -similar)):
             record = stream.records[row]
             if row not in hidden and record.text != cue.text and record.text.strip():
                 ranked.append(record)

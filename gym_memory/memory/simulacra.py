@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from itertools import islice, takewhile
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 __all__ = ["Simulacra", "told_insights"]
 
 _STATEMENTS = 100
-"""Latest records that a reflection looks at, as in Park et al."""
+"""Most records that a reflection looks at, as in Park et al."""
 _MOST_INSIGHTS = 5
 _SEEN = frozenset(
     {"is", "has exit", *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)}
@@ -66,9 +67,9 @@ class Simulacra(Memory):
 
         score = scaled(decay ** age) + scaled(importance) + scaled(cosine)
 
-    each term min-max scaled to [0, 1] over the candidates. When the importance of what came in
-    since the last reflection sums up to more than ``threshold``, the latest records are reflected
-    on, and the insights join the stream.
+    each term min-max scaled to [0, 1] over the stream. When the importance of what came in since
+    the last reflection sums up to more than ``threshold``, these records are reflected on, and the
+    insights join the stream.
 
     What differs from the paper: age counts environment steps since a record was last *observed*,
     not retrieved, for a recall must not change what the next one answers; a reflection is one
@@ -125,7 +126,7 @@ class Simulacra(Memory):
     def _clear(self) -> None:
         self._stream = Stream(self._encoder)
         self._now = self._tokens = 0
-        self._pending = 0.0
+        self._pending, self._reflected = 0.0, -1
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
@@ -140,29 +141,26 @@ class Simulacra(Memory):
         self._now = step.t
         self._pending += rated
         if self.threshold is not None and self._pending > self.threshold:
-            self._pending = 0.0
-            rows = sorted(self._stream.latest(_STATEMENTS), key=self._time)
-            for insight in self._reflect([self._told(row) for row in rows], self._task):
+            statements = self._since(self._reflected)
+            self._pending, self._reflected = 0.0, step.t
+            for insight in self._reflect(statements, self._task):
                 rated = self._rate(insight, self._task)
                 self._stream.add(Record(step.t, insight, "", rated, insight=True))
 
-    def _time(self, row: int) -> tuple[int, int]:
-        return self._stream.records[row].t, row
-
-    def _told(self, row: int) -> str:
-        record = self._stream.records[row]
-        return render_episode(Episode(0, record.t, record.text, record.action))
+    def _since(self, t: int) -> list[str]:
+        """Observations made after step ``t`` as a transcript shows them, oldest first."""
+        latest = (self._stream.records[row] for row in islice(self._stream.latest(), _STATEMENTS))
+        new = list(takewhile(lambda record: record.t > t, latest))
+        return [render_episode(Episode(0, r.t, r.text, r.action)) for r in reversed(new)]
 
     # ------------------------------------------------------------ retrieval
 
     def scores(self, cue: Cue) -> NDArray[np.float64]:
         """The score of every record, in the order in which they came; shape (records,)."""
-        records = self._stream.records
-        times = np.array([record.t for record in records], dtype=np.float64)
-        importance = np.array([record.importance for record in records], dtype=np.float64)
         relevance = self._stream.similarities([cue.text, cue.focus]).astype(np.float64)
-        recency = self.decay ** (self._now - times)
-        return np.round(_scaled(recency) + _scaled(importance) + _scaled(relevance), 6)
+        recency = self.decay ** (self._now - self._stream.times)
+        score = _scaled(recency) + _scaled(self._stream.importance) + _scaled(relevance)
+        return np.round(score, 6)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Insights, then retrieved and latest observations in order of time.
@@ -172,15 +170,14 @@ class Simulacra(Memory):
         """
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         records = self._stream.records
-        latest = self._stream.latest(self.recent + 1)
+        latest = list(islice(self._stream.latest(), self.recent + 1))
         newest = [records[row] for row in latest if records[row].text != cue.text]
         shown = fit_records(newest[: self.recent], left // 2)
         left -= sum(len(text) + 1 for _, text in shown)
         insights: list[str] = []
         found: list[Record] = []
         hidden = set(latest)
-        scores = self.scores(cue)
-        for row in np.lexsort((np.arange(len(records)), -scores)).tolist():
+        for row in np.argsort(-self.scores(cue), kind="stable"):
             if len(insights) + len(found) == self.k:
                 break
             record = records[row]
@@ -210,21 +207,25 @@ class Simulacra(Memory):
             "task": list(self._task),
             "now": self._now,
             "pending": self._pending,
+            "reflected": self._reflected,
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
         self._task = Task(*state["task"])
         self._now, self._pending = int(state["now"]), float(state["pending"])
+        self._reflected = int(state["reflected"])
         self._stream.load_state(state["records"])
 
     def snapshot(self) -> Any:
         """The present state; copies references."""
-        return tuple(self._stream.records), self._task, self._now, self._pending
+        return (
+            tuple(self._stream.records), self._task, self._now, self._pending, self._reflected
+        )  # fmt: skip
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
-        records, self._task, self._now, self._pending = snapshot
+        records, self._task, self._now, self._pending, self._reflected = snapshot
         self._stream.restore(records)
 
     def fork(self) -> Memory:

@@ -6,7 +6,7 @@ a long episode repeats itself, so the stream grows with what is different and no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,8 @@ class Stream:
         self.encoder = encoder
         self.records: list[Record] = []
         self._row: dict[tuple[str, str, bool], int] = {}
+        self._by_time: dict[int, None] = {}  # rows, the one seen last at the end
+        self._numbers = np.zeros((16, 2))
         self._vectors = VectorIndex(encoder.dim)
 
     def __len__(self) -> int:
@@ -70,8 +72,25 @@ class Stream:
         row = self._row.setdefault(key, len(self.records))
         if row == len(self.records):
             self.records.append(record)
+            if row == len(self._numbers):
+                self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
         else:
             self.records[row] = record
+            del self._by_time[row]
+        self._by_time[row] = None
+        self._numbers[row] = record.t, record.importance
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """When every record was last seen; shape (number of records,), not to be changed."""
+        times: NDArray[np.float64] = self._numbers[: len(self.records), 0]
+        return times
+
+    @property
+    def importance(self) -> NDArray[np.float64]:
+        """The importance of every record; shape (number of records,), not to be changed."""
+        importance: NDArray[np.float64] = self._numbers[: len(self.records), 1]
+        return importance
 
     def similarities(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Cosine of every record with the mean of the unit vectors of ``texts``.
@@ -89,10 +108,9 @@ class Stream:
         query = unit(self.encoder.encode(texts).mean(axis=0, keepdims=True))
         return self._vectors.similarities(query)[0]
 
-    def latest(self, n: int) -> list[int]:
-        """Rows of the ``n`` observations made last, the newest first."""
-        rows = [row for row, record in enumerate(self.records) if not record.insight]
-        return sorted(rows, key=lambda row: (-self.records[row].t, -row))[:n]
+    def latest(self) -> Iterator[int]:
+        """Rows of the observations, the one made last first."""
+        return (row for row in reversed(self._by_time) if not self.records[row].insight)
 
     def state(self) -> list[list[Any]]:
         """The records as JSON-able values."""
@@ -113,6 +131,10 @@ class Stream:
             self._vectors.remove(row)
         self.records = list(records)
         self._row = {(r.action, r.text, r.insight): row for row, r in enumerate(self.records)}
+        rows = sorted(range(len(self.records)), key=lambda row: (self.records[row].t, row))
+        self._by_time = dict.fromkeys(rows)
+        numbers = [(record.t, record.importance) for record in self.records]
+        self._numbers = np.array([*numbers, (0, 0)], dtype=np.float64)
 
 
 def fit_records(records: Iterable[Record], left: int) -> list[tuple[Record, str]]:

@@ -76,7 +76,8 @@ def belief(slots: Slots) -> str:
     ]
     facts = _known_after(trace, slots["task"], facts)
     told = {"says", "requires", "needs to be", "mentions"}
-    done = [*past["Completed actions"], *(f"* {s.action}" for s in trace if s.action)]
+    new = trace[-1:] if slots["previous"].strip() else trace
+    done = [*past["Completed actions"], *(f"* {s.action}" for s in new if s.action)]
     sections = {
         "Completed actions": done[-40:],
         "Places": [sentence_of(f) for f in facts if f.relation not in told],
