@@ -11,7 +11,7 @@ import numpy as np
 from gym_memory.exam.questions import KINDS
 from gym_memory.exam.sitting import Answer
 
-__all__ = ["AGES", "ALL", "UNSEEN", "Mark", "by_age", "by_length", "marks"]
+__all__ = ["AGES", "ALL", "UNSEEN", "Mark", "ahead", "by_age", "by_game", "by_length", "marks"]
 
 ALL, UNSEEN = "all", "unseen"
 """All kinds that have an answer; the kind that has none."""
@@ -103,17 +103,23 @@ def by_age(answers: Iterable[Answer]) -> list[dict[str, Any]]:
 
 
 def by_length(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    """Share of right answers, of all kinds that have one, by memory, budget and length."""
-    return _split(answers, "length", lambda a: None if a.question.kind == UNSEEN else a.length)
+    """Share of right answers by memory, budget and length of the episode."""
+    return _split(answers, "length", lambda answer: answer.length)
+
+
+def by_game(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers by memory, budget, environment and policy."""
+    return _split(answers, "game", lambda answer: f"{answer.env} {answer.policy}")
 
 
 def _split(
-    answers: Iterable[Answer], name: str, key: Callable[[Answer], int | None]
+    answers: Iterable[Answer], name: str, key: Callable[[Answer], int | str | None]
 ) -> list[dict[str, Any]]:
-    cells: dict[tuple[str, int, int], list[Answer]] = {}
+    """Shares of right answers, among the questions that have an answer."""
+    cells: dict[tuple[str, int, Any], list[Answer]] = {}
     for answer in answers:
         value = key(answer)
-        if value is not None:
+        if value is not None and answer.question.kind != UNSEEN:
             cells.setdefault((answer.memory, answer.budget, value), []).append(answer)
     return [
         {
@@ -122,3 +128,26 @@ def _split(
         }
         for (memory, budget, value), cell in cells.items()
     ]  # fmt: skip
+
+
+def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tuple[Mark, Mark]]:
+    """Marks that are better than those of one memory at the same budget and kind.
+
+    Args:
+        table: All marks.
+        of: The memory to be compared with.
+        apart: Memories that do not count.
+
+    Returns:
+        Pairs of the better mark and the one of ``of``.
+    """
+    table = list(table)
+    reference = {(mark.budget, mark.kind): mark for mark in table if mark.memory == of}
+    out = {of, *apart}
+    return [
+        (mark, other)
+        for mark in table
+        if mark.memory not in out
+        and (other := reference.get((mark.budget, mark.kind))) is not None
+        and mark.right > other.right
+    ]

@@ -57,7 +57,8 @@ class Reading:
         self.triples, self.step, self.task = recall.triples, step, task
         self._facts: list[Triple] = []
         self._dated: list[tuple[int, Triple]] = []
-        self._prose, self._entries = "", []
+        self._prose = ""
+        self._entries: list[_Entry] = []
         self._sort_out(recall.text)
 
     # ------------------------------------------------------------ what is asked of it

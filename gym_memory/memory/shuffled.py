@@ -44,16 +44,26 @@ class ShuffledGraph(AriGraph):
         return honest._replace(text=text, triples=triples)
 
     def _recollect(self, focus: str) -> list[Dated]:
+        """Dated facts are few, so their objects are drawn from all facts of that sort."""
         dated = super()._recollect(focus)
-        facts = self._permuted([fact for _, fact in dated])
-        return [(t, fact) for (t, _), fact in zip(dated, facts, strict=True)]
+        objects: dict[str, list[str]] = {}
+        for fact in self.graph.live():
+            objects.setdefault(fact.relation, []).append(fact.object)
+        chance = random.Random(self._key(focus))
+        return [
+            (t, fact._replace(object=chance.choice(objects.get(fact.relation, [fact.object]))))
+            for t, fact in dated
+        ]
 
     def _permuted(self, facts: Sequence[Triple]) -> list[Triple]:
         """The facts with their objects permuted."""
-        key = f"{self._task.id}/{self._seed}/{len(self.store)}"
         objects = [fact.object for fact in facts]
-        random.Random(zlib.crc32(key.encode())).shuffle(objects)
+        random.Random(self._key()).shuffle(objects)
         return [fact._replace(object=obj) for fact, obj in zip(facts, objects, strict=True)]
+
+    def _key(self, focus: str = "") -> int:
+        key = f"{self._task.id}/{self._seed}/{len(self.store)}{focus}"
+        return zlib.crc32(key.encode())
 
     def snapshot(self) -> Any:
         """As AriGraph's, with the seed."""

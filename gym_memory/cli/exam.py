@@ -1,0 +1,145 @@
+"""``gym-memory exam``: what every memory still knows of the same episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.jobs import parse_seeds
+from gym_memory.report import format_interval
+
+if TYPE_CHECKING:
+    from gym_memory.exam.marks import Mark
+
+__all__ = ["command"]
+
+_REFERENCE = "arigraph"
+_UPPER_BOUND = "oracle"
+
+
+def command(
+    env: options.Envs,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option("--memory", "-m", metavar="MEMORY", help="Memory. Repeatable. Default: all."),
+    ] = None,
+    policy: options.Policies = ["planner", "random"],  # noqa: B006 - typer copies it
+    seeds: options.Seeds = "0:20",
+    budgets: Annotated[
+        str, typer.Option(metavar="TOKENS", help="Tokens that a recall may take, comma-separated.")
+    ] = "200,500,1000,2000",
+    lengths: Annotated[
+        str,
+        typer.Option(metavar="STEPS", help="Steps after which to ask; an ended game is asked once"),
+    ] = "50,150,500",
+    per_kind: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most questions of a kind at a time.")
+    ] = 4,
+    out: options.Out = None,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """Ask memories about episodes that were played once and replayed into each of them.
+
+    Where is X, where was it at step 12, what did the recipe say, which rooms are next to A, the
+    way from A to B, how many, what came first, and what was never seen. An answer is right when
+    what the memory recalls within its budget says it, read alike for all memories. Prints the
+    share of right answers for each kind; `--out` keeps the numbers, every question with all
+    answers, and plots against budget and age of the evidence.
+
+    Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
+    --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
+    """
+    from gym_memory.exam import ExamConfig, examine, marks
+    from gym_memory.exam.report import write_exam
+    from gym_memory.memory.registry import MEMORIES
+
+    options.load_plugins(plugins)
+    config = ExamConfig(
+        envs=tuple(env),
+        memories=tuple(memory or MEMORIES.names()),
+        policies=tuple(policy),
+        seeds=parse_seeds(seeds),
+        budgets=_numbers("budgets", budgets),
+        lengths=_numbers("lengths", lengths),
+        per_kind=per_kind,
+    )
+    with shown_progress("exam") as update:
+        answers = list(examine(config, lambda done, total: update(done, total, ())))
+    table = marks(answers)
+    if json_lines:
+        print_json([mark.to_json() for mark in table])
+    else:
+        _print(table)
+    if out is not None:
+        paths = write_exam(out, config, answers)
+        progress().print(f"Written: {' '.join(map(str, paths))}", markup=False, soft_wrap=True)
+
+
+def _numbers(name: str, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"expected --{name} as numbers such as 200,500, got {text!r}"
+        ) from None
+
+
+def _print(table: Sequence[Mark]) -> None:
+    from gym_memory.exam.marks import ALL, ahead
+    from gym_memory.exam.questions import KINDS
+
+    if not table:
+        output().print("No question could be asked: nothing happened in these episodes.")
+        return
+    kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
+    cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table}
+    shown = new_table(
+        *("tokens", "memory", *kinds, "95 % of all", "wrong", "used"),
+        right=("tokens", *kinds, "95 % of all", "wrong", "used"),
+        title="share of right answers",
+    )
+    rows = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
+    for i, (budget, memory) in enumerate(rows):
+        shown.add_row(
+            *(str(budget), escape(memory)),
+            *(_share(cells, budget, memory, kind) for kind in kinds),
+            *_totals(cells.get((budget, memory, ALL))),
+            end_section=rows[i + 1 : i + 2] != [] and rows[i + 1][0] != budget,
+        )
+    numbers = {kind: max(mark.n for mark in table if mark.kind == kind) for kind in kinds}
+    shown.add_section()
+    shown.add_row("", "questions", *(str(numbers[kind]) for kind in kinds))
+    output().print(shown)
+    better: dict[str, list[str]] = {}
+    for mark, other in ahead(table, _REFERENCE, apart=(_UPPER_BOUND,)):
+        gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"
+        better.setdefault(mark.memory, []).append(gap)
+    for memory, gaps in better.items():
+        output().print(f"{memory} is ahead of {_REFERENCE} in {', '.join(gaps)}.", markup=False)
+
+
+def _totals(mark: Mark | None) -> tuple[str, str, str]:
+    """Interval, share of wrong answers and tokens of one memory."""
+    if mark is None:
+        return "–", "–", "–"
+    return format_interval(mark.ci), f"{mark.wrong:.2f}", f"{mark.tokens:.0f}"
+
+
+def _share(cells: dict[tuple[int, str, str], Mark], budget: int, memory: str, kind: str) -> str:
+    """A share; bold where no other memory but the upper bound has a higher one."""
+    mark = cells.get((budget, memory, kind))
+    if mark is None:
+        return "–"
+    best = max(
+        other.right
+        for (tokens, name, what), other in cells.items()
+        if (tokens, what) == (budget, kind) and name != _UPPER_BOUND
+    )
+    return f"[bold]{mark.right:.2f}[/bold]" if mark.right >= best else f"{mark.right:.2f}"
