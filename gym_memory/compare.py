@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from gym_memory.jobs import EpisodeRow, RunConfig
+from gym_memory.llm import Budget
 from gym_memory.pool import WorkerPool
 from gym_memory.report import Source, write_report
 from gym_memory.results import ResultsFolder
@@ -25,6 +27,8 @@ def compare(
     timeout: float = DEFAULT_TIMEOUT,
     allow_version_mismatch: bool = False,
     retry_failed: bool = False,
+    max_cost_usd: float | None = None,
+    max_tokens: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and is not in the folder yet; write the report.
@@ -40,6 +44,9 @@ def compare(
         timeout: Seconds that an episode may take; one that takes longer counts as failed.
         allow_version_mismatch: Go on with other backend versions than the folder's.
         retry_failed: Play failed jobs of an earlier call again.
+        max_cost_usd: Most US dollars that the folder's episodes may spend on language models,
+            earlier calls included; those that meet the stop fail. Needs the model's price.
+        max_tokens: Most prompt and completion tokens, likewise.
         on_progress: Called at the start and after every job.
 
     Returns:
@@ -47,8 +54,14 @@ def compare(
 
     Raises:
         ResultsError: The folder cannot be used for this.
+        InvalidArgumentError: A limit is negative.
         GymMemoryError: Something that ``config`` names cannot be built.
     """
+    limits: dict[str, Any] = {}
+    if max_cost_usd is not None or max_tokens is not None:
+        limits = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
+        Budget(**limits).close()  # a wrong limit is told before anything is played
+        limits["path"] = os.path.join(out, "spending.sqlite")
     with ResultsFolder(out, config, retry_failed=retry_failed) as folder:
         todo, total = folder.todo(), len(config.jobs())
         done = total - len(todo)
@@ -61,6 +74,7 @@ def compare(
                 logs=folder.path / "logs",
                 steps=folder.path / "steps",
                 plugins=config.plugins,
+                limits=limits,
             )
             with pool:
                 backends = pool.check(config)

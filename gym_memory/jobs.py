@@ -20,6 +20,7 @@ import numpy as np
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import InvalidArgumentError, ResultsError
+from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import check_budget
 from gym_memory.protocols import make_protocol
 from gym_memory.run import EpisodeResult, rollout
@@ -298,7 +299,12 @@ def format_seeds(seeds: Iterable[int]) -> str:
     return ",".join(str(a) if b == a + 1 else f"{a}:{b}" for a, b in runs)
 
 
-def play_job(job: Job, listener: Listener | None = None, record: str = "") -> Iterator[EpisodeRow]:
+def play_job(
+    job: Job,
+    listener: Listener | None = None,
+    record: str = "",
+    spending: Budget | None = None,
+) -> Iterator[EpisodeRow]:
     """Play a job, episode by episode.
 
     An error in the environment, the memory or the policy ends the job with a failed episode;
@@ -309,10 +315,12 @@ def play_job(job: Job, listener: Listener | None = None, record: str = "") -> It
         job: What to play.
         listener: Follows it.
         record: File for the steps, see :mod:`gym_memory.trajectory`; empty keeps none.
+        spending: Hard stop for all language models; an episode that meets it fails.
     """
     listener = listener or Listener()
     env: Any = None
     trial, task_id, steps = 0, job.task_id, 0
+    meter = Meter()
 
     def on_step(t: int, info: dict[str, Any]) -> None:
         nonlocal task_id, steps
@@ -320,16 +328,18 @@ def play_job(job: Job, listener: Listener | None = None, record: str = "") -> It
         listener.step(trial, t, info)
 
     def play(*, limit: int | None = None) -> EpisodeResult:
+        nonlocal meter
         listener.begin(trial)
-        return rollout(
-            env,
-            policy,
-            job.seed,
-            task_id=job.task_id,
-            policy_seed=_policy_seed(job.seed, trial),
-            limit=limit,
-            on_step=on_step,
-        )
+        with episode_usage(spending) as meter:  # what a failed episode took is told too
+            return rollout(
+                env,
+                policy,
+                job.seed,
+                task_id=job.task_id,
+                policy_seed=_policy_seed(job.seed, trial),
+                limit=limit,
+                on_step=on_step,
+            )
 
     try:
         env, policy = job.make_env(), make_policy(job.policy)
@@ -342,7 +352,7 @@ def play_job(job: Job, listener: Listener | None = None, record: str = "") -> It
         lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
         message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         failure = EpisodeResult.failure(message, lines, task_id=task_id, steps=steps)
-        yield EpisodeRow(job, trial, failure)
+        yield EpisodeRow(job, trial, failure.with_usage(meter))
     finally:
         if env is not None:
             with contextlib.suppress(Exception):

@@ -16,7 +16,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import TracebackType
@@ -40,7 +40,14 @@ _LOG_CHARS = 2000
 class _Worker:
     """A worker process as the parent sees it."""
 
-    def __init__(self, slot: int, plugins: Sequence[str], log: Path, steps: Path | None):
+    def __init__(
+        self,
+        slot: int,
+        plugins: Sequence[str],
+        log: Path,
+        steps: Path | None,
+        limits: Mapping[str, Any],
+    ):
         self.slot = slot
         self.job: Job | None = None
         self.rows: list[EpisodeRow] = []
@@ -52,7 +59,7 @@ class _Worker:
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        arguments = (theirs, tuple(plugins), str(log), str(steps or ""))
+        arguments = (theirs, tuple(plugins), str(log), str(steps or ""), dict(limits))
         self.process = context.Process(target=serve, args=arguments)
         with _child_settings():
             self.process.start()
@@ -144,6 +151,8 @@ class WorkerPool:
         logs: Folder for what the backends print.
         steps: Folder for the step logs; None keeps none.
         plugins: Modules that every worker imports first.
+        limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together; None for
+            no limit.
     """
 
     def __init__(
@@ -154,6 +163,7 @@ class WorkerPool:
         logs: Path,
         steps: Path | None = None,
         plugins: Sequence[str] = (),
+        limits: Mapping[str, Any] | None = None,
     ):
         if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
             raise InvalidArgumentError(f"expected workers as an int >= 1, got {n_workers!r}")
@@ -161,6 +171,7 @@ class WorkerPool:
             raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {timeout!r}")
         self._n, self._timeout = n_workers, timeout
         self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
+        self._limits = limits or {}
         self._workers: dict[int, _Worker] = {}
 
     def __enter__(self) -> WorkerPool:
@@ -181,7 +192,7 @@ class WorkerPool:
 
     def _start(self, slot: int) -> _Worker:
         log = self._logs / f"worker-{slot}.log"
-        self._workers[slot] = worker = _Worker(slot, self._plugins, log, self._steps)
+        self._workers[slot] = worker = _Worker(slot, self._plugins, log, self._steps, self._limits)
         return worker
 
     def check(self, config: RunConfig) -> dict[str, str]:

@@ -7,6 +7,7 @@
     episodes.jsonl       one line an episode, on disk before the next one counts
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.trajectory)
     logs/*.log           what the workers' backends printed
+    spending.sqlite      what language models took, where a run has a hard stop
     summary.json report.md *.png
 
 A killed run leaves whole episodes and at most one torn line, which the next start removes.

@@ -15,6 +15,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.baselines.base import Policy
+from gym_memory.llm import Meter, episode_usage
 from gym_memory.types import MemoryStats, Transition
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
@@ -41,8 +42,9 @@ class EpisodeResult:
         tokens: Mean tokens of the recalled memory over the observations shown.
         memory_ms: Mean wall milliseconds a step that the memory took (update and recall).
         seconds: Wall seconds of the episode.
-        cost_usd: Money spent on language models, as the policy and the memory count it.
-        counters: Further counts of the policy and the memory (calls, fallbacks, ...).
+        cost_usd: US dollars spent on language models with a price, by policy and memory together.
+        counters: What the policy and the memory count (fallbacks, ...), and what language models
+            took: ``llm_calls``, ``llm_prompt_tokens``, ``llm_calls_<role>``, ...
         curve: Points ``(step, normalized score)`` where the score changed, the start included.
         failed: Why the episode could not be played to its end; empty when it was.
         detail: More about a failure: the last lines of a traceback or of a worker's log.
@@ -75,6 +77,14 @@ class EpisodeResult:
         """The result of an episode that broke off: score 0, whatever was reached before."""
         return cls(failed=reason or "failed", detail=detail, **known)
 
+    def with_usage(self, meter: Meter) -> EpisodeResult:
+        """With what language models took; without any call, the same."""
+        if not meter.by_role():
+            return self
+        usage = meter.counters()
+        cost = self.cost_usd + usage.pop("cost_usd")
+        return dataclasses.replace(self, cost_usd=cost, counters={**self.counters, **usage})
+
 
 def rollout(
     env: gym.Env[Any, Any],
@@ -100,6 +110,20 @@ def rollout(
     Returns:
         The measured episode. Errors of the environment and the policy pass through.
     """
+    with episode_usage() as meter:
+        result = _play(env, policy, seed, task_id, policy_seed, limit, on_step)
+    return result.with_usage(meter)
+
+
+def _play(
+    env: gym.Env[Any, Any],
+    policy: Policy,
+    seed: int,
+    task_id: str,
+    policy_seed: int | None,
+    limit: int | None,
+    on_step: OnStep | None,
+) -> EpisodeResult:
     if policy.uses_oracle:
         policy.oracle = env.get_wrapper_attr("oracle")
     set_focus = env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None

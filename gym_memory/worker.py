@@ -16,7 +16,7 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -30,13 +30,20 @@ from gym_memory.errors import (
     UnknownNameError,
 )
 from gym_memory.jobs import Job, Listener, RunConfig, play_job
+from gym_memory.llm import Budget
 from gym_memory.memory.registry import make_memory
 
 __all__ = ["import_plugin", "serve"]
 
 
-def serve(connection: Connection, plugins: Sequence[str], log: str, steps: str) -> None:
-    """Body of a worker process."""
+def serve(
+    connection: Connection,
+    plugins: Sequence[str],
+    log: str,
+    steps: str,
+    limits: Mapping[str, Any],
+) -> None:
+    """Body of a worker process; ``limits`` are the arguments of a Budget, empty for none."""
     _isolate(log)
     try:
         for plugin in plugins:
@@ -44,6 +51,7 @@ def serve(connection: Connection, plugins: Sequence[str], log: str, steps: str) 
     except GymMemoryError as error:
         connection.send(("error", error))
         return
+    spending = Budget(**limits) if limits else None
     connection.send(("ready",))
     while True:
         try:
@@ -53,7 +61,7 @@ def serve(connection: Connection, plugins: Sequence[str], log: str, steps: str) 
         if isinstance(request, RunConfig):
             connection.send(_check(request))
         else:
-            _play(connection, request, steps)
+            _play(connection, request, steps, spending)
 
 
 def _isolate(log: str) -> None:
@@ -130,13 +138,13 @@ def _portable(error: Exception) -> GymMemoryError:
     return BackendError(f"{type(error).__name__}: {error}")
 
 
-def _play(connection: Connection, job: Job, steps: str) -> None:
+def _play(connection: Connection, job: Job, steps: str, spending: Budget | None) -> None:
     record = ""
     if steps:
         path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
-    for row in play_job(job, _Reporter(connection), record):
+    for row in play_job(job, _Reporter(connection), record, spending):
         connection.send(("row", row))
     connection.send(("done",))
 

@@ -19,7 +19,9 @@ __all__ = [
     "Env",
     "Envs",
     "Json",
+    "MaxCost",
     "MaxSteps",
+    "MaxTokens",
     "Memories",
     "Memory",
     "Out",
@@ -74,6 +76,21 @@ Budget = Annotated[
 MaxSteps = Annotated[
     int | None,
     typer.Option(metavar="N", help="Step limit of every environment, instead of its own."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost-usd",
+        metavar="USD",
+        min=0.0,
+        help="Hard stop: what all episodes may spend on language models.",
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens", metavar="N", min=0, help="Hard stop in prompt and completion tokens."
+    ),
 ]
 TaskId = Annotated[
     str,
