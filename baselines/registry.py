@@ -16,6 +16,8 @@ POLICIES = Registry(
         "walkthrough": "gym_memory.baselines.scripted:Walkthrough",
         "human": "gym_memory.baselines.human:Human",
         "planner": "gym_memory.baselines.planner:Planner",
+        "ariadne": "gym_memory.baselines.ariadne:Ariadne",
+        "learner": "gym_memory.baselines.learner:Learner",
     },
 )
 

@@ -1,0 +1,275 @@
+"""CLIN (Majumder et al.): causal abstractions that are rewritten after every trial."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.abstractions import ALIVE, abstract_causes, generalize_causes
+from gym_memory.memory.base import Lifetime
+from gym_memory.memory.causes import idle_actions, needed_acts, plan_of, read_acts, vain_verbs
+from gym_memory.memory.lessons import LessonMemory
+from gym_memory.memory.roles import (
+    CausalAbstraction,
+    Learnings,
+    LLMAbstractCauses,
+    LLMGeneralizeCauses,
+    LLMReflect,
+    chat_model,
+    role_counts,
+)
+from gym_memory.memory.roles.text import numbered, unmarked
+from gym_memory.memory.store import Store
+from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+
+__all__ = ["Clin"]
+
+_QUOTED = re.compile(r'"([^"]*)"')
+_LINE = 2000
+_MOST_LINES = 60
+_MOST_IDLE = 10
+_PLAN = "Do this first, in this order: "
+_KIND = "learnings"
+
+
+class Clin(LessonMemory):
+    """The paper's memory: what causes what, as sentences of four forms.
+
+    ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
+    ``X DOES NOT CONTRIBUTE TO Y``. After each trial they are written anew from its trace, its
+    score in words and the last ``past`` memories (Algorithm 1). The order of what is necessary
+    is one in which it can be done. Certainty moves with evidence, see
+    :mod:`gym_memory.memory.abstractions`.
+
+    A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
+    at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
+    same family and level), of any other where there is none (Gen-Task). An instance that comes
+    back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
+    where a new instance starts with nothing.
+
+    What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
+    games that list valid actions as well as for those that do not. The memory holds at most 60
+    sentences, and those that matter now are shown within the budget, with their ids, so that a
+    controller can say which of them it used. The trial so far is the matter of ``inner``.
+
+    Args:
+        lifetime: How long abstractions and archive are kept: while the task instance
+            (``trial``) or the goal (``task``) stays the same, or ``forever``.
+        path: SQLite file that keeps the archive of ``forever`` and may be shared by processes;
+            None keeps it in the object.
+        past: Memories of the last trials that the generator sees, >= 1.
+        archive: Instances of one kind of task that the archive holds, >= 1.
+        advice: The ablation: free-form advice in the place of causal abstractions.
+        inner: Memory of the present trial, a name with parameters; CLIN shows 5 turns.
+        llm: A chat model as memory generator, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+
+    Raises:
+        InvalidArgumentError: An argument has the wrong value.
+        UnknownNameError: Unknown lifetime or inner memory.
+        StoreError: ``path`` is not a store or cannot be used.
+    """
+
+    name: ClassVar[str] = "clin"
+
+    def __init__(
+        self,
+        *,
+        lifetime: str = "trial",
+        path: str | None = None,
+        past: int = 3,
+        archive: int = 10,
+        advice: bool = False,
+        inner: str = "history?window=5",
+        llm: str | ChatModel | None = None,
+    ):
+        super().__init__(inner)
+        if lifetime not in ("trial", "task", "forever"):
+            raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
+        if path is not None and (lifetime != "forever" or not isinstance(path, str)):
+            raise InvalidArgumentError(
+                f"expected path as text, together with lifetime='forever', got path={path!r} and "
+                f"lifetime={lifetime!r}"
+            )
+        for label, number in (("past", past), ("archive", archive)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
+        if not isinstance(advice, bool):
+            raise InvalidArgumentError(f"expected advice as True or False, got {advice!r}")
+        self.lifetime, self.past, self.archive, self.advice = lifetime, past, archive, advice
+        self._store = Store(path) if path is not None else None
+        model = chat_model(llm)
+        self._abstract = LLMAbstractCauses(model, abstract_causes) if model else abstract_causes
+        self._general = LLMGeneralizeCauses(model, generalize_causes) if model else (
+            generalize_causes
+        )  # fmt: skip
+        self._advise = LLMReflect(model, advise, "advice") if model else advise
+        self._memories: list[list[str]] = []
+        self._archive: list[_Entry] = []
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Abstractions and archive live as long as ``lifetime`` says."""
+        own: Any = {"memories": self.lifetime, "archive": self.lifetime}
+        return self._layers(**own)
+
+    # ------------------------------------------------------------ episodes and trials
+
+    def _start(self, task: Task, last: Task) -> None:
+        """Keep the memory for a new trial; for a new instance make the meta-memory."""
+        if task.id == last.id and task.goal == last.goal:
+            return
+        if self.lifetime == "trial" or (self.lifetime == "task" and task.goal != last.goal):
+            self._archive = []
+        if self._store is not None:
+            records = self._store.records(self.name, kind=_KIND)
+            self._archive = [_Entry.read(record.payload) for record in records]
+        meta = self._meta_memory(task)
+        self._memories = [meta] if meta else []
+
+    def _meta_memory(self, task: Task) -> list[str]:
+        own = [entry for entry in self._archive if entry.task == task.id]
+        if own:
+            return list(own[-1].sentences)
+        alike = [e for e in self._archive if e.goal == task.goal or e.kind == _kind(task.id)]
+        crucial = sorted(alike or self._archive, key=lambda e: -e.outcome.normalized_score)
+        if not crucial:
+            return []
+        learnings = [entry.learnings() for entry in crucial[: self.archive]]
+        if self.advice:  # advice has no form that could be made general
+            return list(crucial[0].sentences)
+        return [str(a) for a in self._general(learnings, task, bool(alike))]
+
+    def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
+        """Write the memory anew (Algorithm 1, line 11) and keep it if this trial was the best."""
+        if self.advice:
+            text = self._advise(trace, outcome, self._lessons(), self._task)
+            lines = [unmarked(line) for line in text.splitlines()]
+            memory = [line[:_LINE] for line in lines if line][:_MOST_LINES]
+        else:
+            previous = [_parsed(sentences) for sentences in self._memories]
+            found = self._abstract(trace, outcome, previous, self._task)
+            memory = [str(abstraction)[:_LINE] for abstraction in found][:_MOST_LINES]
+        self._memories = [*self._memories, memory][-self.past :]
+        if self.lifetime == "trial":
+            return
+        entry = _Entry(self._task.id, self._task.goal, tuple(memory), outcome)
+        if self._store is None:
+            self._archive = self._with(self._archive, entry)
+        else:
+            self._store.update(
+                self.name,
+                entry.kind,
+                _KIND,
+                lambda known: [
+                    e.payload() for e in self._with([_Entry.read(k) for k in known], entry)
+                ],
+            )
+
+    def _with(self, entries: Sequence[_Entry], new: _Entry) -> list[_Entry]:
+        """Entries with the best trial of each instance, the best ``archive`` of its kind."""
+        rivals = [e for e in entries if e.task == new.task]
+        if any(e.outcome.normalized_score > new.outcome.normalized_score for e in rivals):
+            return list(entries)
+        kept = [e for e in entries if e.task != new.task] + [new]
+        alike = [e for e in kept if e.kind == new.kind]
+        if len(alike) > self.archive:
+            kept.remove(min(alike, key=lambda e: e.outcome.normalized_score))
+        return kept
+
+    # ------------------------------------------------------------ recall
+
+    def _lessons(self) -> Sequence[str]:
+        return self._memories[-1] if self._memories else ()
+
+    def _rank(self, cue: Cue) -> Iterable[int]:
+        """What can be done now or is planned, then what is necessary or deadly, then the rest."""
+        valid = set(cue.valid_actions)
+        ranks = []
+        for index, sentence in enumerate(self._lessons()):
+            found = _QUOTED.search(sentence)
+            action = found[1] if found else ""
+            value = 3 * (action in valid) + (bool(action) and action in cue.focus)
+            value += 2 * ("NECESSARY" in sentence or ALIVE in sentence)
+            ranks.append((-value, index))
+        return [index for _, index in sorted(ranks)]
+
+    # ------------------------------------------------------------ state
+
+    def _learnt(self) -> dict[str, Any]:
+        return {
+            "memories": [list(sentences) for sentences in self._memories],
+            "archive": [entry.payload() for entry in self._archive],
+        }
+
+    def _relearn(self, state: dict[str, Any]) -> None:
+        self._memories = [[str(sentence) for sentence in m] for m in state["memories"]]
+        self._archive = [_Entry.read(payload) for payload in state["archive"]]
+
+    def stats(self) -> MemoryStats:
+        """Also counts the calls and fallbacks of the model."""
+        below = super().stats()
+        counts = role_counts(self._abstract, self._general, self._advise)
+        return dataclasses.replace(
+            below,
+            extraction_calls=below.extraction_calls + counts.calls,
+            fallbacks=below.fallbacks + counts.fallbacks,
+        )
+
+
+def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
+    """Advice by rules: what to do again, what to leave; then the earlier advice that is left."""
+    acts = read_acts(trace, task)
+    needed = needed_acts(acts)
+    told = []
+    plan = plan_of(acts)
+    if plan:
+        told.append(_PLAN + ", ".join(f'"{action}"' for action in plan) + ".")
+    if outcome.lost and acts:
+        told.append(f'Do not do "{acts[-1].action}" then: it lost the game.')
+    idle = [*(f"{verb} ..." for verb in vain_verbs(acts, needed)), *idle_actions(acts, needed)]
+    told += [f'Do not spend steps on "{action}".' for action in idle[:_MOST_IDLE]]
+    told += [line for line in previous if not (plan and line.startswith(_PLAN))]
+    return numbered(dict.fromkeys(told))
+
+
+class _Entry(NamedTuple):
+    """The best trial of a task instance."""
+
+    task: str
+    goal: str
+    sentences: tuple[str, ...]
+    outcome: Outcome
+
+    @property
+    def kind(self) -> str:
+        return _kind(self.task)
+
+    def learnings(self) -> Learnings:
+        return Learnings(self.goal, tuple(_parsed(self.sentences)), self.outcome)
+
+    def payload(self) -> dict[str, Any]:
+        return {**self._asdict(), "sentences": list(self.sentences), "outcome": list(self.outcome)}
+
+    @classmethod
+    def read(cls, payload: dict[str, Any]) -> _Entry:
+        return cls(
+            payload["task"],
+            payload["goal"],
+            tuple(payload["sentences"]),
+            Outcome(*payload["outcome"]),
+        )
+
+
+def _kind(task_id: str) -> str:
+    """Family and level of a task id such as ``cooking/rl-1/train/0``."""
+    return "/".join(task_id.split("/")[:2])
+
+
+def _parsed(sentences: Iterable[str]) -> list[CausalAbstraction]:
+    parsed = (CausalAbstraction.parse(sentence) for sentence in sentences)
+    return [abstraction for abstraction in parsed if abstraction is not None]

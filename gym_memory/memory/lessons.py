@@ -1,0 +1,204 @@
+"""Lessons: what memories that learn from trial to trial share.
+
+Such a memory keeps the trace of the present trial, makes lessons of it when the trial ends, and
+shows them at every step of later trials. What happened in the present trial is the business of
+an inner memory, shown below the lessons.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
+
+__all__ = ["LessonMemory"]
+
+_STEPS = 1000
+"""Latest steps of a trial that lessons are made of."""
+_TEXT = 4000
+"""Characters of an observation that are kept for it."""
+_INNER_SHARE = 4
+"""A quarter of the budget is kept free for the inner memory."""
+_WORTH_SHOWING = 40
+"""Fewest characters of a lesson that are worth showing."""
+
+
+class LessonMemory(Memory):
+    """Base of the memories that learn over trials.
+
+    A subclass makes the lessons (:meth:`_learn`), says which live on (:meth:`_start`), ranks
+    them (:meth:`_rank`) and gives its own state (:meth:`_learnt`, :meth:`_relearn`).
+
+    Args:
+        inner: The memory of the present trial, a name with optional parameters; ``none`` for
+            lessons alone.
+
+    Raises:
+        InvalidArgumentError: ``inner`` learns over trials itself, or needs engine facts.
+        UnknownNameError: There is no such memory.
+    """
+
+    heading: str = "Learnt in earlier trials:"
+    cut: bool = False
+    """Whether the beginning of a lesson is worth showing where the whole does not fit."""
+
+    def __init__(self, inner: str):
+        from gym_memory.memory.registry import make_memory  # which knows this class by name
+
+        self.inner = make_memory(inner)
+        lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
+        if lasting or self.inner.uses_oracle:
+            raise InvalidArgumentError(
+                f"expected inner as a memory of one episode, such as 'history?window=5', "
+                f"got {inner!r}"
+            )
+        self._task = Task("", "")
+        self._trace: deque[Step] = deque(maxlen=_STEPS)
+        self._tokens = 0
+
+    def _layers(self, **own: Lifetime) -> dict[str, Lifetime]:
+        """Lifetimes of the shared layers and of a subclass's own."""
+        return {"trace": "episode", "inner": "episode", **own}
+
+    # ------------------------------------------------------------ what a subclass gives
+
+    @abstractmethod
+    def _lessons(self) -> Sequence[str]:
+        """The lessons that hold now; their places in this list are their ids, from 1."""
+
+    @abstractmethod
+    def _start(self, task: Task, last: Task) -> None:
+        """Keep, replace or clear the lessons for the episode that begins."""
+
+    @abstractmethod
+    def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
+        """Make lessons of a trial that ended."""
+
+    @abstractmethod
+    def _rank(self, cue: Cue) -> Iterable[int]:
+        """Indices of the lessons, most relevant first."""
+
+    @abstractmethod
+    def _learnt(self) -> dict[str, Any]:
+        """A fresh copy of the subclass's state as JSON-able values."""
+
+    @abstractmethod
+    def _relearn(self, state: dict[str, Any]) -> None:
+        """Replace the subclass's state; keeps no reference into ``state``."""
+
+    # ------------------------------------------------------------ the episode
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start a trial."""
+        last, self._task = self._task, task
+        self._trace.clear()
+        self.inner.begin(task, seed)
+        self._start(task, last)
+
+    def observe(self, step: Step) -> None:
+        """Note a step; lessons are made when the trial is over."""
+        self._trace.append(step._replace(text=step.text[:_TEXT], inventory=step.inventory[:_TEXT]))
+        self.inner.observe(step)
+
+    def end(self, outcome: Outcome) -> None:
+        """Make lessons of the trial."""
+        self.inner.end(outcome)
+        if any(step.action for step in self._trace):
+            self._learn(tuple(self._trace), outcome)
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """The lessons that matter now, then what the inner memory recalls.
+
+        ``lessons`` are ranked, each with its id; the text has them in the order of their ids.
+        """
+        room = check_budget(budget) * CHARS_PER_TOKEN
+        kept = room // _INNER_SHARE if self.inner.lifetimes else 0
+        chosen = self._fit(cue, room - kept)
+        text = "\n".join([self.heading, *[chosen[index] for index in sorted(chosen)], ""])
+        text = text if chosen else ""
+        below = self.inner.recall(cue, (room - len(text)) // CHARS_PER_TOKEN)
+        text = (text + below.text).rstrip("\n")
+        self._tokens = count_tokens(text)
+        return below._replace(text=text, lessons=(*chosen.values(), *below.lessons))
+
+    def _fit(self, cue: Cue, room: int) -> dict[int, str]:
+        """The most relevant lessons that fit, with their ids, by index."""
+        lessons = self._lessons()
+        chosen: dict[int, str] = {}
+        room -= len(self.heading) + 1
+        for index in self._rank(cue):
+            line = f"{index + 1}. {lessons[index]}"
+            if len(line) < room:
+                chosen[index] = line
+                room -= len(line) + 1
+            elif self.cut and room > _WORTH_SHOWING:
+                chosen[index] = line[: room - 1]
+                break
+        return chosen
+
+    # ------------------------------------------------------------ state
+
+    def state(self) -> dict[str, Any]:
+        """Task, trace, inner memory and lessons."""
+        actions: dict[str, int] = {}
+        steps = []
+        for step in self._trace:
+            valid = [actions.setdefault(action, len(actions)) for action in step.valid_actions]
+            steps.append([*step._replace(valid_actions=()), valid])
+        return {
+            "task": list(self._task),
+            "trace": {"actions": list(actions), "steps": steps},
+            "inner": self.inner.state(),
+            **self._learnt(),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        actions = state["trace"]["actions"]
+        trace = [
+            Step(*step)._replace(valid_actions=tuple(actions[n] for n in valid))
+            for *step, valid in state["trace"]["steps"]
+        ]
+        self._task = Task(*state["task"])
+        self._trace = deque(trace, _STEPS)
+        self.inner.load_state(state["inner"])
+        self._relearn(state)
+
+    def snapshot(self) -> Any:
+        """The present state; copies references to steps, not their text."""
+        return self._task, tuple(self._trace), self.inner.snapshot(), self._learnt()
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot."""
+        self._task, trace, inner, learnt = snapshot
+        self._trace = deque(trace, _STEPS)
+        self.inner.restore(inner)
+        self._relearn(learnt)
+
+    def fork(self) -> LessonMemory:
+        """An independent copy; it writes to the same store, if there is one."""
+        twin = copy.copy(self)
+        twin._trace = self._trace.copy()
+        twin.inner = self.inner.fork()
+        twin._relearn(self._learnt())
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """As of the inner memory, with the lessons and the steps of the trial."""
+        below = self.inner.stats()
+        return MemoryStats(
+            facts=below.facts,
+            live_facts=below.live_facts,
+            episodes=below.episodes,
+            lessons=len(self._lessons()),
+            tokens=self._tokens,
+            extraction_calls=below.extraction_calls,
+            fallbacks=below.fallbacks,
+        )

@@ -1,0 +1,126 @@
+"""Reflexion (Shinn et al.): after a failed trial, a plan for the next."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.base import Lifetime
+from gym_memory.memory.causes import idle_actions, needed_acts, plan_of, read_acts, vain_verbs
+from gym_memory.memory.lessons import LessonMemory
+from gym_memory.memory.roles import LLMReflect, chat_model, role_counts
+from gym_memory.memory.roles.text import score_in_words
+from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+
+__all__ = ["Reflexion", "reflect"]
+
+_MOST_STEPS = 60
+_MOST_IDLE = 8
+_LONGEST = 4000
+
+
+class Reflexion(LessonMemory):
+    """Reflections on failed trials of one task instance, the last few of them.
+
+    A trial that did not win is looked back on once: what lost the game or wasted steps, and what
+    to do differently, as a plan for the next trial in the same world. The newest reflections are
+    shown first; the trial so far is the matter of ``inner``. The AriGraph paper's baseline is
+    this with ``inner="rag"``.
+
+    What differs from the paper: rules write the reflections unless ``llm`` is given. They repeat
+    what scored by the shortest way that the trial knows, name what lost the game, and send the
+    agent on to what was not tried.
+
+    Args:
+        keep: Reflections to keep, >= 1; the paper keeps at most 3.
+        inner: Memory of the present trial, a name with parameters.
+        llm: A chat model that reflects, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+
+    Raises:
+        InvalidArgumentError: ``keep`` is not an int >= 1.
+        UnknownNameError: Unknown inner memory.
+    """
+
+    name: ClassVar[str] = "reflexion"
+    heading: str = "Plans after earlier trials, the last one counts most:"
+    cut: bool = True
+
+    def __init__(
+        self,
+        *,
+        keep: int = 3,
+        inner: str = "history?window=5",
+        llm: str | ChatModel | None = None,
+    ):
+        super().__init__(inner)
+        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
+            raise InvalidArgumentError(f"expected keep as an int >= 1, got {keep!r}")
+        self.keep = keep
+        model = chat_model(llm)
+        self._reflect = LLMReflect(model, reflect) if model else reflect
+        self._reflections: list[str] = []
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Reflections are about one task instance."""
+        return self._layers(reflections="trial")
+
+    def _start(self, task: Task, last: Task) -> None:
+        if task.id != last.id or task.goal != last.goal:
+            self._reflections = []
+
+    def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
+        """Reflect on a trial that failed."""
+        if not outcome.success:
+            told = self._reflect(trace, outcome, self._reflections, self._task)
+            self._reflections = [*self._reflections, told[:_LONGEST]][-self.keep :]
+
+    def _lessons(self) -> Sequence[str]:
+        return self._reflections
+
+    def _rank(self, cue: Cue) -> Iterable[int]:
+        return reversed(range(len(self._reflections)))
+
+    def _learnt(self) -> dict[str, Any]:
+        return {"reflections": list(self._reflections)}
+
+    def _relearn(self, state: dict[str, Any]) -> None:
+        self._reflections = [str(reflection) for reflection in state["reflections"]]
+
+    def stats(self) -> MemoryStats:
+        """Also counts the calls and fallbacks of the model."""
+        below, counts = super().stats(), role_counts(self._reflect)
+        return dataclasses.replace(
+            below,
+            extraction_calls=below.extraction_calls + counts.calls,
+            fallbacks=below.fallbacks + counts.fallbacks,
+        )
+
+
+def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
+    """A reflection by rules, one paragraph."""
+    acts = read_acts(trace, task)
+    needed = needed_acts(acts)
+    told = [score_in_words(outcome)]
+    plan = plan_of(acts)[:_MOST_STEPS]
+    if plan:
+        told.append(f"These steps lead to all that scored; do them first: {_listed(plan)}.")
+    if outcome.lost and acts:
+        told.append(f'After "{acts[-1].action}" the game was lost; do not repeat it.')
+    costly = dict.fromkeys(act.action for act in acts if act.reward < 0)
+    if costly:
+        told.append(f"These cost points; do not repeat them: {_listed(costly)}.")
+    vain = [f"{verb} ..." for verb in vain_verbs(acts, needed)]
+    idle = [*vain, *idle_actions(acts, needed)][:_MOST_IDLE]
+    if idle:
+        told.append(f"These led to nothing; do not spend steps on them: {_listed(idle)}.")
+    told.append("Then go on with what was not tried yet.")
+    return " ".join(told)
+
+
+def _listed(actions: Iterable[str]) -> str:
+    return ", ".join(f'"{" ".join(action.split())[:200]}"' for action in actions)
