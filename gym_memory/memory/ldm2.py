@@ -12,7 +12,7 @@ from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2_bank import Bank, recordings
 from gym_memory.memory.ldm2_formation import LONGEST, clipped, score_of
-from gym_memory.memory.ldm2_index import Example
+from gym_memory.memory.ldm2_index import Example, said
 from gym_memory.memory.roles import chat_model
 from gym_memory.memory.store import Store
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
@@ -24,7 +24,7 @@ __all__ = ["LDM2"]
 _HEAD = "Examples of what was done in situations like this one:"
 _SO_FAR = "So far in this task:"
 _OWN_SHARE = 4
-"""A quarter of the budget may go to the history of the present episode."""
+"""A quarter of the budget is kept free for the history of the present episode."""
 _LEAST_EXAMPLE = 120
 """Characters under which an example says nothing."""
 
@@ -62,8 +62,8 @@ class LDM2(Memory):
     ``llm`` is given (then each step asks once for the evaluation, once for the summary, and once
     a batch for the observation type, which speaks for ``batch``). Types are clusters of
     embeddings. Within an observation type tuples are ranked by the cosine of the observation
-    together with the subgoals that remain. A goal unlike all known ones gets no examples, and a
-    type of its own when it is learnt.
+    together with the subgoals that remain. A goal that has nothing to do with the known ones
+    gets no examples; one that is not like those of a type gets a type of its own when it is learnt.
 
     Args:
         path: Where tuples come from. A recorded file (see
@@ -79,8 +79,8 @@ class LDM2(Memory):
             :mod:`gym_memory.memory.encoders`. The default needs no weights.
         lifetime: How long tuples are kept that were learnt in episodes: over one ``trial``
             sequence, while the goal stays the same (``task``), or ``forever``. None: ``forever``
-            with a store, else ``task``. A store always keeps them forever. What was formed from
-            recordings always stays.
+            with a store, else ``task``. A store always keeps them forever. What :meth:`form` and
+            :meth:`refine` added always stays.
         capacity: Tuples from which on nothing more is learnt from episodes, >= 1.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
@@ -178,7 +178,9 @@ class LDM2(Memory):
         score = score_of(better.outcome)
         if score <= score_of(worse.outcome):
             return 0
-        return self._bank.learn(better.task, better.steps, score, worse.steps, self.batch)
+        return self._bank.learn(
+            better.task, better.steps, score, worse.steps, self.batch, lasting=True
+        )
 
     # ------------------------------------------------------------ the episode
 
@@ -228,9 +230,10 @@ class LDM2(Memory):
         """
         room = check_budget(budget) * CHARS_PER_TOKEN
         own = f"{_SO_FAR}\n{self._history}" if self._history else ""
-        own = own[: max(room // _OWN_SHARE, min(len(own), room - len(_HEAD) - _LEAST_EXAMPLE))]
-        shown = self._shown(cue, room - len(own) - len(_HEAD) - 2) if self._places else []
+        kept = min(len(own), room // _OWN_SHARE)
+        shown = self._shown(cue, room - kept - len(_HEAD) - 2)
         lines = [_HEAD, *shown] if shown else []
+        own = own[: room - sum(len(line) + 1 for line in lines)]
         text = "\n".join([*lines, own] if own else lines)
         self._tokens = count_tokens(text)
         return Recall(text=text, lessons=tuple(shown))
@@ -248,7 +251,10 @@ class LDM2(Memory):
             if not here or not situation:
                 situation = self._bank.library.nearest_observation_type(batch, kind, seen[0])
             found += self._bank.library.nearest(batch, kind, situation, key, self.examples)
-        return sorted(found, key=lambda pair: -pair[0])[: self.examples]
+        distinct: dict[tuple[str, str, str], tuple[float, Example]] = {}
+        for near, example in sorted(found, key=lambda pair: -pair[0]):
+            distinct.setdefault(said(example), (near, example))  # batches may share tuples
+        return list(distinct.values())[: self.examples]
 
     def _shown(self, cue: Cue, room: int) -> list[str]:
         """Examples that fit into ``room`` characters; the first get what others leave."""

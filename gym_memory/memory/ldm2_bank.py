@@ -19,7 +19,7 @@ from gym_memory.memory.ldm2_formation import (
     summarize,
 )
 from gym_memory.memory.ldm2_index import Addition, Entry, Library, Process
-from gym_memory.memory.ldm2_types import EncodedTypes, NearestType
+from gym_memory.memory.ldm2_types import ALIKE, EncodedTypes, NearestType
 from gym_memory.memory.roles import (
     Classify,
     Cluster,
@@ -55,7 +55,7 @@ class Bank:
 
     Attributes:
         library: All tuples.
-        formed: Those that were formed from trajectories in this process.
+        formed: Those that stay when a lifetime is over: formed from trajectories, or refined.
         historian: Writes the histories of tuples.
     """
 
@@ -68,7 +68,7 @@ class Bank:
         capacity: int,
     ):
         self.batch_size, self.capacity = batch_size, capacity
-        self._alike = calibrated_threshold(encoder)
+        self._related = calibrated_threshold(encoder)
         types = EncodedTypes(encoder)
         self.historian = Historian(
             LLMEvaluateSubgoals(model, evaluate) if model else evaluate,
@@ -97,8 +97,7 @@ class Bank:
             batch_size=self.batch_size,
             first_batch=first,
         ):
-            self._keep(addition)
-            self.formed = self.formed.extended([addition])
+            self._keep(addition, lasting=True)
         return len(self.library) - before
 
     def learn(
@@ -108,6 +107,8 @@ class Bank:
         score: float,
         worse: Sequence[Step] | None = None,
         batch: int | None = None,
+        *,
+        lasting: bool = False,
     ) -> int:
         """Add the part of a process that made it better (Eq. 10); returns the tuples added.
 
@@ -118,13 +119,15 @@ class Bank:
             worse: What it is compared with. None: the best process of its goal type, which it
                 must beat; where there is none, all of it is added.
             batch: The batch memory to add to; None for the one with the nearest goal type.
+            lasting: Whether it stays like what was formed.
         """
         steps = [clipped(step) for step in steps[:LONGEST]]
         if len(steps) < 2 or len(self.library) + len(steps) > self.capacity:
             return 0
         places = self.goal_types(task.goal, batch)
         nearest = max(places, key=lambda p: (p[0], -p[1]), default=(0.0, batch or 0, ""))
-        number, kind = nearest[1:]
+        near, number, kind = nearest
+        kind = kind if near >= ALIKE else ""
         known = self.library.best(number, kind)
         if worse is None:
             if score <= (known.score if known else 0.0):
@@ -136,31 +139,33 @@ class Bank:
         seen = [example.observation for example in examples]
         if kind:
             types = [self.observation_type(number, kind, text) for text in seen]
-        else:  # a goal unlike all known ones
+        else:  # a goal of a new type
             types, kind = self._cluster(seen), self._cluster([task.goal])[0]
         entries = tuple(map(Entry, [kind] * len(types), types, examples))
         best = known is None or score > known.score
         process = (Process(kind, score, tuple(steps)),) if best else ()
-        self._keep(Addition(number, entries, process))
+        self._keep(Addition(number, entries, process), lasting)
         return len(entries)
 
     def goal_types(self, goal: str, batch: int | None = None) -> list[tuple[float, int, str]]:
         """In each batch memory, or in one, the goal type of a goal: (cosine, batch, type).
 
-        Batches in which no type resembles it are left out.
+        Batches without a type that has to do with it are left out.
         """
         found = []
         for number in self.library.batches if batch is None else (batch,):
             kind, near = self.library.nearest_goal_type(number, goal)
-            if near >= self._alike:
+            if near >= self._related:
                 if self._classify:
                     kind = self._classify(goal, self.library.goal_types(number))
                 found.append((near, number, kind))
         return found
 
-    def _keep(self, addition: Addition) -> None:
+    def _keep(self, addition: Addition, lasting: bool) -> None:
         """Add to the library, and to the store where there is one."""
         self.library = self.library.extended([addition])
+        if lasting:
+            self.formed = self.formed.extended([addition])
         if self._store:
             self.refresh(self._store.add(*_RECORD, addition.to_json())[0])
 

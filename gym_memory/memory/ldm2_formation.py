@@ -96,6 +96,7 @@ def _forms(word: str) -> tuple[str, ...]:
     return word, word + "d", word + "ed", word[:-1] + "ied", word[:-1] + "ying"
 
 
+@lru_cache(maxsize=1 << 14)
 def _covers(did: frozenset[str], words: frozenset[str]) -> bool:
     if not did:
         return False

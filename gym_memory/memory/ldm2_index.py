@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.types import Step
 
-__all__ = ["Addition", "Entry", "Example", "Library", "Process", "pending"]
+__all__ = ["Addition", "Entry", "Example", "Library", "Process", "pending", "said"]
 
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
@@ -29,6 +29,7 @@ _PROGRESS = 1.0
 """Weight of what remains to be done beside the observation, in a tuple's vector."""
 
 Vectors = NDArray[np.float32]
+Said = tuple[str, str, str]
 
 
 class Example(NamedTuple):
@@ -110,18 +111,33 @@ def pending(history: str) -> str:
 
 
 class _Situation(NamedTuple):
-    """An observation type: its tuples and their vectors, float32 of shape (n, dim)."""
+    """An observation type: its tuples, their vectors of shape (n, dim), what they say."""
 
     examples: tuple[Example, ...]
     vectors: Vectors
     total: Vectors
+    said: frozenset[Said]
+
+    def new_ones(self, examples: Iterable[Example]) -> list[Example]:
+        """The tuples that say what none here says."""
+        fresh: dict[Said, Example] = {}
+        for example in examples:
+            if said(example) not in self.said:
+                fresh.setdefault(said(example), example)
+        return list(fresh.values())
 
     def with_more(self, examples: Sequence[Example], keys: Vectors, seen: Vectors) -> _Situation:
         return _Situation(
             (*self.examples, *examples),
             np.concatenate([self.vectors, keys]),
             self.total + seen.sum(axis=0),
+            self.said.union(map(said, examples)),
         )
+
+
+def said(example: Example) -> Said:
+    """Tuples that are equal in this teach the same."""
+    return example.observation, pending(example.history), example.action
 
 
 class _Goals(NamedTuple):
@@ -135,7 +151,7 @@ class _Goals(NamedTuple):
 
 
 class Library:
-    """All batch memories, indexed.
+    """All batch memories, indexed. Of tuples that say the same the first is kept.
 
     Args:
         encoder: Encodes goals, observations and what remains to be done. It keeps one vector of
@@ -171,7 +187,6 @@ class Library:
 
     def _add(self, addition: Addition) -> None:
         self.additions += (addition,)
-        self._size += len(addition.entries)
         kinds = self._batches.setdefault(addition.batch, {})
         grouped: dict[str, dict[str, list[Example]]] = {}
         for goal_type, situation, example in addition.entries:
@@ -179,16 +194,23 @@ class Library:
         for name, situations in grouped.items():
             kinds[name] = self._grown(kinds.get(name), situations)
         for process in addition.processes:
-            if process.goal_type in kinds:
-                kinds[process.goal_type] = kinds[process.goal_type]._replace(best=process)
+            kind = kinds.get(process.goal_type)
+            if kind and (kind.best is None or process.score > kind.best.score):
+                kinds[process.goal_type] = kind._replace(best=process)
 
     def _grown(self, kind: _Goals | None, added: Mapping[str, Sequence[Example]]) -> _Goals:
         nothing = np.zeros(self.encoder.dim, dtype=np.float32)
-        none = _Situation((), np.empty((0, self.encoder.dim), dtype=np.float32), nothing)
+        none = _Situation(
+            (), np.empty((0, self.encoder.dim), dtype=np.float32), nothing, frozenset()
+        )
         kind = kind or _Goals((), nothing, {}, none.vectors, None)
         situations, total = dict(kind.situations), kind.total
         goals: dict[str, None] = dict.fromkeys(kind.goals)
-        for name, examples in added.items():
+        for name, given in added.items():
+            examples = situations.get(name, none).new_ones(given)
+            if not examples:
+                continue
+            self._size += len(examples)
             seen = self.encoder.encode([e.observation for e in examples])
             keys = self.keys(seen, [e.history for e in examples])
             situations[name] = situations.get(name, none).with_more(examples, keys, seen)
@@ -248,22 +270,9 @@ class Library:
     ) -> list[tuple[float, Example]]:
         """The ``k`` tuples of an observation type that are nearest to a key, best first.
 
-        Of equally near ones the one that came first; no two with the same observation,
-        subgoals and action.
+        Of equally near ones the one that came first.
         """
-        examples, vectors, _ = self._batches[batch][goal_type].situations[situation]
+        examples, vectors, _, _ = self._batches[batch][goal_type].situations[situation]
         near = np.round(vectors @ key, _DECIMALS)
-        order = np.argsort(-near, kind="stable")
-        return list(_distinct(((float(near[i]), examples[i]) for i in order), k))
-
-
-def _distinct(ranked: Iterable[tuple[float, Example]], k: int) -> Iterator[tuple[float, Example]]:
-    """The first ``k`` that say something new."""
-    told: set[tuple[str, str, str]] = set()
-    for near, example in ranked:
-        if len(told) == k:
-            return
-        said = (example.observation, pending(example.history), example.action)
-        if said not in told:
-            told.add(said)
-            yield near, example
+        order = np.argsort(-near, kind="stable")[:k]
+        return [(float(near[i]), examples[i]) for i in order]

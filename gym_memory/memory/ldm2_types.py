@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from gym_memory.memory.encoders import Encoder, unit
 
-__all__ = ["EncodedTypes", "NearestType"]
+__all__ = ["ALIKE", "EncodedTypes", "NearestType"]
+
+ALIKE = 0.6
+"""Cosine from which texts are of one type: instances of one template reach it with any encoder."""
 
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
@@ -39,7 +42,7 @@ class EncodedTypes:
         alike: Cosine from which two texts need not be told apart, in (0, 1].
     """
 
-    def __init__(self, encoder: Encoder, alike: float = 0.9):
+    def __init__(self, encoder: Encoder, alike: float = ALIKE):
         self.encoder, self.alike = encoder, alike
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
