@@ -22,8 +22,8 @@ ATTRIBUTES = frozenset({"is", EXIT, "needs to be", "used for"}) | VERBATIM
 class EntityIndex:
     """Names of the entities of a graph, to be searched by cosine (Algorithm 1, lines 1 to 3).
 
-    Follows the graph's events. Without an encoder a name is the vector of its words and only
-    names that share a word with the query are looked at.
+    Follows the graph's events. Without an encoder a text is the vector of the words that
+    are in it, however often, and only names that share one with the query are looked at.
 
     Args:
         graph: The graph to follow; may be restored, not replaced.
@@ -89,12 +89,9 @@ class EntityIndex:
     def _by_words(self, texts: Sequence[str]) -> dict[int, float]:
         query: dict[str, float] = {}
         for text in texts:
-            counts: dict[str, int] = {}
-            for word in _words(text):
-                counts[word] = counts.get(word, 0) + 1
-            length = math.hypot(*counts.values())
-            for word, count in counts.items():
-                query[word] = query.get(word, 0.0) + count / length
+            words = dict.fromkeys(_words(text))
+            for word in words:
+                query[word] = query.get(word, 0.0) + 1 / math.sqrt(len(words))
         similar: dict[int, float] = {}
         for word, weight in query.items():
             for id in self._by_word.get(word, ()):

@@ -22,7 +22,6 @@ from gym_memory.memory.notes import (
     PLACES,
     READ,
     fact_lines,
-    read_account,
     read_line,
     section,
     sections,
@@ -46,7 +45,7 @@ from gym_memory.memory.schema import (
     direction_of,
     way_relation,
 )
-from gym_memory.memory.stma_rules import BeliefNotes, describe
+from gym_memory.memory.stma_rules import BeliefNotes, describe, relations
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
@@ -74,8 +73,8 @@ class STMA(Memory):
     * The query is the focus (the plan), and the agent's place with the observation. Its vector is
       the mean of the two unit vectors, so that a long observation does not drown a short plan.
       The agent's place is always among the entities found.
-    * Without ``encoder`` a vector counts words, so the cosine is that of exact words and needs no
-      weights; ``encoder="all-MiniLM-L6-v2"`` takes the paper's kind of similarity.
+    * Without ``encoder`` a vector says which words a text has, so the cosine is that of exact words
+      and needs no weights; ``encoder="all-MiniLM-L6-v2"`` takes the paper's kind of similarity.
     * Hops follow edges both ways. The triples here say *knife is on table* and never *table holds
       knife*, so without in-edges no place leads to what is in it. ``in_edges=False`` is the
       literal Algorithm 1.
@@ -159,7 +158,7 @@ class STMA(Memory):
         rule = BeliefNotes(size)
         self._summarize: Summarize = LLMSummarize(model, rule, "belief") if model else rule
         self._relate: ExtractRelations = (
-            LLMExtractRelations(model, read_account) if model else read_account
+            LLMExtractRelations(model, relations) if model else relations
         )
         self._aggregate: Aggregate = LLMAggregate(model, describe) if model else describe
         self._task = Task("", "")

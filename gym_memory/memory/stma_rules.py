@@ -1,14 +1,11 @@
-"""What STMA gives to a language model, by rules: summariser and relation aggregator.
-
-The third role, the relation retriever, is :func:`gym_memory.memory.notes.read_account`.
-"""
+"""What STMA gives to a language model, by rules: summariser, relation retriever, aggregator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.notes import ACTIONS, GOALS, Notes, section, sections
+from gym_memory.memory.notes import ACTIONS, GOALS, Notes, read_account, section, sections
 from gym_memory.memory.places import EXIT, current_place
 from gym_memory.memory.schema import (
     DIRECTIONS,
@@ -23,7 +20,7 @@ from gym_memory.memory.schema import (
 from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["BeliefNotes", "describe"]
+__all__ = ["BeliefNotes", "describe", "relations"]
 
 _ACTIONS_KEPT = 25
 _LONGEST_ACTION = 80
@@ -80,7 +77,13 @@ def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
     yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_LONGEST_GOAL]}"
 
 
-# ---------------------------------------------------------------- the relation aggregator
+def relations(belief: str, task: Task) -> list[Triple]:
+    """The relation retriever: all facts that the belief states, the latest of each slot.
+
+    Other than the paper's it takes what is not spatial too (states, what a recipe requires). A
+    belief that is a transcript of the history buffer is read with the rules of the task's dialect.
+    """
+    return read_account(belief, task)
 
 
 def describe(triples: Sequence[Triple], task: Task) -> str:
@@ -89,8 +92,9 @@ def describe(triples: Sequence[Triple], task: Task) -> str:
     What follows is that directions are transitive: places in a straight line are told as a line,
     with how its ends lie to each other.
 
-    >>> print(describe([Triple("b", "is west of", "a"), Triple("c", "is west of", "b")], Task("")))
-    From a, west leads to b. From b, west leads to c. From east to west lie a, b, c: c is west of a.
+    >>> row = [Triple("b", "is west of", "a"), Triple("c", "is west of", "b")]
+    >>> print(describe(row, Task("", "")))
+    From a, west leads to b. From b, west leads to c. From west to east lie c, b, a: a is east of c.
     """
     return " ".join(_Description(triples).sentences())
 

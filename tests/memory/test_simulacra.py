@@ -1,0 +1,181 @@
+"""Simulacra: the three terms of the score, reflections, recent observations, a model over HTTP."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory.encoders import HashEncoder
+from gym_memory.memory.simulacra import Simulacra, told_insights
+from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.tokens import count_tokens
+from gym_memory.types import Cue, Step, Task
+
+TASK = Task("house/0", "Cook a meal by the recipe.", "textworld")
+COOKBOOK = (
+    "Recipe #1\nIngredients:\n  egg\n  red onion\n\nDirections:\n  fry the egg\n  prepare meal\n"
+)
+KITCHEN = "-= Kitchen =-\nYou are in a kitchen. You see a counter. On the counter is an egg."
+HALL = "-= Hall =-\nYou are in a hall. There is an exit to the west."
+
+
+def lived(memory: Simulacra, texts, action="go on") -> Simulacra:
+    memory.begin(TASK, 0)
+    for t, text in enumerate(texts):
+        memory.observe(Step(t, text, action))
+    return memory
+
+
+def rated(memory: Simulacra, **importance: float) -> Simulacra:
+    """Importance by the first word of a text."""
+    memory._rate = lambda text, task: importance.get(text.split()[0], 1.0)
+    return memory
+
+
+def test_score_by_hand() -> None:
+    """Recency 0.5, 1; importance 1, 4, 10; similarity, each scaled from its least to its most."""
+    texts = ["oak tree", "elm tree", "ash hill"]
+    memory = rated(Simulacra(decay=0.5, threshold=None), oak=1.0, elm=4.0, ash=10.0)
+    lived(memory, texts)
+    similar = HashEncoder().encode(texts) @ HashEncoder().encode(["tall tree"])[0]
+    relevance = (similar - similar.min()) / (similar.max() - similar.min())
+    expected = np.array([0, 1 / 3, 1]) + np.array([0, 1 / 3, 1]) + relevance
+    assert memory.scores(Cue("tall tree")) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("importance", "cue", "best"),
+    [
+        ({}, Cue("nothing"), "beech"),  # the newest
+        ({"oak": 10.0}, Cue("nothing"), "oak"),  # the most important
+        ({}, Cue("", focus="climb the elm"), "elm"),  # the most relevant
+    ],
+)
+def test_each_term_counts(importance, cue, best) -> None:
+    memory = rated(Simulacra(k=1, recent=0, threshold=None), **importance)
+    lived(memory, ["oak", "elm", "beech", "present"])
+    cue = cue._replace(text=cue.text or "present")
+    assert memory.recall(cue, 100).episodes[0] == best
+
+
+def test_equal_terms_count_nothing() -> None:
+    memory = lived(rated(Simulacra(threshold=None, decay=1)), ["a tree"])
+    assert memory.scores(Cue("x")).tolist() == [0.0]
+
+
+def test_latest_and_retrieved() -> None:
+    texts = [f"word{number} is here" for number in range(20)]
+    memory = lived(Simulacra(k=2, recent=3, threshold=None), texts)
+    recall = memory.recall(Cue(texts[-1], focus="word4 word7"), 1000)
+    assert recall.episodes[:3] == tuple(texts[18:15:-1])
+    assert set(recall.episodes[3:]) == {texts[4], texts[7]}
+    steps = [line for line in recall.text.split("\n") if line.startswith("[step")]
+    assert steps == [f"[step {t}] > go on" for t in (4, 7, 16, 17, 18)]
+
+
+def test_seen_again_is_new_again() -> None:
+    memory = rated(Simulacra(k=1, recent=0, threshold=None))
+    lived(memory, ["oak", "elm", "oak", "present"])
+    assert memory.stats().episodes == 3
+    assert memory.recall(Cue("present"), 100).text == "[step 2] > go on\noak"
+
+
+# ---------------------------------------------------------------- reflections
+
+
+def test_a_reflection_when_enough_has_come_in() -> None:
+    asked = []
+
+    def reflect(statements, task):
+        asked.append(list(statements))
+        return [f"insight {len(asked)}"]
+
+    memory = rated(Simulacra(threshold=10), door=4.0)
+    memory._reflect = reflect
+    lived(memory, [f"door {number}" for number in range(9)])
+    # 4 + 4 + 4 > 10 at steps 2, 5 and 8; each reflects on what came in since.
+    assert [[s.split("\n")[1] for s in statements] for statements in asked] == [
+        ["door 0", "door 1", "door 2"],
+        ["door 3", "door 4", "door 5"],
+        ["door 6", "door 7", "door 8"],
+    ]
+    assert memory.stats().lessons == 3
+    recall = memory.recall(Cue("door", focus="insight"), 1000)
+    assert set(recall.lessons) == {"insight 1", "insight 2", "insight 3"}
+    assert recall.text.startswith("- insight")
+
+
+def test_no_reflections() -> None:
+    memory = lived(Simulacra(threshold=None), [COOKBOOK, *(f"note {n}" for n in range(60))])
+    assert memory.stats().lessons == 0
+
+
+def test_insights_are_what_was_read() -> None:
+    statements = [f"[step 0]\n{KITCHEN}", f"[step 1] > examine cookbook\n{COOKBOOK}"]
+    insights = told_insights(statements, TASK)
+    assert "recipe: requires egg; requires red onion" in insights
+    assert "egg: needs to be fried" in insights
+    assert not any("counter" in insight for insight in insights)
+    assert told_insights([f"[step 0]\n{KITCHEN}"], TASK) == []
+    notes = [f"[step {n}] > read note {n}\nThe key {n} opens the locker {n}." for n in range(9)]
+    assert len(told_insights(notes, TASK)) == 5
+    assert "key 8" in told_insights(notes, TASK)[0] + told_insights(notes, TASK)[1]
+
+
+def test_the_recipe_is_reflected_on_in_play() -> None:
+    memory = Simulacra(threshold=12)
+    memory.begin(TASK, 0)
+    steps = [("", KITCHEN), ("examine cookbook", COOKBOOK), *[("go east", HALL)] * 12]
+    for t, (action, text) in enumerate(steps):
+        memory.observe(Step(t, text, action))
+    recall = memory.recall(Cue(HALL, focus="the recipe requires"), 1000)
+    assert "recipe: requires egg; requires red onion" in recall.lessons
+
+
+def test_growth_is_that_of_what_differs() -> None:
+    memory = lived(Simulacra(), (f"Room {t % 40}. A note." for t in range(5_000)))
+    assert memory.stats().episodes == 40
+    assert memory.stats().lessons <= 200
+    for budget in (0, 1, 10, 100, 1000):
+        assert count_tokens(memory.recall(Cue("Room 3."), budget).text) <= budget
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"k": -1}, {"recent": -1}, {"k": True}),
+        *({"decay": 0}, {"decay": 1.1}, {"decay": "x"}, {"decay": float("nan")}),
+        *({"threshold": 0}, {"threshold": True}, {"threshold": "x"}),
+    ],
+)
+def test_arguments_are_checked(wrong) -> None:
+    with pytest.raises(InvalidArgumentError, match=next(iter(wrong))):
+        Simulacra(**wrong)
+
+
+# ---------------------------------------------------------------- a language model
+
+
+def test_a_model_rates_and_reflects() -> None:
+    with ScriptedServer() as server:
+        memory = Simulacra(llm=OpenAIChat("scripted", server.base_url, retries=0), threshold=9)
+        lived(memory, [KITCHEN, COOKBOOK, HALL, KITCHEN, COOKBOOK])
+        assert server.served["insights"] >= 1
+        assert memory.stats().fallbacks == 0
+        assert memory.stats().lessons >= 1
+        recall = memory.recall(Cue(HALL), 1000)
+        assert any("It matters that" in lesson for lesson in recall.lessons)
+        calls = server.served["importance"]
+        lived(memory, [KITCHEN, KITCHEN, KITCHEN])
+        assert server.served["importance"] == calls + 1, "an observation is rated once"
+
+
+def test_the_rules_stand_in_for_a_model_that_fails() -> None:
+    texts = [KITCHEN, COOKBOOK, HALL, KITCHEN, COOKBOOK]
+    with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
+        failing = Simulacra(llm=OpenAIChat("m", server.base_url, retries=0), threshold=9)
+        memory, rules = lived(failing, texts), lived(Simulacra(threshold=9), texts)
+        assert memory.state() == rules.state()
+        assert memory.stats().fallbacks > 3
