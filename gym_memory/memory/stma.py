@@ -53,6 +53,7 @@ __all__ = ["STMA"]
 
 _SPATIAL = "Spatial belief"
 _LONGEST_RECORD = 20_000
+_LONGEST_QUERY = 4_000
 _ACTIONS_SHARE = 8
 """An eighth of the budget is kept free for the latest actions."""
 _TRIES = 3
@@ -70,8 +71,9 @@ class STMA(Memory):
 
     Choices where the paper leaves one, or where this differs from it:
 
-    * The query is the focus (the plan), and the agent's place with the observation. Its vector is
-      the mean of the two unit vectors, so that a long observation does not drown a short plan.
+    * The query is the focus (the plan), and the agent's place with the observation and inventory.
+      Its vector is the mean of the two unit vectors, so that a long observation does not drown a
+      short plan.
       The agent's place is always among the entities found.
     * Without ``encoder`` a vector says which words a text has, so the cosine is that of exact words
       and needs no weights; ``encoder="all-MiniLM-L6-v2"`` takes the paper's kind of similarity.
@@ -227,7 +229,7 @@ class STMA(Memory):
             most: Vertices after which the search stops, >= 1.
         """
         here = current_place(self.graph) or ""
-        texts = [cue.focus, f"{here}\n{cue.text}\n{cue.inventory}"]
+        texts = [cue.focus, f"{here}\n{cue.text[:_LONGEST_QUERY]}\n{cue.inventory}"]
         found = dict.fromkeys([here] if here else [])
         found.update(dict.fromkeys(self._names.nearest(texts, self.entities)))
         frontier = list(found)[: self.entities]

@@ -23,6 +23,11 @@ VARIANTS = [
     "arigraph?semantic=false&exploration=false",
     "arigraph?lifetime=trial",
     "arigraph?recall=semantic&encoder=hash",
+    "stma?encoder=hash&buffer=3&size=100",
+    "stma?summarizer=false&spatial_summarizer=false&aggregator=false",
+    "stma?spatial=false",
+    "rag?recent=3&order=rank",
+    "simulacra?threshold=9&recent=1",
 ]
 """Parameters worth the whole contract, besides every name with its defaults."""
 
