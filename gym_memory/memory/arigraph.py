@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import length_hint
@@ -16,7 +17,7 @@ from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
 from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect
+from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect, steps_asked_for
 from gym_memory.memory.render import Page, fact_block, fit_episodes
 from gym_memory.memory.rewind import REWIND, rewind
 from gym_memory.memory.roles import (
@@ -46,8 +47,8 @@ class AriGraph(Memory):
     and adds the observation as an episodic vertex tied to all of its facts. A recall is
     Algorithm 1: facts first, then the ``episodes`` observations that score best by equation 1
     against them, then, unless ``exploration`` is off, all exits that nobody took (Algorithm 3).
-    Where the focus asks about the past ("where was the key at step 12?"), dated facts come before
-    the observations: see :mod:`gym_memory.memory.past`.
+    Where the focus asks about the past ("where was the key at step 12?"), dated facts and
+    the observation of that step come before the others: see :mod:`gym_memory.memory.past`.
 
     Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
     entities in view, the policy's focus and the task. ``structural``, the default, needs no
@@ -211,7 +212,7 @@ class AriGraph(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Facts and observations that matter now, within ``budget`` tokens."""
         with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
-        past = self._recall_past(cue, budget)
+        past, asked = self._recall_past(cue, budget)
         left = budget - count_tokens(f"{past}\n") if past else budget
         page = Page(left - left // _EPISODES_SHARE if with_episodes else left)
         exploration = self.exploration and (
@@ -230,14 +231,33 @@ class AriGraph(Memory):
             told, episodes = fit_episodes(self._search_episodes(relevant, cue), room)
             text = f"{text}\n{told}" if text and told else text or told
         self._tokens = count_tokens(text)
-        return Recall(text, tuple(page.triples), episodes)
+        return Recall(text, tuple(page.triples), (*asked, *episodes))
 
-    def _recall_past(self, cue: Cue, budget: int) -> str:
-        """What the cue's focus asks about the past, in at most half of the budget."""
+    def _recall_past(self, cue: Cue, budget: int) -> tuple[str, tuple[str, ...]]:
+        """What the cue's focus asks about the past, in at most half of the budget.
+
+        Returns:
+            Dated facts and, after them, the observations of the steps asked for; and these
+            observations.
+        """
         if not (self.semantic and asks_about_past(cue.focus)):
-            return ""
-        dated = self._recollect(cue.focus)
-        return dated_lines(dated, check_budget(budget) * CHARS_PER_TOKEN // 2)
+            return "", ()
+        left = check_budget(budget) * CHARS_PER_TOKEN // 2
+        facts = dated_lines(self._recollect(cue.focus), left)
+        left -= len(facts) + bool(facts)
+        told, episodes = (
+            fit_episodes(self._observed(cue.focus), left) if self.episodic else ("", ())
+        )
+        return "\n".join(filter(None, (facts, told))), episodes
+
+    def _observed(self, focus: str) -> Iterator[Episode]:
+        """The observations of the steps that a focus asks about."""
+        store = self.store
+        for step in steps_asked_for(focus):
+            t = step + self._origin
+            found = bisect_left(store, t, key=lambda episode: episode.t)
+            if found < len(store) and store[found].t == t:
+                yield store[found]._replace(t=step)
 
     def _recollect(self, focus: str) -> list[Dated]:
         """Dated facts that answer a question about the past."""
@@ -276,6 +296,7 @@ class AriGraph(Memory):
         store = self.store
         newest = range(max(len(store) - hidden, 0), len(store))
         seen = {cue.text, *[store[id].text for id in newest]}
+        seen.update(episode.text for episode in self._observed(cue.focus))
         if self.episodic_score == "paper":
             ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
         else:

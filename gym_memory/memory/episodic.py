@@ -11,16 +11,16 @@ from array import array
 from collections.abc import Container, Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_memory.memory.episodes import Episode, EpisodeStore, weight
 from gym_memory.types import Triple
 
 __all__ = ["EpisodicIndex"]
 
-_FIRST = 24
-"""Candidates that are ranked at first; the rest only if these do not suffice."""
 _NONE = array("i")
+_AGE = 1e-13
+"""What an id adds to a score: less than scores differ by, enough to put the newest first."""
+_LEAST = 1e-6
 
 
 class EpisodicIndex:
@@ -38,9 +38,11 @@ class EpisodicIndex:
         self._taken = 0
         self._last: Episode | None = None
         self._number: dict[tuple[str, tuple[Triple, ...]], int] = {}
-        self._newest = array("i")
-        self._weights = array("d")
+        self._numbers: list[int] = []  # of each observation: which of the different ones it is
+        self._newest: list[int] = []  # of each of those: its last observation
         self._links: dict[Triple, array[int]] = {}
+        self._weights = np.zeros(64)
+        self._ages = np.zeros(64)
 
     def _sync(self) -> None:
         """Take in the observations since the last call; start over if the store went back."""
@@ -52,11 +54,19 @@ class EpisodicIndex:
             number = self._number.setdefault((episode.text, episode.triples), len(self._newest))
             if number == len(self._newest):
                 self._newest.append(id)
-                self._weights.append(weight(episode))
-                for triple in episode.triples:
-                    self._links.setdefault(triple, array("i")).append(number)
+                self._link(number, episode)
             self._newest[number] = id
+            self._numbers.append(number)
+            self._ages[number] = id * _AGE
         self._taken = len(store)
+
+    def _link(self, number: int, episode: Episode) -> None:
+        if number == len(self._weights):
+            self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
+            self._ages = np.concatenate([self._ages, np.zeros_like(self._ages)])
+        self._weights[number] = weight(episode)
+        for triple in episode.triples:
+            self._links.setdefault(triple, array("i")).append(number)
 
     def search(
         self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
@@ -70,31 +80,22 @@ class EpisodicIndex:
         """
         self._sync()
         end = len(self.store) - exclude_last
-        if end <= 0:
+        count = len(self._newest)
+        if end <= 0 or not count:
             return
-        given = set[str]()
-        for id in self._ranked(recalled, end):
-            episode = self.store[id]
-            if episode.text not in given and episode.text not in but:
-                given.add(episode.text)
-                yield episode
-
-    def _ranked(self, recalled: Iterable[Triple], end: int) -> Iterator[int]:
-        """Ids of observations that score above 0, best first, none from ``end`` on."""
         links = b"".join([self._links.get(triple, _NONE) for triple in dict.fromkeys(recalled)])
-        shared = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=len(self._newest))
-        scores = shared * np.array(self._weights)
-        newest = np.array(self._newest)
-        candidates = np.flatnonzero((scores > 0) & (newest < end))
-        scores, newest = scores[candidates], newest[candidates]
-        if len(scores) > _FIRST:
-            least = np.partition(scores, len(scores) - _FIRST)[len(scores) - _FIRST]
-            first = scores >= least
-            yield from _in_order(scores[first], newest[first])
-            scores, newest = scores[~first], newest[~first]
-        yield from _in_order(scores, newest)
-
-
-def _in_order(scores: NDArray[np.float64], ids: NDArray[np.intc]) -> Iterator[int]:
-    """Ids by descending score, of equal scores the highest id first."""
-    return iter(ids[np.lexsort((-ids, -scores))].tolist())
+        shared = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+        scores = shared * self._weights[:count] + self._ages[:count]
+        for id in range(max(end, 0), len(self.store)):
+            scores[self._numbers[id]] = 0.0
+        given = set[str]()
+        while True:
+            best = int(scores.argmax())
+            if scores[best] < _LEAST:
+                return
+            scores[best] = 0.0
+            episode = self.store[self._newest[best]]
+            text = episode.text
+            if text not in given and text not in but:
+                given.add(text)
+                yield episode

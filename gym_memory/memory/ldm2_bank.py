@@ -33,7 +33,7 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.memory.store import Store
+from gym_memory.memory.store import Record, Store
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Step, Task
 
@@ -177,10 +177,9 @@ class Bank:
         """
         if self._store is None:
             return
-        count = -1
-        while count != (count := self._store.namespaces().get(_RECORD, 0)):
-            new = max(count - self._stored, 0)  # read again if others wrote in between
-            records = self._store.records(*_RECORD, last=new)
+        records: list[Record] = []
+        while (count := self._store.namespaces().get(_RECORD, 0)) > self._stored + len(records):
+            records = self._store.records(*_RECORD, last=count - self._stored)
         try:
             more = [Addition.from_json(r.payload) for r in records if r.seq != own]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -188,7 +187,7 @@ class Bank:
                 f"expected tuples of LDM2 in {str(self._store.path)!r}: {error!r}"
             ) from error
         self.library = self.library.extended(more)
-        self._stored += new
+        self._stored += len(records)
 
     def observation_type(self, batch: int, kind: str, text: str) -> str:
         """The observation type of what is seen, within a goal type."""

@@ -65,7 +65,7 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     parts = read or _CLAUSE.split(task.goal[:_TEXT])
     subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
     asked = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
-    done = [_done(step.action, _first_line(step.text)) for step in trace if step.action]
+    done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}
     return [
         Subgoal(text, any(_covers(did, words) for did in done))
         for text, words in asked[-_SUBGOALS:]

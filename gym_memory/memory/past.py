@@ -1,8 +1,8 @@
 """The past as a graph remembers it, for a cue that asks about it.
 
-Two forms of questions are understood: ``... at step 12 ...`` asks for what was true then, and a
-question with *when*, *first*, *last*, *before* or *after* asks when something became true. Facts
-that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
+Two forms of questions are understood: ``... at step 12 ...`` asks for what was true then and what
+happened, and a question with *when*, *first*, *last*, *before* or *after* asks when something
+became true. Facts that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gym_memory.memory.render import fact_block
 from gym_memory.memory.schema import LOCATIONS, PLAYER
 from gym_memory.types import Triple
 
-__all__ = ["Dated", "asks_about_past", "dated_lines", "recollect"]
+__all__ = ["Dated", "asks_about_past", "dated_lines", "recollect", "steps_asked_for"]
 
 Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
@@ -33,6 +33,15 @@ def asks_about_past(focus: str) -> bool:
     (True, False)
     """
     return _AT.search(focus) is not None or _WHEN.search(focus) is not None
+
+
+def steps_asked_for(focus: str) -> list[int]:
+    """The steps that a focus asks about, each once, the first few.
+
+    >>> steps_asked_for("What did you do at step 12?")
+    [12]
+    """
+    return [int(step) for step in dict.fromkeys(_AT.findall(focus))][:_MOST_STEPS]
 
 
 def recollect(

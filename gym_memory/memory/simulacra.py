@@ -27,7 +27,7 @@ from gym_memory.memory.roles import (
     rules,
 )
 from gym_memory.memory.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
-from gym_memory.memory.stream import Record, Stream, fit_records
+from gym_memory.memory.stream import LONGEST, Record, Stream, fit_records
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
@@ -135,9 +135,10 @@ class Simulacra(Memory):
 
     def observe(self, step: Step) -> None:
         """Rate and keep the observation; reflect when enough has come in."""
-        known = self._stream.find(step.text, step.action)
-        rated = known.importance if known else self._rate(step.text, self._task)
-        self._stream.add(Record(step.t, step.text, step.action, rated))
+        text = step.text[:LONGEST]
+        known = self._stream.find(text, step.action)
+        rated = known.importance if known else self._rate(text, self._task)
+        self._stream.add(Record(step.t, text, step.action, rated))
         self._now = step.t
         self._pending += rated
         if self.threshold is not None and self._pending > self.threshold:

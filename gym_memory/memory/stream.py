@@ -17,9 +17,10 @@ from gym_memory.memory.episodes import Episode
 from gym_memory.memory.render import fit_episodes
 from gym_memory.memory.vectors import VectorIndex
 
-__all__ = ["Record", "Stream", "fit_records"]
+__all__ = ["LONGEST", "Record", "Stream", "fit_records"]
 
-_LONGEST = 20_000
+LONGEST = 20_000
+"""Characters of a text that are kept."""
 _LONGEST_ENCODED = 4_000
 
 
@@ -62,12 +63,12 @@ class Stream:
 
     def find(self, text: str, action: str) -> Record | None:
         """The record of that observation, if it was made before."""
-        row = self._row.get((action, text[:_LONGEST], False))
+        row = self._row.get((action, text[:LONGEST], False))
         return None if row is None else self.records[row]
 
     def add(self, record: Record) -> None:
         """Add a record, or note that one was seen again."""
-        record = record._replace(text=record.text[:_LONGEST])
+        record = record._replace(text=record.text[:LONGEST])
         key = (record.action, record.text, record.insight)
         row = self._row.setdefault(key, len(self.records))
         if row == len(self.records):
