@@ -28,6 +28,8 @@ COMMANDS = {
     "compare": "gym_memory.cli.compare",
     "report": "gym_memory.cli.report",
     "quality": "gym_memory.cli.quality",
+    "exam": "gym_memory.cli.exam",
+    "memory": "gym_memory.cli.memory",
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",
     "doctor": "gym_memory.cli.doctor",

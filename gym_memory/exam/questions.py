@@ -203,6 +203,26 @@ class Past(Question):
 
 
 @dataclasses.dataclass(frozen=True)
+class Did(Question):
+    """What was done in a past step."""
+
+    kind: ClassVar[str] = "did"
+    title: ClassVar[str] = "what was done at step t"
+    t: int
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
+        """All steps but the last one, whose action everybody knows."""
+        for t in _shuffled(range(1, account.now), rng):
+            text = f"What did you do at step {t}? (It is step {account.now} now.)"
+            yield cls(text, account.moments[t].step.action, account.now - t, t)
+
+    def grade(self, reading: Reading) -> Verdict:
+        """The command."""
+        return _compared(reading.action_at(self.t), self.answer)
+
+
+@dataclasses.dataclass(frozen=True)
 class Order(Question):
     """Which of two rooms was entered first, or which of two things was taken first."""
 
@@ -363,7 +383,7 @@ class Unseen(Question):
 
 
 KINDS: dict[str, type[Question]] = {
-    kind.kind: kind for kind in (Where, Read, Near, Past, Order, Route, Inside, Count, Unseen)
+    kind.kind: kind for kind in (Where, Read, Near, Past, Did, Order, Route, Inside, Count, Unseen)
 }
 """All kinds, in the order of the table."""
 

@@ -8,12 +8,14 @@ A memory may recall facts, transcripts, notes or prose. All of it is read, and n
   Entries without a step are taken to be the latest ones without a gap, so they are counted back
   from the present;
 * ``[step 12] apple: is in fridge`` says what was true then;
+* a numbered line ``12. go east (hall to kitchen)`` or ``12. take apple`` is an action and what
+  follows from it;
 * lines ``fridge: is in kitchen; is open`` are facts, other prose is read with the rules for plain
   English; both say what is true now, unless a transcript or a triple says otherwise.
 
 Last comes the present observation, which whoever asks has before them anyway. Where the agent was
 is not taken to last over a gap between two entries, so that no way is read into it. A sentence
-that a budget cut short at the end is not read.
+that a budget cut short at the end of an entry is not read.
 """
 
 from __future__ import annotations
@@ -27,12 +29,26 @@ from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.notes import read_line
-from gym_memory.memory.schema import LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
+from gym_memory.memory.schema import (
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    direction_of,
+    way_relation,
+)
 from gym_memory.types import Recall, Step, Task, Triple
 
 __all__ = ["Reading"]
 
 _DATED = re.compile(r"\[step (?P<t>\d+)\](?: (?P<rest>.*))?")
+_LOG = re.compile(
+    r"(?P<t>\d{1,6})\. (?P<action>[^()]+?)(?: \((?P<left>[^()]+) to (?P<to>[^()]+)\))?"
+)
+_MOVED = re.compile(
+    r"(?:take|get|pick up) (?P<taken>.+?)(?: from .+)?"
+    r"|(?:put|insert|place) (?P<put>.+?) (?P<how>in|into|on|onto) (?P<to>.+)"
+)
 _ENDS = (".", "!", "?")
 
 
@@ -57,6 +73,7 @@ class Reading:
         self.triples, self.step, self.task = recall.triples, step, task
         self._facts: list[Triple] = []
         self._dated: list[tuple[int, Triple]] = []
+        self._actions: dict[int, str] = {}
         self._prose = ""
         self._entries: list[_Entry] = []
         self._sort_out(recall.text)
@@ -118,6 +135,10 @@ class Reading:
             if (direction := direction_of(fact.relation)) is not None
         }
 
+    def action_at(self, t: int) -> str:
+        """What is said to have been done in step ``t``."""
+        return self._actions.get(t, "")
+
     def first(self, fact: Triple) -> int | None:
         """The first step for which a fact is told; None if none is."""
         told = self.past.fact(fact)
@@ -131,6 +152,10 @@ class Reading:
         prose: list[str] = []
         for line in text.split("\n"):
             dated = _DATED.fullmatch(line) if line[:6] == "[step " else None
+            logged = None if dated or entries else _LOG.fullmatch(line)
+            if logged:
+                self._take_log(logged)
+                continue
             rest = (dated["rest"] or "") if dated else line
             facts = read_line(rest.strip())
             if facts and dated:
@@ -143,16 +168,28 @@ class Reading:
                 entries[-1][2].append(line)
             else:
                 prose.append(line)
-        if entries:
-            entries[-1][2][:] = [_uncut("\n".join(entries[-1][2]))]
         self._entries = self._counted(
-            [_Entry(t, action, "\n".join(lines).strip()) for t, action, lines in entries]
+            [_Entry(t, action, _uncut("\n".join(lines))) for t, action, lines in entries]
         )
         self._prose = "\n".join(prose).strip()
+        self._actions.update((entry.t or 0, entry.action) for entry in self._entries)
         first = self._entries[0] if entries and entries[0][0] is None else None
         if self._prose and first is not None and first.t == 1:
             self._entries.insert(0, _Entry(0, "", self._prose))  # the reset's observation
             self._prose = ""
+
+    def _take_log(self, line: re.Match[str]) -> None:
+        """A line of a log of actions."""
+        t, action = int(line["t"]), line["action"]
+        self._actions[t] = action
+        moved = _MOVED.fullmatch(action)
+        if line["to"]:
+            self._dated.append((t, Triple(PLAYER, "is in", line["to"])))
+        elif moved and moved["taken"]:
+            self._dated.append((t, Triple(moved["taken"], "is in", INVENTORY)))
+        elif moved:
+            how = "is on" if moved["how"].startswith("on") else "is in"
+            self._dated.append((t, Triple(moved["put"], how, moved["to"])))
 
     def _counted(self, entries: list[_Entry]) -> list[_Entry]:
         """Entries with their steps, those that tell none counted back from the present."""
@@ -192,8 +229,8 @@ class Reading:
 
 
 def _uncut(text: str) -> str:
-    """A text without its last sentence where a budget cut that short."""
+    """A text without its last sentence where a budget cut that short; lists stay whole."""
     text = text.strip()
-    if not text or text[-1] in _ENDS:
+    if not text or text[-1] in _ENDS or text.rpartition("\n")[2].startswith("  "):
         return text
     return text[: max(text.rfind(end) for end in (*_ENDS, "\n")) + 1]

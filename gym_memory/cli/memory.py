@@ -1,0 +1,279 @@
+"""``gym-memory memory``: look into memories at rest, keep them, move them, compare them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
+
+if TYPE_CHECKING:
+    from gym_memory.archive import Evidence, FactRecord, Opened
+    from gym_memory.memory.store import Record, Store
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Look into memories: what they know, when they learnt it and from which text.
+
+    A file is a memory that was saved, the recorded steps of an episode (`steps/*.jsonl.gz` of
+    every run), which teach any memory anew, or a durable store.
+
+    Example: `gym-memory memory inspect results/first/steps/0a1b2c3d-seed0.jsonl.gz --as-of 12`
+    """,
+)
+
+Source = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Saved memory, recorded steps or store.")
+]
+Name = Annotated[
+    str,
+    typer.Option("--memory", "-m", metavar="MEMORY", help="Memory to teach the recorded steps to."),
+]
+Episode = Annotated[
+    int | None, typer.Option(metavar="N", help="Episode of recorded steps; default: the last.")
+]
+AsOf = Annotated[
+    int | None, typer.Option("--as-of", metavar="T", min=0, help="As it was after step T.")
+]
+
+
+@app.command()
+def inspect(
+    source: Source,
+    memory: Name = "",
+    episode: Episode = None,
+    as_of: AsOf = None,
+    entity: Annotated[str, typer.Option(metavar="NAME", help="Only facts about this.")] = "",
+    past: Annotated[bool, typer.Option("--all", help="Facts that are no longer true too.")] = False,
+    focus: Annotated[str, typer.Option(metavar="TEXT", help="What the policy is after.")] = "",
+    budget: options.Budget = None,
+    last: Annotated[int, typer.Option(metavar="N", min=1, help="Records of a store.")] = 20,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """Show what a memory knows, when it learnt each fact and from which words, and its recall.
+
+    With `--as-of T` all of it as it was after step T: what was held to be true then, and what
+    would have been recalled.
+
+    Example: `gym-memory memory inspect arigraph.json --as-of 12 --entity apple`
+    """
+    from gym_memory.archive import file_kind, open_memory
+
+    options.load_plugins(plugins)
+    if file_kind(source) == "store":
+        _inspect_store(source, last, json_lines=json_lines)
+        return
+    opened = open_memory(source, memory, episode=episode, as_of=as_of)
+    facts = _facts(opened, entity, past=past)
+    recall = opened.recall(DEFAULT_BUDGET if budget is None else budget, focus)
+    if json_lines:
+        print_json([{"kind": "fact", **fact.to_json()} for fact in facts])
+        print_json([{"kind": "recall", **recall._asdict()}])
+        return
+    console = output()
+    stats, steps = opened.memory.stats(), opened.steps
+    console.print(
+        f"{opened.memory.name}: {stats.facts} facts, {stats.live_facts} of them live, "
+        f"{stats.episodes} observations, {stats.lessons} lessons"
+        + (f"; task {opened.task.id}, step {steps[-1].t}" if steps else ""),
+        markup=False,
+    )
+    if facts:
+        _print_facts(facts)
+    console.print(f"\nIt recalls ({stats.tokens} tokens):", markup=False)
+    console.print(recall.text or "(nothing)", markup=False, soft_wrap=True)
+
+
+@app.command()
+def save(
+    source: Source,
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="File to write.")],
+    memory: Name = "",
+    episode: Episode = None,
+    as_of: AsOf = None,
+    plugins: options.Plugins = None,
+) -> None:
+    """Keep the memory that recorded steps make, as a file that `Memory.load` reads.
+
+    Example: `gym-memory memory save results/first/steps/0a1b2c3d-seed0.jsonl.gz arigraph.json`
+    """
+    from gym_memory.archive import open_memory
+
+    options.load_plugins(plugins)
+    opened = open_memory(source, memory, episode=episode, as_of=as_of)
+    opened.memory.save(target)
+    output().print(f"Saved {opened.memory.name} to {target}", markup=False, soft_wrap=True)
+
+
+@app.command("export")
+def export_store(
+    source: Annotated[Path, typer.Argument(metavar="STORE", help="Durable store.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="JSONL file to write.")],
+) -> None:
+    """Write all records of a store as JSONL, one a line.
+
+    Example: `gym-memory memory export lessons.db lessons.jsonl`
+    """
+    count = _store(source).export_jsonl(target)
+    output().print(f"Wrote {count} records to {target}", markup=False, soft_wrap=True)
+
+
+@app.command("import")
+def import_store(
+    source: Annotated[Path, typer.Argument(metavar="JSONL", help="What `export` wrote.")],
+    target: Annotated[Path, typer.Argument(metavar="STORE", help="Store; made if there is none.")],
+) -> None:
+    """Add exported records to a store, all or none.
+
+    Example: `gym-memory memory import lessons.jsonl lessons.db`
+    """
+    from gym_memory.memory.store import Store
+
+    count = Store(target).import_jsonl(source)
+    output().print(f"Added {count} records to {target}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def diff(
+    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="As for inspect.")],
+    after: Annotated[
+        Path | None,
+        typer.Argument(metavar="[AFTER]", help="Likewise; default: the same file, as it ends."),
+    ] = None,
+    memory: Name = "",
+    episode: Episode = None,
+    as_of: AsOf = None,
+    until: Annotated[
+        int | None, typer.Option("--until", metavar="T", min=0, help="AFTER as of step T.")
+    ] = None,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """Show what one memory knows and another does not, or what one learnt between two steps.
+
+    `--as-of` is the step of BEFORE. Exit status 0, differences or not.
+
+    Example: `gym-memory memory diff arigraph.json --as-of 10 --until 20`
+    """
+    from gym_memory.archive import file_kind, open_memory
+
+    options.load_plugins(plugins)
+    other = before if after is None else after
+    kinds = {file_kind(before), file_kind(other)}
+    if kinds == {"store"}:
+        old, new = (_record_lines(_store(path).records()) for path in (before, other))
+    elif "store" in kinds:
+        raise InvalidArgumentError("expected two stores or two memories, got one of each")
+    else:
+        old = _memory_lines(open_memory(before, memory, episode=episode, as_of=as_of))
+        new = _memory_lines(open_memory(other, memory, episode=episode, as_of=until))
+    changes = [(line[0], line[2:]) for line in difflib.ndiff(old, new) if line[0] in "+-"]
+    if json_lines:
+        print_json([{"change": sign, "what": what} for sign, what in changes])
+        return
+    for sign, what in changes:
+        colour = "green" if sign == "+" else "red"
+        output().print(f"[{colour}]{sign} {escape(what)}[/{colour}]", soft_wrap=True)
+    if not changes:
+        output().print("No difference.")
+
+
+# ---------------------------------------------------------------- memories
+
+
+def _facts(opened: Opened, entity: str, *, past: bool) -> list[FactRecord]:
+    from gym_memory.archive import fact_records
+    from gym_memory.memory.graph import TemporalGraph
+
+    if not isinstance(getattr(opened.memory, "graph", None), TemporalGraph):
+        if entity:
+            raise InvalidArgumentError(f"expected a memory with a graph, got {opened.memory.name}")
+        return []
+    return [
+        fact
+        for fact in fact_records(opened.memory)
+        if (past or fact.live) and (not entity or entity.lower() in (fact.fact[0], fact.fact[2]))
+    ]
+
+
+def _print_facts(facts: Sequence[FactRecord]) -> None:
+    table = new_table("fact", "true in steps", "learnt", "from the words", "ended by")
+    for fact in facts:
+        spans = [
+            f"{start}-" if end is None else f"{start}-{end - 1}" for start, end in fact.intervals
+        ]
+        first = fact.evidence[0] if fact.evidence else None
+        table.add_row(
+            escape(", ".join(fact.fact)),
+            ", ".join(spans),
+            "–" if first is None else f"step {first.step}",
+            "" if first is None else escape(_quoted(first, len(fact.evidence) - 1)),
+            fact.ended_by,
+        )
+    output().print(table)
+
+
+def _quoted(first: Evidence, more: int) -> str:
+    """The first evidence, and how often the fact was stated again."""
+    shown = first.context or "(what was done)"
+    return f"{shown} and {more} more" if more else shown
+
+
+def _memory_lines(opened: Opened) -> list[str]:
+    """What a memory knows, a line each: its live facts, or its state where it keeps no graph."""
+    facts = _facts(opened, "", past=False)
+    if facts:
+        return sorted(", ".join(fact.fact) for fact in facts)
+    return json.dumps(opened.memory.state(), indent=1, ensure_ascii=False).splitlines()
+
+
+# ---------------------------------------------------------------- stores
+
+
+def _store(path: Path) -> Store:
+    from gym_memory.archive import file_kind
+    from gym_memory.memory.store import Store
+
+    if file_kind(path) != "store":
+        raise InvalidArgumentError(f"expected a durable store at {str(path)!r}, got another file")
+    return Store(path)
+
+
+def _inspect_store(path: Path, last: int, *, json_lines: bool) -> None:
+    store = _store(path)
+    records = store.records(last=last)
+    if json_lines:
+        print_json([record._asdict() for record in records])
+        return
+    table = new_table("memory", "about", "kind", "records", right=("records",), title=str(path))
+    for (memory, key, kind), count in store.namespaces().items():
+        table.add_row(escape(memory), escape(key), escape(kind), str(count))
+    output().print(table)
+    shown = new_table("no.", "memory", "about", "kind", "record", right=("no.",), title="latest")
+    for record in records:
+        names: tuple[Any, ...] = (str(record.seq), record.memory, record.key, record.kind)
+        shown.add_row(*map(escape, names), escape(_text(record.payload)))
+    output().print(shown)
+
+
+def _record_lines(records: Sequence[Record]) -> list[str]:
+    return [f"{r.memory} | {r.key} | {r.kind} | {_text(r.payload)}" for r in records]
+
+
+def _text(payload: Any) -> str:
+    return payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
