@@ -1,0 +1,469 @@
+"""CLIN: what its rules conclude from traces, certainty, meta-memory, lifetimes, store, models."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from fake_env import FakeHouse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.errors import InvalidArgumentError, StoreError, UnknownNameError
+from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory import make_memory
+from gym_memory.memory.abstractions import (
+    ALIVE,
+    PROGRESS,
+    SCORING,
+    abstract_causes,
+    generalize_causes,
+)
+from gym_memory.memory.causes import needed_acts, plan_of, read_acts, things_of
+from gym_memory.memory.clin import Clin
+from gym_memory.memory.roles import CausalAbstraction, Learnings
+from gym_memory.memory.store import Store
+from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.specs import format_spec
+from gym_memory.tokens import count_tokens
+from gym_memory.types import Cue, Outcome, Step, Task
+
+HERE = str(Path(__file__).parent)
+TASK = Task("house/a/0", "Find the golden key.")
+DETOUR = ["look", "go north", "go south", "look", "open wooden door", "go east", "open fridge"]
+DETOUR += ["close fridge", "open fridge", "take apple from fridge", "go west"]
+
+
+def trial_of(actions: Iterable[str], seed: int = 0) -> tuple[list[Step], Outcome, Task]:
+    """What an agent sees that does these actions in the house."""
+    env = FakeHouse(max_steps=1000)
+    obs, info = env.reset(seed=0, options={"task_id": f"fakehouse/train/{seed}"})
+    task = Task(info["task_id"], obs["task"], env.dialect)
+    trace = [Step(0, obs["text"], "", 0.0, obs["inventory"], obs["valid_actions"])]
+    for t, action in enumerate(actions, 1):
+        obs, reward, ended, _, info = env.step(action)
+        trace.append(
+            Step(t, obs["text"], action, reward, obs["inventory"], obs["valid_actions"], ended)
+        )
+        if ended:
+            break
+    score = info["score"]
+    outcome = Outcome(score, 2.0, score / 2, info["success"], info["lost"], len(trace) - 1)
+    return trace, outcome, task
+
+
+def play(memory: Clin, actions: Iterable[str], seed: int = 0) -> None:
+    """One trial, as the wrapper would hand it to a memory."""
+    trace, outcome, task = trial_of(actions, seed)
+    memory.begin(task, 0)
+    for step in trace:
+        memory.observe(step)
+    memory.end(outcome)
+
+
+def begin(memory: Clin, seed: int) -> None:
+    trace, _, task = trial_of((), seed)
+    memory.begin(task, 0)
+    memory.observe(trace[0])
+
+
+def lessons(memory: Clin, **cue: object) -> list[str]:
+    """All lessons in the order of their ids, without these."""
+    told = memory.recall(Cue("", **cue), 10_000).lessons
+    numbered = sorted((int(line.partition(". ")[0]), line.partition(". ")[2]) for line in told)
+    assert [number for number, _ in numbered] == list(range(1, len(told) + 1))
+    return [line for _, line in numbered]
+
+
+def wandering(rng: random.Random, steps: int, seed: int = 0) -> list[str]:
+    """Actions of a random walk that does not lose."""
+    env = FakeHouse(max_steps=steps + 1)
+    env.reset(seed=0, options={"task_id": f"fakehouse/train/{seed}"})
+    actions = []
+    for _ in range(steps):
+        action = rng.choice([a for a in env.valid_actions() if not a.startswith("eat ")])
+        actions.append(action)
+        if env.step(action)[2]:
+            break
+    return actions
+
+
+# --- what the rules conclude --------------------------------------------------------------------
+
+
+def test_what_was_needed_and_what_was_not() -> None:
+    memory = Clin()
+    play(memory, DETOUR)
+    assert lessons(memory) == [
+        '"open wooden door" in the hall MAY BE NECESSARY TO "go east".',
+        '"go east" in the hall MAY BE NECESSARY TO reaching the pantry.',
+        '"open fridge" in the pantry MAY BE NECESSARY TO "take apple from fridge".',
+        '"take apple from fridge" in the pantry MAY BE NECESSARY TO scoring.',
+        '"look" DOES NOT CONTRIBUTE TO getting anywhere.',
+        '"go south" MAY NOT CONTRIBUTE TO getting anywhere.',
+        '"close fridge" MAY NOT CONTRIBUTE TO getting anywhere.',
+    ]
+    assert memory.stats().lessons == 7
+
+
+def test_what_lost_the_game() -> None:
+    memory = Clin()
+    play(memory, [*DETOUR[:-1], "eat apple"])
+    assert f'"eat apple" in the pantry MAY NOT CONTRIBUTE TO {ALIVE}.' in lessons(memory)
+
+
+def test_what_cost_points() -> None:
+    steps = [Step(0, "A hall.", valid_actions=("a", "b"))]
+    steps += [Step(t, "Ouch.", "hit wall", -1.0, valid_actions=("a", "b")) for t in (1, 2)]
+    found = abstract_causes(steps, Outcome(-2.0), (), TASK)
+    assert CausalAbstraction('"hit wall"', SCORING, False, True) in found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plan_earns_the_same_points_in_fewer_steps(seed: int) -> None:
+    """The backward slice of a random walk, played from the start, is worth what the walk was."""
+    rng, worth = random.Random(seed), 0
+    for _ in range(6):
+        actions = wandering(rng, 150, seed)
+        trace, outcome, task = trial_of(actions, seed)
+        plan = plan_of(read_acts(trace, task))
+        replay, again, _ = trial_of(plan, seed)
+        assert again.score == outcome.score
+        assert len(replay) <= len(trace)
+        assert len(plan) <= 12
+        worth += outcome.score > 0
+    assert worth  # some walks did score
+
+
+def test_needed_names_what_it_was_needed_for() -> None:
+    trace, _, task = trial_of(DETOUR)
+    found = {n.act.action: n.effect.action for n in needed_acts(read_acts(trace, task)) if n.effect}
+    assert found["open fridge"] == "take apple from fridge"
+
+
+def test_things() -> None:
+    assert things_of("insert the red apple into fridge") == ["red apple", "fridge"]
+    assert things_of("look") == []
+
+
+# --- certainty ----------------------------------------------------------------------------------
+
+
+def scored(action: str, reward: float) -> list[Step]:
+    here = ("look", action)
+    return [
+        Step(0, "-= Hall =-\nA hall.", valid_actions=here),
+        Step(1, "You do it.", action, reward, valid_actions=here if not reward else ("look",)),
+    ]
+
+
+def said(found: Sequence[CausalAbstraction], effect: str) -> list[str]:
+    return [str(a).partition('" ')[2] for a in found if a.effect == effect]
+
+
+def test_certainty_moves_with_evidence_and_back() -> None:
+    cause, memory, seen = '"press button" in the hall', [], []
+    for reward in (1.0, 1.0, 0.0, 0.0, 1.0):
+        memory = abstract_causes(scored("press button", reward), Outcome(), [memory], TASK)
+        seen.append(next(str(a) for a in memory if a.effect == SCORING).removeprefix(cause + " "))
+    assert seen == [
+        "MAY BE NECESSARY TO scoring.",
+        "SHOULD BE NECESSARY TO scoring.",
+        "MAY BE NECESSARY TO scoring.",
+        "MAY NOT CONTRIBUTE TO scoring.",
+        "MAY BE NECESSARY TO scoring.",
+    ]
+
+
+def test_doubt_becomes_certain_and_goes_away() -> None:
+    idle = CausalAbstraction('"press button"', PROGRESS, False)
+    once = abstract_causes(scored("press button", 0.0), Outcome(), (), TASK)
+    twice = abstract_causes(scored("press button", 0.0), Outcome(), [once], TASK)
+    assert once == [idle]
+    assert twice == [idle._replace(certain=True)]
+    useful = abstract_causes(scored("press button", 1.0), Outcome(), [twice], TASK)
+    assert idle in useful
+    again = abstract_causes(scored("press button", 1.0), Outcome(), [useful], TASK)
+    assert not any(a.effect == PROGRESS for a in again)
+
+
+def test_what_a_trial_says_nothing_about_stays() -> None:
+    before = [
+        CausalAbstraction('"open chest" in the attic', SCORING, certain=True),
+        CausalAbstraction("Waiting for rain", "growing the plant"),
+    ]
+    after = abstract_causes(scored("press button", 1.0), Outcome(), [[], before], TASK)
+    assert [a for a in after if a in before] == before
+
+
+WORDS = st.sampled_from(["look", "go east", "go west", "take key", "drop key", "eat key", "x ..."])
+STEPS = st.lists(
+    st.tuples(WORDS, st.sampled_from([0.0, 0.0, 1.0, -1.0]), st.sampled_from("AB"), st.booleans()),
+    max_size=12,
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=4))
+def test_any_traces(trials: list[tuple[list[tuple[str, float, str, bool]], bool]]) -> None:
+    memory: list[CausalAbstraction] = []
+    for moves, lost in trials:
+        trace = [Step(0, "-= A =-\nA room.", valid_actions=("look",))]
+        for t, (action, reward, room, key) in enumerate(moves, 1):
+            held = "You are carrying a key." if key else "You are carrying nothing."
+            trace.append(Step(t, f"-= {room} =-\nA room.", action, reward, held, ("look", action)))
+        before = {(a.cause, a.effect): a for a in memory}
+        memory = abstract_causes(trace, Outcome(lost=lost), [memory], TASK)
+        assert memory == abstract_causes(trace, Outcome(lost=lost), [list(before.values())], TASK)
+        assert len({(a.cause, a.effect) for a in memory}) == len(memory) <= 60
+        for a in memory:
+            assert CausalAbstraction.parse(str(a)) == a
+            known = before.get((a.cause, a.effect))
+            if known and known.necessary != a.necessary:  # only by way of doubt
+                assert not known.certain
+                assert not a.certain
+
+
+# --- meta-memory and lifetimes ------------------------------------------------------------------
+
+
+def test_gen_env_keeps_what_agrees() -> None:
+    shared = CausalAbstraction('"prepare meal" in the kitchen', SCORING)
+    one = [shared, CausalAbstraction('"take leek from shelf" in the shed', SCORING)]
+    two = [shared, CausalAbstraction('"take yam" in the hall', SCORING)]
+    two += [CausalAbstraction('"go up" in the hall', "reaching the attic")]
+    archive = [Learnings("g", tuple(items), Outcome(1, 2, 0.5)) for items in (one, two)]
+    assert [str(a) for a in generalize_causes(archive, TASK, True)] == [
+        '"prepare meal" in the kitchen SHOULD BE NECESSARY TO scoring.',
+        '"prepare ..." SHOULD BE NECESSARY TO scoring.',
+        '"take ..." SHOULD BE NECESSARY TO scoring.',
+    ]
+
+
+def test_gen_task_keeps_the_environment_without_certainty() -> None:
+    learnt = (
+        CausalAbstraction('"open fridge" in the pantry', '"take egg from fridge"', certain=True),
+        CausalAbstraction('"go up" in the hall', "reaching the attic", certain=True),
+        CausalAbstraction('"take egg from fridge" in the pantry', SCORING, certain=True),
+    )
+    found = generalize_causes([Learnings("g", learnt, Outcome())], TASK, False)
+    assert found == [a._replace(certain=False) for a in learnt[:2]]
+
+
+def test_lifetime_trial_forgets_the_instance() -> None:
+    memory = Clin()
+    play(memory, DETOUR)
+    begin(memory, 0)
+    assert lessons(memory)
+    begin(memory, 1)
+    assert not lessons(memory)
+
+
+def test_lifetime_forever_makes_a_meta_memory() -> None:
+    memory = Clin(lifetime="forever")
+    play(memory, DETOUR)
+    play(memory, ["look"])  # a worse trial of the same episode is not the one that is kept
+    begin(memory, 1)
+    told = lessons(memory)
+    assert '"take ..." MAY BE NECESSARY TO scoring.' in told
+    assert '"open ..." MAY BE NECESSARY TO "take ...".' in told
+    begin(memory, 0)  # an instance that comes back starts from its own best trial
+    assert '"take apple from fridge" in the pantry MAY BE NECESSARY TO scoring.' in lessons(memory)
+
+
+def test_lifetime_task_lasts_as_long_as_the_goal() -> None:
+    memory = Clin(lifetime="task")
+    trace, outcome, task = trial_of(DETOUR)
+    for name, goal, kept in (("b", task.goal, True), ("c", "Something else.", False)):
+        memory.begin(task, 0)
+        for step in trace:
+            memory.observe(step)
+        memory.end(outcome)
+        memory.begin(Task(name, goal), 0)
+        assert bool(lessons(memory)) == kept
+
+
+def test_archive_keeps_the_best_of_a_kind() -> None:
+    memory = Clin(lifetime="forever", archive=3)
+    for number in range(12):
+        score = number % 7 / 7
+        memory.begin(Task(f"house/a/{number}", "A goal."), 0)
+        for step in scored("press button", 1.0):
+            memory.observe(step)
+        memory.end(Outcome(score, 1.0, score))
+        memory.end(Outcome(0.0, 1.0, 0.0))
+    kept = memory.state()["archive"]
+    assert sorted(entry["outcome"][0] for entry in kept) == pytest.approx([4 / 7, 5 / 7, 6 / 7])
+    memory.begin(Task("other/a/0", "Another goal."), 0)
+    memory.observe(Step(0, "A room."))
+    memory.observe(Step(1, "A room.", "wait"))
+    memory.end(Outcome())
+    assert len(memory.state()["archive"]) == 4  # another kind has places of its own
+
+
+def test_past_memories_are_bounded() -> None:
+    memory = Clin(past=2)
+    for _ in range(5):
+        play(memory, DETOUR)
+    assert len(memory.state()["memories"]) == 2
+
+
+def test_fork_and_snapshot_learn_apart() -> None:
+    memory = Clin(lifetime="forever")
+    play(memory, DETOUR)
+    snapshot, state = memory.snapshot(), json.dumps(memory.state())
+    twin = memory.fork()
+    play(twin, ["look", "look"], seed=1)
+    assert json.dumps(memory.state()) == state
+    play(memory, ["look"], seed=2)
+    memory.restore(snapshot)
+    assert json.dumps(memory.state()) == state
+
+
+# --- store --------------------------------------------------------------------------------------
+
+
+def test_store_outlives_the_object(tmp_path: Path) -> None:
+    path = str(tmp_path / "clin.db")
+    spec = format_spec("clin", {"lifetime": "forever", "path": path})
+    play(make_memory(spec), DETOUR)
+    later = make_memory(spec)
+    begin(later, 0)
+    assert '"take apple from fridge" in the pantry MAY BE NECESSARY TO scoring.' in lessons(later)
+    begin(later, 1)
+    assert '"take ..." MAY BE NECESSARY TO scoring.' in lessons(later)
+    [record] = Store(path).records("clin")
+    assert record.key == "fakehouse/train"
+    assert record.payload["outcome"][0] == 1.0
+
+
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_clin import DETOUR, play
+from gym_memory.memory.clin import Clin
+memory = Clin(lifetime="forever", path=sys.argv[2])
+for number in map(int, sys.argv[3].split(",")):
+    play(memory, ["look"] if number % 2 else DETOUR, number)
+"""
+
+
+def test_two_processes_write_one_store(python, tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    path = str(tmp_path / "clin.db")
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(python, WRITER, HERE, path, part) for part in ("0,1,2,3", "3,4,5,0")]
+        for run in runs:
+            run.result()
+    tasks = [record.payload["task"] for record in Store(path).records("clin")]
+    assert sorted(tasks) == [f"fakehouse/train/{number}" for number in range(6)]
+
+
+def test_wrong_store(tmp_path: Path) -> None:
+    path = tmp_path / "clin.db"
+    path.write_bytes(b"not a database at all, but long enough to be looked at" * 10)
+    with pytest.raises(StoreError):
+        Clin(lifetime="forever", path=str(path))
+
+
+# --- recall -------------------------------------------------------------------------------------
+
+
+def test_what_can_be_done_now_comes_first() -> None:
+    memory = Clin(inner="none")
+    play(memory, DETOUR)
+    cue = Cue("", valid_actions=("open fridge", "look"))
+    full = memory.recall(cue, 10_000)
+    assert full.lessons[0].startswith('3. "open fridge"')
+    numbers = [line.partition(".")[0] for line in full.text.splitlines()[1:]]
+    assert numbers == sorted(numbers)  # the text reads in the order of the ids
+    short = memory.recall(cue, 30)
+    assert short.lessons == full.lessons[:1]
+    assert count_tokens(short.text) <= 30
+    planned = memory.recall(Cue("", focus='plan: "go east"'), 10_000)
+    assert '"go east" in the hall' in planned.lessons[0]
+
+
+def test_the_present_trial_is_shown_below() -> None:
+    memory = Clin()
+    play(memory, DETOUR)
+    trace, _, task = trial_of(["look"])
+    memory.begin(task, 0)
+    for step in trace:
+        memory.observe(step)
+    recall = memory.recall(Cue("elsewhere"), 1000)
+    assert recall.text.index("scoring.") < recall.text.index("> look")
+    assert len(recall.episodes) == 2
+    inner = make_memory("clin?inner=arigraph")
+    play(inner, DETOUR)
+    assert inner.recall(Cue("elsewhere"), 1000).triples
+
+
+# --- models -------------------------------------------------------------------------------------
+
+
+def chat(server: ScriptedServer) -> OpenAIChat:
+    return OpenAIChat("scripted", server.base_url, retries=0, timeout=5.0)
+
+
+def test_a_model_writes_the_memory() -> None:
+    with ScriptedServer() as server:
+        memory = Clin(lifetime="forever", llm=chat(server))
+        play(memory, DETOUR)
+        goal = "making progress with the task"
+        assert f"take apple from fridge MAY BE NECESSARY TO {goal}." in lessons(memory)
+        play(memory, DETOUR)
+        assert f"take apple from fridge SHOULD BE NECESSARY TO {goal}." in lessons(memory)
+        begin(memory, 1)  # the meta-memory, by the model too
+        assert f"take apple from fridge MAY BE NECESSARY TO {goal}." in lessons(memory)
+    stats = memory.stats()
+    assert (stats.extraction_calls, stats.fallbacks) == (3, 0)
+
+
+def test_the_rules_stand_in_for_a_model_that_fails() -> None:
+    with ScriptedServer(faults=Faults(["500"] * 5)) as server:
+        memory, rules = Clin(llm=chat(server)), Clin()
+        for one in (memory, rules):
+            play(one, DETOUR)
+        assert lessons(memory) == lessons(rules)
+    assert memory.stats().fallbacks == 1
+
+
+def test_advice_has_no_form() -> None:
+    memory = Clin(advice=True, lifetime="forever")
+    play(memory, [*DETOUR[:-1], "eat apple"])
+    told = lessons(memory)
+    assert told[0].startswith('Do this first, in this order: "open wooden door", "go east",')
+    assert 'Do not do "eat apple" then: it lost the game.' in told
+    assert not any(CausalAbstraction.parse(line) for line in told)
+    play(memory, DETOUR)
+    assert 'Do not do "eat apple" then: it lost the game.' in lessons(memory)
+    assert sum(line.startswith("Do this first") for line in lessons(memory)) == 1
+    begin(memory, 1)
+    assert lessons(memory)
+    with ScriptedServer() as server:
+        model = Clin(advice=True, llm=chat(server))
+        play(model, DETOUR)
+        assert "Do: take apple from fridge." in lessons(model)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"past": 0}, {"archive": True}, {"advice": 1}, {"path": "x.db"},
+        {"path": 3, "lifetime": "forever"}, {"inner": "arigraph?lifetime=forever"},
+        {"inner": "oracle"}, {"inner": "clin"},
+    ],
+)  # fmt: skip
+def test_wrong_values(wrong: dict) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"expected {next(iter(wrong))}"):
+        Clin(**wrong)
+
+
+def test_unknown_lifetime() -> None:
+    with pytest.raises(UnknownNameError, match="trail"):
+        Clin(lifetime="trail")
