@@ -566,6 +566,7 @@ GOALS = {
         "old key|opens|oak gate",
     "Next, insert the old key into the oak gate inside the hall's lock to unlock it.":
         "old key|opens|oak gate",
+    "Put the old key into the oak gate's lock to unlock it.": "old key|opens|oak gate",
     "If you have picked up the old key, assure that the oak gate within the hall is unlocked.":
         "old key|opens|oak gate",
     "With the old key, unlock the oak gate.": "old key|opens|oak gate",

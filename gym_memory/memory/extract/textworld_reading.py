@@ -143,7 +143,7 @@ _LOCKS = tuple(
         rf"\b(?:with|hands on|{_TAKEN}(?: up)?) the {_KEY}, [^.,]{{0,40}}?"
         rf"\bthe {_LOCK}{_SOMEWHERE} is (?:un)?locked",
         rf"\b(?:insert|put|place|deposit) the {_KEY} into the {_LOCK}{_SOMEWHERE}"
-        r"(?:'s lock)? to (?:un)?lock it",
+        r" to (?:un)?lock it",
     )
 )
 _STANDS = re.compile(
@@ -175,7 +175,7 @@ def told(text: str, named: dict[str, tuple[int, int]] | None = None) -> tuple[Me
     for pattern in _LOCKS:
         for found in pattern.finditer(text):
             groups = found.groupdict()
-            key, lock = clean_name(found["key"]), clean_name(found["lock"])
+            key, lock = clean_name(found["key"]), clean_name(found["lock"]).removesuffix("'s lock")
             if groups.get("that"):
                 lock = _before(text, found.start(), lock)
             named.setdefault(key, found.span("key"))
