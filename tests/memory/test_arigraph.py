@@ -233,7 +233,7 @@ def test_episodic_index_is_equation_1_without_repeats(seen, recalled, hidden, ba
         store.restore(snapshot)
     newest = {(e.text, e.triples): e.id for e in store}
     scores = {
-        id: score
+        id: round(score, 9)
         for id, score in store.episodic_scores(recalled).items()
         if score > 0 and id in newest.values() and id < len(store) - hidden
     }
@@ -243,7 +243,6 @@ def test_episodic_index_is_equation_1_without_repeats(seen, recalled, hidden, ba
             texts.add(store[id].text)
             expected.append(id)
     found = [e.id for e in index.search(recalled, exclude_last=hidden)]
-    assert [scores[id] for id in found] == pytest.approx([scores[id] for id in expected])
     assert found == expected
 
 
