@@ -17,6 +17,10 @@ POLICIES = Registry(
         "human": "gym_memory.baselines.human:Human",
         "planner": "gym_memory.baselines.planner:Planner",
         "ariadne": "gym_memory.baselines.ariadne:Ariadne",
+        "react": "gym_memory.baselines.react:React",
+        "reflexion": "gym_memory.baselines.reflexion:Reflexion",
+        "plain": "gym_memory.baselines.plain:Plain",
+        "stma": "gym_memory.baselines.stma:Stma",
         "learner": "gym_memory.baselines.learner:Learner",
     },
 )

@@ -42,7 +42,9 @@ FOR_BASELINES = (
     "gym_memory.memory.extract",
     "gym_memory.memory.graph",
     "gym_memory.memory.places",
+    "gym_memory.memory.roles.text",
     "gym_memory.memory.schema",
+    "gym_memory.prompts",
 )
 
 

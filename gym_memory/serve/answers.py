@@ -22,7 +22,11 @@ Slots = Mapping[str, str]
 """The text between the tags of a prompt, by name."""
 
 UNKNOWN_PROMPT = "I know no answer to this prompt."
-_MODULES = ("gym_memory.serve.graph_answers", "gym_memory.serve.lesson_answers")
+_MODULES = (
+    "gym_memory.serve.graph_answers",
+    "gym_memory.serve.lesson_answers",
+    "gym_memory.serve.play_answers",
+)
 _ANSWERS: dict[str, Callable[[Slots], str]] = {}
 
 Answer = Callable[[Slots], str]

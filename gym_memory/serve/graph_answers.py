@@ -14,9 +14,9 @@ from gym_memory.memory.schema import DIRECTIONS, LOCATIONS, direction_of
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["facts_in", "graph_of", "sentence_of", "triple_of"]
+__all__ = ["RELATIONS", "facts_in", "graph_of", "sentence_of", "triple_of"]
 
-_RELATIONS = sorted(
+RELATIONS = sorted(
     (
         *("is in", "is on", "is under", "has exit", "requires", "needs to be", "used for"),
         *("opens", "says", "mentions", "is", *(f"is {d} of" for d in DIRECTIONS)),
@@ -25,7 +25,7 @@ _RELATIONS = sorted(
     key=len,
     reverse=True,
 )
-_SENTENCE = re.compile(rf"^- (.+?) ({'|'.join(map(re.escape, _RELATIONS))}) (.+?)\.?$")
+_SENTENCE = re.compile(rf"^- (.+?) ({'|'.join(map(re.escape, RELATIONS))}) (.+?)\.?$")
 _THING = re.compile(
     r"\b(?:the|an?|some|your)\s+([a-z][a-z'-]*(?:\s+[a-z][a-z'-]*){0,3}?)"
     r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:is|are|in|on|at|and|or|to|of|from|with|here|that|which)\b)"

@@ -1,0 +1,101 @@
+"""Ariadne (Anokhin et al., AriGraph): a plan kept from step to step, and a decision by it.
+
+Two calls a step: planning writes the plan anew as JSON (sub-goals in order, with the progress of
+each), decision picks one of the valid actions with a reason (ReAct). Both see the task, what the
+memory recalls, the last observations and the present one. The plan is published as ``focus``, so
+it steers the next recall. The prompts are those of the paper's appendix E in slots and answers,
+in other words; the emotion that its plan carries is left out.
+
+The authors' code makes four more calls a step for the memory: extraction, outdated facts,
+entities to look up, and whether to show unexplored exits. They are roles of the memory here, by
+rules or by a model (``arigraph?llm=...``).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from gym_memory.baselines.language import LanguagePolicy
+from gym_memory.errors import ModelError
+from gym_memory.optional import require
+from gym_memory.types import Observation
+
+__all__ = ["Ariadne", "SubGoal"]
+
+_SUB_GOAL, _MOST = "sub_goal", 10
+
+
+class SubGoal(NamedTuple):
+    """A step of the plan and how far it is."""
+
+    text: str
+    reason: str = ""
+
+
+class Ariadne(LanguagePolicy):
+    """Plans, then decides.
+
+    Arguments are those of :class:`gym_memory.baselines.language.LanguagePolicy`. Where planning
+    fails, the last plan is kept.
+
+    Where the environment offers ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`), the
+    decision is told to prefer it for places farther than one move.
+    """
+
+    name: ClassVar[str] = "ariadne"
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode without a plan."""
+        super().reset(info, seed)
+        self._plan: tuple[SubGoal, ...] = ()
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Plan, publish the plan, decide."""
+        situation = self.situation(obs)
+        actions = situation.pop("actions")
+        self._plan = self.attempt(lambda: self._planned(situation), self._plan)
+        self.focus = "; ".join(step.text for step in self._plan)
+        answer = self.attempt(lambda: self._decided({**situation, "actions": actions}), "")
+        return self.act_on(answer, obs)
+
+    def _planned(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
+        answer = self.ask("ariadne_plan", _plan_schema(), plan=self._told(), **situation)
+        steps = [_sub_goal(step) for step in answer.parsed.plan_steps[:_MOST]]
+        plan = tuple(step for step in steps if step.text)
+        if not plan:
+            raise ModelError("answer", "expected a plan with at least one sub-goal")
+        return plan
+
+    def _decided(self, situation: dict[str, str]) -> str:
+        answer = self.ask("ariadne_act", _decision_schema(), plan=self._told(), **situation)
+        return str(answer.parsed.action_to_take)
+
+    def _told(self) -> str:
+        """The plan as a prompt shows it."""
+        lines = []
+        for number, (text, reason) in enumerate(self._plan, 1):
+            lines += [f"{number}. {text}", *([f"   {reason}"] if reason else ())]
+        return "\n".join(lines)
+
+
+def _sub_goal(step: dict[str, str]) -> SubGoal:
+    """A step of the answer; the paper numbers the key (``sub_goal_1``)."""
+    text = next((value for key, value in step.items() if key.startswith(_SUB_GOAL)), "")
+    return SubGoal(" ".join(text.split())[:400], " ".join(step.get("reason", "").split())[:400])
+
+
+@functools.cache
+def _plan_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    steps = Annotated[list[dict[str, str]], pydantic.Field(min_length=1)]
+    return pydantic.create_model("Plan", main_goal=(str, ""), plan_steps=(steps, ...))
+
+
+@functools.cache
+def _decision_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    action = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    return pydantic.create_model(
+        "Decision", reason_for_action=(str, ""), action_to_take=(action, ...)
+    )

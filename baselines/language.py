@@ -1,0 +1,231 @@
+"""What policies that ask a language model share: the model, the transcript, the valid action.
+
+A policy fills the slots of its prompts from the observation and its own recent transcript, asks,
+and returns a valid action. A call that fails for good, or an answer that cannot be used, never
+ends the episode: another action stands in, and :meth:`LanguagePolicy.counters` says how often.
+A model that is not set up right and a budget that is spent are raised.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from gym_memory.baselines.base import Policy
+from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.llm import MODELS, ChatModel, Completion
+from gym_memory.prompts import load_prompt
+from gym_memory.specs import Spec, parse_spec
+from gym_memory.tokens import CHARS_PER_TOKEN
+from gym_memory.types import Observation, Transition
+
+__all__ = ["LanguagePolicy", "match_action"]
+
+Answer = TypeVar("Answer")
+
+_ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
+_NOISE = " \t\n\"'`*.!>"
+
+
+class _Turn(NamedTuple):
+    """An observation, the action that led to it, and what was thought before that action."""
+
+    t: int
+    action: str
+    text: str
+    thought: str = ""
+
+
+class LanguagePolicy(Policy):
+    """Base of the policies that ask a chat model.
+
+    Args:
+        llm: A chat model or its spec, ``openai`` (all from the environment) or
+            ``transformers?model=...``; inside the name of a policy a spec is quoted, see
+            :func:`gym_memory.specs.format_spec`.
+        model: Shorthand for the model's parameter ``model``.
+        base_url: Shorthand for the model's parameter ``base_url``.
+        history: Past observations to show at most, >= 0; None for all that fit.
+        history_tokens: Tokens that they may take together, >= 0.
+        temperature: Sampling temperature >= 0; 0.2 in the AriGraph authors' code.
+
+    Attributes:
+        fallbacks: Calls that gave no usable answer, so that a rule stood in.
+        invalid_actions: Answers that named no valid action.
+
+    Raises:
+        InvalidArgumentError: A number is out of range.
+        UnknownNameError: Unknown kind of model or parameter.
+        ModelSetupError: The model cannot be used as it is set up.
+    """
+
+    max_tokens: int = 512
+    """Most tokens of an answer."""
+
+    def __init__(
+        self,
+        llm: str | ChatModel = "openai",
+        model: str = "",
+        base_url: str = "",
+        *,
+        history: int | None = 5,
+        history_tokens: int = 400,
+        temperature: float = 0.2,
+    ):
+        for name, number in (("history", history), ("history_tokens", history_tokens)):
+            if number is not None and (
+                isinstance(number, bool) or not isinstance(number, int) or number < 0
+            ):
+                raise InvalidArgumentError(f"expected {name} as an int >= 0, got {number!r}")
+        self.llm = _model(llm, {"model": model, "base_url": base_url})
+        self.history, self.history_tokens = history, history_tokens
+        self.temperature = temperature
+        self.fallbacks = self.invalid_actions = 0
+        self._begin(None)
+
+    def _begin(self, seed: int | None) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._past: list[_Turn] = []
+        self._lead = _Turn(0, "", "")  # what led to the present observation
+        self._thought = ""
+        self.focus = ""
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode without a plan and without a past."""
+        self._begin(seed)
+
+    def update(self, transition: Transition) -> None:
+        """Keep the observation that was acted on."""
+        self._past.append(self._lead._replace(text=transition.obs["text"]))
+        t = transition.info["moves"]
+        self._lead = _Turn(t, transition.action, "", self._thought)
+        self._thought = ""
+
+    def counters(self) -> dict[str, float]:
+        """Calls without a usable answer and answers without a valid action, over all episodes."""
+        return {"fallbacks": self.fallbacks, "invalid_actions": self.invalid_actions}
+
+    # ------------------------------------------------------------ the prompt
+
+    def situation(self, obs: Observation) -> dict[str, str]:
+        """The slots that every prompt has: task, memory, history, what is seen, what can be done.
+
+        ``history`` ends in the action that led to the present observation.
+        """
+        return {
+            "task": obs["task"],
+            "memory": obs["memory"],
+            "history": self.transcript(),
+            "observation": obs["text"],
+            "inventory": obs["inventory"],
+            "actions": "\n".join(obs["valid_actions"]),
+        }
+
+    def transcript(self) -> str:
+        """The latest past observations that fit, oldest first, each after its action.
+
+        The one that no longer fits is cut, so that little room still shows the last one.
+        """
+        if not self._past:
+            return ""
+        left = self.history_tokens * CHARS_PER_TOKEN
+        pieces = [_head(self._lead)]
+        first = 0 if self.history is None else max(len(self._past) - self.history, 0)
+        for turn in reversed(self._past[first:]):
+            lines = [line for line in turn.text.splitlines() if line.strip()]
+            piece = "\n".join([_head(turn), *lines])
+            if len(piece) > left:
+                pieces += [f"{piece[:left]} [...]"] if left > len(_head(turn)) else []
+                break
+            pieces.append(piece)
+            left -= len(piece) + 1
+        return "\n".join(reversed(pieces))
+
+    def think(self, thought: str) -> None:
+        """Note a thought: the transcript tells it before the next action."""
+        self._thought = " ".join(thought.split())
+
+    # ------------------------------------------------------------ the answer
+
+    def ask(self, prompt: str, schema: Any = None, **slots: str) -> Completion:
+        """Fill a prompt and ask the model.
+
+        Raises:
+            ModelError: No usable answer.
+        """
+        return self.llm.complete(
+            load_prompt(prompt).messages(**slots),
+            role=prompt,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            schema=schema,
+        )
+
+    def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """What ``answer`` gives; where it raises ModelError, counted, ``otherwise``."""
+        try:
+            return answer()
+        except ModelError:
+            self.fallbacks += 1
+            return otherwise
+
+    def act_on(self, answer: str, obs: Observation) -> str:
+        """The valid action that an answer names, or a stand-in.
+
+        Where the observation lists no valid actions, the answer is played as it stands; a
+        stand-in is a valid action by chance, ``look`` where none is listed.
+        """
+        valid = obs["valid_actions"]
+        action = match_action(answer, valid) if valid else _one_line(answer)
+        if action:
+            return action
+        if answer:  # an answer that failed is counted already
+            self.invalid_actions += 1
+        return valid[int(self._rng.integers(len(valid)))] if valid else "look"
+
+
+def _head(turn: _Turn) -> str:
+    thought = f"Thought: {turn.thought}\n" if turn.thought else ""
+    action = f" > {turn.action}" if turn.action else ""
+    return f"{thought}[step {turn.t}]{action}"
+
+
+def _model(llm: str | ChatModel, parameters: dict[str, str]) -> ChatModel:
+    """The model of a spec, with those parameters that are set."""
+    given = {name: value for name, value in parameters.items() if value}
+    if not isinstance(llm, str):
+        if given:
+            raise InvalidArgumentError(f"expected llm as a name beside {', '.join(given)}")
+        return llm
+    kind, kwargs = parse_spec(llm)
+    model: ChatModel = MODELS.make(Spec(kind, {**kwargs, **given}))
+    return model
+
+
+def _one_line(answer: str) -> str:
+    return next((line.strip(_NOISE) for line in answer.splitlines() if line.strip(_NOISE)), "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _plain(action: str) -> str:
+    """An action as it is compared: one case, one space, no articles and no marks around it."""
+    return _ARTICLE.sub("", " ".join(action.lower().split()).strip(_NOISE))
+
+
+def match_action(answer: str, valid: Sequence[str]) -> str:
+    """The valid action that an answer names, "" if it names none.
+
+    Case, spaces, articles and marks around the action do not count; the wording does.
+
+    >>> match_action('Take the red key.', ("look", "take red key"))
+    'take red key'
+    """
+    line = _one_line(answer)
+    if line in valid:
+        return line
+    wanted = _plain(line)
+    return next((action for action in valid if _plain(action) == wanted), "")

@@ -1,0 +1,189 @@
+"""Answers to the prompts of policies: a plan, a decision, a verdict.
+
+The player by rules plays them, from an observation that is rebuilt from the slots of the prompt.
+So what an agent achieves here shows what its prompts carry: what the memory recalls, the plan,
+the latest steps, what is seen and what can be done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+
+from gym_memory.baselines.planner import Planner
+from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.travel import step_towards
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.schema import DIRECTIONS
+from gym_memory.serve.answers import Slots, answers
+from gym_memory.serve.graph_answers import RELATIONS, triple_of
+from gym_memory.types import Observation, Task, Triple
+
+__all__ = ["choice_of", "facts_of", "observation_of"]
+
+_FACTS = re.compile(r"^(?P<subject>[^:>\[]+): (?P<rest>.+)$")
+_RELATION = re.compile(rf"^({'|'.join(map(re.escape, RELATIONS))}) (.+)$")
+_ENTRY = re.compile(r"^(?:\[step \d+\]|> )")
+_LAST = re.compile(r"^(?:\[step \d+\] )?> (.+)$")
+_EXIT = re.compile(rf", (?P<direction>{'|'.join(DIRECTIONS)}) of (?P<place>.+)$")
+_LONGEST_WALK = 12
+_FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
+
+
+def facts_of(memory: str) -> list[Triple]:
+    """The facts in what a memory recalls: ``fridge: is in kitchen; is closed``, or sentences."""
+    facts = []
+    for line in memory.split("\n"):
+        if _ENTRY.match(line):  # recalled observations follow; the facts came first
+            break
+        sentence = triple_of(line)
+        found = _FACTS.match(line)
+        if sentence is not None:
+            facts.append(sentence)
+        elif found is not None:
+            facts += _facts_about(found["subject"], found["rest"])
+    return facts
+
+
+def _facts_about(subject: str, rest: str) -> list[Triple]:
+    """The facts on one line; a part that begins with no relation belongs to the last object."""
+    facts: list[Triple] = []
+    for part in rest.split("; "):
+        found = _RELATION.match(part)
+        if found is not None:
+            facts.append(Triple(subject, found[1], found[2]))
+        elif facts:
+            facts[-1] = facts[-1]._replace(object=f"{facts[-1].object}; {part}")
+    return facts
+
+
+def observation_of(slots: Slots) -> Observation:
+    """The observation that a prompt shows.
+
+    What the player knows of the past is the facts that the memory recalls, else the transcript
+    that it recalls, else the latest steps.
+    """
+    memory, history = slots["memory"], _without_thoughts(slots["history"])
+    facts = facts_of(memory)
+    recalled = any(_ENTRY.match(line) for line in memory.split("\n"))
+    return Observation(
+        text=slots["observation"],
+        task=slots["task"],
+        inventory=slots["inventory"],
+        valid_actions=tuple(line for line in slots["actions"].split("\n") if line),
+        memory=memory if recalled and not facts else history,
+        triples=tuple(facts),
+        episodes=(),
+        lessons=(),
+    )
+
+
+def _without_thoughts(history: str) -> str:
+    return "\n".join(line for line in history.split("\n") if not line.startswith("Thought: "))
+
+
+def _last_action(slots: Slots) -> str:
+    found = _LAST.match(slots["history"].rpartition("\n")[2])
+    return found[1] if found else ""
+
+
+def choice_of(slots: Slots, aim: str) -> tuple[str, str]:
+    """What the player by rules does: an action, and the aim behind it.
+
+    Args:
+        slots: Slots of a prompt; without ``actions`` nothing is known of what can be done.
+        aim: The aim so far.
+    """
+    planner = Planner()
+    planner.reset({}, zlib.crc32(slots["history"].encode()))
+    planner.focus = f"{aim} | last: {_last_action(slots)}"
+    action = planner.act(observation_of(slots), {})
+    return action, planner.focus.rpartition(" | last: ")[0]
+
+
+def _aim(plan: str) -> str:
+    """The first sub-goal of a numbered plan."""
+    found = _FIRST_STEP.search(plan)
+    return found[1] if found else ""
+
+
+@answers("ariadne_plan")
+def ariadne_plan(slots: Slots) -> str:
+    """The aim of the player by rules as the one sub-goal."""
+    action, aim = choice_of({**slots, "actions": ""}, _aim(slots["plan"]))
+    step = {"sub_goal_1": aim, "reason": f"it is not done yet; {action} may come next"}
+    return json.dumps({"main_goal": slots["task"][:200], "plan_steps": [step]})
+
+
+@answers("ariadne_act")
+def ariadne_act(slots: Slots) -> str:
+    """The action of the player by rules, towards the first sub-goal."""
+    action, aim = choice_of(slots, _aim(slots["plan"]))
+    return json.dumps({"reason_for_action": f"for: {aim}", "action_to_take": action})
+
+
+def _thought(slots: Slots) -> str:
+    """The aim in the last thought of the transcript."""
+    found = re.findall(r"^Thought: I am after this: (.+)$", slots["history"], re.MULTILINE)
+    return found[-1] if found else ""
+
+
+@answers("plain")
+def plain(slots: Slots) -> str:
+    """The action of the player by rules, who starts afresh at every step."""
+    return choice_of(slots, "")[0]
+
+
+@answers("react")
+def react(slots: Slots) -> str:
+    """The action of the player by rules, the aim kept in thoughts."""
+    action, aim = choice_of(slots, _thought(slots))
+    return f"Thought: I am after this: {aim}\nAction: {action}"
+
+
+@answers("reflexion")
+def reflexion(slots: Slots) -> str:
+    """What the plans say brought points, where it is possible and not done; else as ReAct."""
+    possible = slots["actions"].split("\n")
+    for told in re.findall(r"Do again what brought points: (.+?)\.(?: |$)", slots["lessons"]):
+        for action in told.split(", then "):
+            if action in possible and f"> {action}\n" not in slots["history"]:
+                return f"Thought: I am after this: {_thought(slots)}\nAction: {action}"
+    return react(slots)
+
+
+@answers("stma_plan")
+def stma_plan(slots: Slots) -> str:
+    """The aim of the player by rules; its action, and the known way on where it is a walk."""
+    action, aim = choice_of(slots, slots["subgoal"])
+    return json.dumps({"thought": "", "subgoal": aim, "actions": _walk(slots, aim, action)})
+
+
+def _walk(slots: Slots, aim: str, first: str) -> list[str]:
+    """The moves to the exit that an aim names, beginning with the first one."""
+    moves, found = [first], _EXIT.search(aim)
+    if found is None or not first.startswith("go "):
+        return moves
+    observation = observation_of({**slots, "actions": ""})
+    task = Task("", slots["task"])
+    beliefs = Beliefs(observation, get_extractor(task.dialect), task, action=_last_action(slots))
+    for _ in range(_LONGEST_WALK):
+        here = beliefs.ways(beliefs.here).get(moves[-1].removeprefix("go "), "")
+        if not here:
+            break
+        beliefs.here = here
+        onward = step_towards(beliefs, found["place"]) or f"go {found['direction']}"
+        moves.append(onward)
+        if here == found["place"]:
+            break
+    return moves
+
+
+@answers("stma_critic")
+def stma_critic(slots: Slots) -> str:
+    """Suitable is what the player by rules would do now."""
+    action, _ = choice_of(slots, slots["subgoal"])
+    suitable = action == slots["action"]
+    feedback = "" if suitable else f"Better now: {action}."
+    return json.dumps({"thought": "", "suitable": suitable, "feedback": feedback})
