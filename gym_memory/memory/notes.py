@@ -172,6 +172,25 @@ def section(heading: str, lines: Iterable[str], left: int) -> str:
     return "\n".join([f"{heading}:", *kept, ""]) if kept else ""
 
 
+@lru_cache(maxsize=8)  # a text that is written is read twice: for its facts, and to be continued
+def _parsed(text: str) -> tuple[TemporalGraph, dict[str, None], tuple[str, ...]]:
+    """The facts of notes, their subjects, latest last, and the lines that state no fact."""
+    parts = sections(text)
+    lines = [line for part in ("", READ, PLACES, _EARLIER) for line in parts[part]]
+    graph, order = TemporalGraph(), dict[str, None]()
+    for line in reversed(lines):
+        for fact in read_line(line):
+            subject = graph.add(fact, 0).triple.subject
+            order.pop(subject, None)
+            order[subject] = None
+    for fact in list(graph.live()):
+        direction = direction_of(fact.relation)  # a way is written in one direction only
+        if direction is not None and graph.value(fact.subject, OPPOSITE[direction]) is None:
+            back = Triple(fact.object, way_relation(OPPOSITE[direction]), fact.subject)
+            order.setdefault(graph.add(back, 0).triple.subject)
+    return graph, order, tuple(line for line in lines if not read_line(line))
+
+
 class Notes:
     """What some notes say, and what a step adds to it.
 
@@ -182,23 +201,9 @@ class Notes:
     """
 
     def __init__(self, text: str = ""):
-        self.graph = TemporalGraph()
-        self._order: dict[str, None] = {}  # subjects, the one stated last at the end
-        parts = sections(text)
-        lines = [line for part in ("", READ, PLACES, _EARLIER) for line in parts[part]]
-        for line in reversed(lines):
-            self._state(read_line(line))
-        self.prose = [line for line in lines if not read_line(line)]
-        for fact in list(self.graph.live()):
-            direction = direction_of(fact.relation)  # a way is written in one direction only
-            if direction is not None:
-                back = Triple(fact.object, way_relation(OPPOSITE[direction]), fact.subject)
-                if self.graph.value(fact.subject, OPPOSITE[direction]) is None:
-                    self._state([back])
-
-    def _state(self, facts: Iterable[Triple]) -> None:
-        for fact in facts:
-            self._touch(self.graph.add(fact, self.graph.now).triple.subject)
+        graph, order, self.prose = _parsed(text)
+        self.graph = graph.fork()
+        self._order = dict(order)  # subjects, the one stated last at the end
 
     def _touch(self, subject: str) -> None:
         self._order.pop(subject, None)
