@@ -12,7 +12,8 @@ from fake_env import FakeHouse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.errors import InvalidArgumentError, ModelError, UnknownNameError
+from gym_memory.llm.base import Completion
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
@@ -24,6 +25,7 @@ from gym_memory.memory.render import Page, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.schema import OPPOSITE, direction_of
 from gym_memory.memory.semantic import SemanticIndex
 from gym_memory.memory.structural import StructuralIndex
+from gym_memory.serve.answers import answer
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple
 
@@ -619,3 +621,48 @@ def test_threshold_is_calibrated_for_the_encoder() -> None:
     loose = AriGraph(**SEMANTIC)
     walked(loose, 20)
     assert len(memory.recall(cue, 9000).triples) <= len(loose.recall(cue, 9000).triples)
+
+
+# ---------------------------------------------------------------- roles of a language model
+
+
+class Scripted:
+    """A chat model that answers by the scripted server's rules, without the server."""
+
+    def __init__(self, fail: bool = False):
+        self.fail, self.roles = fail, []
+
+    def complete(self, messages, *, role="", schema=None, **_: object) -> Completion:
+        self.roles.append(role)
+        if self.fail:
+            raise ModelError("server", "no answer today")
+        text = answer(messages)
+        parsed = schema.model_validate_json(text) if schema is not None else None
+        return Completion(text, parsed=parsed)
+
+
+@MODES
+def test_a_model_plays_the_roles(mode) -> None:
+    model = Scripted()
+    memory = AriGraph(llm=model, **mode)
+    cue = walked(memory, 12)
+    assert model.roles.count("extract") == 13
+    assert memory.stats().extraction_calls == 13
+    assert memory.stats().fallbacks == 0
+    assert current_place(memory.graph) is not None
+    for plan, shown in (("find the rake", True), ("eat", False)):
+        recall = memory.recall(cue._replace(focus=plan), 1000)
+        assert any(fact.relation == UNEXPLORED for fact in recall.triples) == shown
+    assert {"explore", "entities"} <= set(model.roles)
+    twin = memory.fork()
+    assert twin.recall(cue, 500) == memory.recall(cue, 500)
+
+
+def test_rules_stand_in_for_a_model_that_fails() -> None:
+    memory, rules = AriGraph(llm=Scripted(fail=True)), AriGraph()
+    cue = walked(memory, 12)
+    assert walked(rules, 12) == cue
+    assert list(memory.graph.live()) == list(rules.graph.live())
+    assert memory.stats().fallbacks == 13
+    memory.recall(cue, 500)
+    assert memory.stats().fallbacks == 15
