@@ -1,0 +1,50 @@
+"""The speed benchmark runs, and a step does not cost more the more is known."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).parents[2] / "benchmarks" / "arigraph_speed.py"
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("arigraph_speed", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_house_is_read_by_the_rules(benchmark) -> None:
+    """What the memory believes after a walk is what the house holds."""
+    walk = benchmark.Walk(200, "structural", 90)
+    graph, house = walk.memory.graph, walk.house
+    assert len(graph) >= 200
+    for name in house.held:
+        assert graph.value(name, "location").object == "inventory"
+    for room, things in enumerate(house.floor):
+        for name in things:
+            assert graph.value(name, "location").object == f"room {room}"
+
+
+def test_a_step_costs_about_the_same_in_a_larger_house(benchmark) -> None:
+    small, large = (benchmark.Walk(size, "structural", 120) for size in (200, 2000))
+    assert len(large.memory.graph) > 8 * len(small.memory.graph)
+    cost = {walk: benchmark.summary(walk.steps)["median"] for walk in (small, large)}
+    assert cost[large] < 3 * cost[small]
+    assert cost[small] < 3.0  # milliseconds; a tenth of that on an idle machine
+
+
+def test_results_are_tabled(benchmark) -> None:
+    results = {
+        "command": "python benchmarks/arigraph_speed.py",
+        "long": benchmark.long(400, 4),
+    }
+    text = benchmark.markdown(results)
+    assert "## long" in text
+    assert str(results["long"]["bytes_a_step"]) in text
+    assert results["long"]["bytes_a_step"] < 20_000
+    assert "## rl" not in text
