@@ -71,13 +71,18 @@ class Ours:
     """Our environment as the user makes it."""
 
     def __init__(self, name: str, level: str, infos: dict[str, bool]):
-        self.env = gym.make(
+        self.env: Any = gym.make(
             f"gym_memory/{name}-v0", level=level, split="train", memory="none", **infos
         )
 
     def play(self, task_id: str, story: Path, commands: list[str]) -> list[str]:
-        """Play an episode; returns what was read, to keep both sides honest."""
+        """Play an episode; returns what was read.
+
+        What earlier episodes left of admissible commands is thrown away: training repeats states,
+        but not whole episodes as this script does.
+        """
         obs, _ = self.env.reset(options={"task_id": task_id})
+        self.env.unwrapped.game.world.forget()
         seen = [obs["text"]]
         for command in commands:
             obs = self.env.step(command)[0]

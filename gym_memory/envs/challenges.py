@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 from gym_memory.envs.story_engine import StoryEngine
 from gym_memory.envs.textworld import TextWorldEnv, TextWorldFamily
 from gym_memory.envs.zmachine import check_story
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.optional import require
 
 __all__ = [
@@ -23,6 +24,10 @@ __all__ = [
 ]
 
 
+_ATTEMPTS = 50
+_STRIDE = 1_000_000
+
+
 def _numbered(*ranges: range) -> dict[str, dict[str, int]]:
     return {str(n): {"level": n} for numbers in ranges for n in numbers}
 
@@ -30,15 +35,29 @@ def _numbered(*ranges: range) -> dict[str, dict[str, int]]:
 class _Challenge(TextWorldFamily):
     """A generator that comes with TextWorld, called ``tw-<family>`` there."""
 
+    sizes: ClassVar[Mapping[str, int]] = {"train": 40, "valid": 10, "test": 20}
+
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-        """Generate the game that ``tw-make tw-<family>`` makes of these settings and this seed."""
+        """Generate the game that ``tw-make tw-<family>`` makes of these settings and this seed.
+
+        Where TextWorld finds no quest of the wanted length for a seed, another that follows from
+        it is taken.
+
+        Raises:
+            BackendError: It finds none for many seeds.
+        """
         textworld = require("textworld", "textworld", "TextWorld games")
+        generator = require("textworld.generator", "textworld")
         challenges = require("textworld.challenges", "textworld")
-        options = textworld.GameOptions()
-        options.seeds = seed
-        return challenges.CHALLENGES[f"tw-{cls.family}"][1](
-            cls.settings_for(settings, split), options
+        make = challenges.CHALLENGES[f"tw-{cls.family}"][1]
+        for attempt in range(_ATTEMPTS):
+            options = textworld.GameOptions()
+            options.seeds = seed + attempt * _STRIDE
+            with contextlib.suppress(generator.QuestGenerationError):
+                return make(cls.settings_for(settings, split), options)
+        raise BackendError(
+            f"TextWorld finds no {cls.family} game for {dict(settings)}, seed {seed}"
         )
 
     @classmethod

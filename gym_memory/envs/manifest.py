@@ -27,7 +27,7 @@ __all__ = ["SIZES", "SPLITS", "Entry", "Manifest", "entries", "load_manifest", "
 
 SPLITS = ("train", "valid", "test")
 SIZES = {"train": 100, "valid": 20, "test": 20}
-"""Games a level."""
+"""Games a level, unless its family says otherwise."""
 _FIRST_SEED = {"train": 0, "valid": 100_000, "test": 200_000}
 
 
@@ -79,7 +79,7 @@ def entries(family: str, generator: int, level: str, split: str) -> tuple[Entry,
 # ---------------------------------------------------------------- writing
 
 
-def collect(factory: Any, level: str, sizes: Mapping[str, int]) -> dict[str, list[list[Any]]]:
+def collect(factory: Any, level: str) -> dict[str, list[list[Any]]]:
     """Make the games of a level and note their seeds and digests.
 
     A seed is passed over when its game is already listed (in any split) or cannot be won within
@@ -93,7 +93,7 @@ def collect(factory: Any, level: str, sizes: Mapping[str, int]) -> dict[str, lis
             if digest not in seen and length <= factory.default_steps(level):
                 seen.add(digest)
                 listed[split].append([seed, digest])
-            if len(listed[split]) == sizes[split]:
+            if len(listed[split]) == factory.sizes[split]:
                 break
     return listed
 
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for level in factory.listed_levels or factory.levels:
         print(level, file=sys.stderr)
         settings = dict(factory.levels[level])
-        levels[level] = {"settings": settings, **collect(factory, level, SIZES)}
+        levels[level] = {"settings": settings, **collect(factory, level)}
     manifest = Manifest(factory.family, factory.generator, version("textworld"), levels)
     folder = options.out or Path(str(files("gym_memory.envs") / "manifests"))
     (folder / f"{factory.family}.json").write_text(_dump(manifest), encoding="utf-8")

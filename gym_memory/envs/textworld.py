@@ -23,7 +23,7 @@ from gym_memory.envs.games import (
     generate,
     quiet_random_state,
 )
-from gym_memory.envs.manifest import SPLITS, Entry, entries, load_manifest
+from gym_memory.envs.manifest import SIZES, SPLITS, Entry, entries, load_manifest
 from gym_memory.envs.story_engine import StoryEngine
 from gym_memory.envs.textworld_engine import Answer, Engine, GameData
 from gym_memory.envs.textworld_facts import describe, triples_of
@@ -223,6 +223,8 @@ class TextWorldFamily(TextWorldEnv):
     """The level when none is asked for; empty for the first."""
     listed_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that the manifest lists; empty for all."""
+    sizes: ClassVar[Mapping[str, int]] = SIZES
+    """Games of each split that the manifest lists a level."""
     default_max_steps: ClassVar[int] = 150
 
     def __init__(

@@ -27,8 +27,7 @@ _WON, _LOST = "*** The End ***", "*** You lost! ***"
 _FINAL_SCORE = re.compile(r"You scored (-?\d+) out of")
 _TAG = re.compile(r"\[([^\]]*)\]\n?")
 _SUCCEEDED = " - succeeded"
-_BLANKS = re.compile(r"[ \t]*\n(?:[ \t]*\n){2,}")
-_PADDING = re.compile(r"^ {8,}", re.MULTILINE)
+_WIDE = " " * 8
 _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
 
 
@@ -144,14 +143,16 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     if mark and end and points.lstrip("-").isdigit():
         raw, room, score = body.rstrip(), title, float(points)
         raw = raw.removesuffix(">")
-    tags = _TAG.findall(raw)
-    text = _TAG.sub("", raw) if tags else raw
-    text = _END_PROMPT.sub("", text)
-    lines = text.split("\n")
-    while lines and not any(c.isalnum() for c in lines[0]):  # blank lines and the banner
-        del lines[0]
-    text = _PADDING.sub("", "\n".join(lines))
-    return _BLANKS.sub("\n\n", text.rstrip()), tags, room, score
+    parts = _TAG.split(raw)
+    text = _END_PROMPT.sub("", "".join(parts[::2]))
+    lines: list[str] = []
+    for line in text.split("\n"):
+        line = (line.lstrip() if line.startswith(_WIDE) else line).rstrip()
+        if line and (lines or any(map(str.isalnum, line))):  # the banner has no letters
+            lines.append(line)
+        elif lines and lines[-1]:
+            lines.append("")
+    return "\n".join(lines).rstrip(), parts[1::2], room, score
 
 
 def endings(raw: str) -> tuple[bool, bool, float | None]:

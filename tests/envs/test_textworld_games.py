@@ -282,6 +282,7 @@ class Tiny(TextWorldFamily):
     family = "tiny"
     levels = {"only": dict(LEVEL)}  # noqa: RUF012
     default_max_steps = 7
+    sizes = {"train": 3, "valid": 1, "test": 1}  # noqa: RUF012
 
     @classmethod
     def make_game(cls, settings, split, seed):
@@ -292,7 +293,6 @@ class Tiny(TextWorldFamily):
 
 
 def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(manifest, "SIZES", {"train": 3, "valid": 1, "test": 1})
     from gym_memory.envs.registry import ENVIRONMENTS
 
     monkeypatch.setitem(ENVIRONMENTS._classes, "Tiny", Tiny)

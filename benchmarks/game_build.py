@@ -1,0 +1,61 @@
+"""Time to generate and compile cooking games from nothing.
+
+    python benchmarks/game_build.py --games 20 --workers 2 --out benchmarks/game_build
+
+Games of the largest levels in turn, each new, into a cache that is thrown away. Wall time is what a
+user waits; CPU time includes Inform's compilers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from gym_memory.envs.cooking import Cooking
+
+LEVELS = ("medium", "hard", "hardest", "stma-4")
+
+
+def build(number: int) -> str:
+    """Make game ``number``; returns its task id."""
+    env = Cooking(LEVELS[number % len(LEVELS)], "train")
+    task = env.task_ids[number // len(LEVELS)]
+    env._story(task)
+    return task
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["GYM_MEMORY_CACHE"] = cache
+        started = time.perf_counter()
+        with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
+            built = list(pool.map(build, range(options.games)))
+        wall = time.perf_counter() - started
+    assert len(set(built)) == options.games
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    row = {
+        "games": options.games,
+        "workers": options.workers,
+        "wall_s": round(wall, 1),
+        "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
+    }
+    print(json.dumps(row))
+    if options.out:
+        options.out.with_suffix(".json").write_text(json.dumps(row, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
