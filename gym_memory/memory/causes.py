@@ -238,15 +238,17 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
 
 
 def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
-    """Actions that led in a circle, and how often, in order of appearance.
+    """Actions that changed nothing or were undone, and how often, in order of appearance.
 
-    A circle is a stretch of acts without points after which place, inventory and valid actions
-    are what they were before: acts that changed nothing, and acts that were undone. What told
-    something new, or was needed elsewhere in the trial, is not blamed.
+    Undone is what happened in a circle: a stretch of acts without points after which place,
+    inventory and valid actions are what they were before. Moves are not blamed, for going back
+    is part of looking around, nor is anything undone in a trial without points, where nothing
+    shows what is of use. What brought news or was needed elsewhere in the trial is not blamed.
     """
     useful = {item.act.action for item in needed}
-    useful.update(act.action for act in acts if act.told)
-    first: dict[object, int] = {}
+    useful.update(act.action for act in acts if act.told or act.moved)
+    scored = any(act.reward > 0 for act in acts)
+    first: dict[Situation, int] = {}
     vain: set[int] = set()
     for act in acts:
         if not act.changed:
@@ -254,11 +256,11 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
         first.setdefault(act.before, act.number)
         if act.reward:
             first = {}
-        elif act.after.valid:
+        elif act.after.valid and scored:
             vain.update(range(first.get(act.after, len(acts)), act.number + 1))
     times: dict[str, int] = {}
-    for index in sorted(vain):
-        action = acts[index].action
+    for number in sorted(vain):
+        action = acts[number].action
         if action not in useful:
             times[action] = times.get(action, 0) + 1
     return times

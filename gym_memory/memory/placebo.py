@@ -84,9 +84,9 @@ class Placebo(Memory):
 
     def _other(self, quoted: re.Match[str]) -> str:
         """Another action, the same one for the same action during a trial."""
-        if not self._known:
+        known = [action for action in islice(self._seen, self._known) if action != quoted[1]]
+        if not known:
             return quoted[0]
-        known = list(islice(self._seen, self._known))
         key = f"{self._task.id}/{self._seed}/{self._trial}/{quoted[1]}"
         return f'"{random.Random(zlib.crc32(key.encode("utf-8", "replace"))).choice(known)}"'
 

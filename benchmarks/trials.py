@@ -1,0 +1,129 @@
+"""What lessons are worth: score by trial of a learner that fails at first, with its controls.
+
+Five trials of one task instance, the memory kept; 20 games of the test split a level. The
+learner (``gym_memory/baselines/learner.py``) acts on its observation alone, so what improves
+from trial to trial is what the lessons say. All memories get the same tokens and show the
+present trial in the same way (the full history), so they differ in their lessons alone.
+``placebo`` shows CLIN's lessons with the actions in them exchanged by chance.
+
+Run in the root of the repository; an interrupted run goes on where it stopped::
+
+    OMP_NUM_THREADS=1 python benchmarks/trials.py
+
+It writes ``trials.json``, ``trials.md`` and ``trials.png`` to ``benchmarks/trials``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.compare import compare
+from gym_memory.jobs import EpisodeRow, RunConfig
+from gym_memory.plots import plot_trials
+from gym_memory.score import bootstrap_interval, score_by_trial, units
+
+CONFIG = RunConfig(
+    envs=(
+        *(f"Cooking?level={level}&max_steps=100" for level in ("rl-1", "rl-2", "rl-3", "rl-4")),
+        "Cooking?level=stma-1&max_steps=100",
+        "TreasureHunt?level=easy&max_steps=100",
+    ),
+    memories=(
+        "none",
+        "history",
+        "clin?inner=history",
+        "clin?inner=history&advice=true",
+        "reflexion?inner=history",
+        "placebo?of=clin%3Finner%3Dhistory",
+    ),
+    policies=("learner",),
+    seeds=tuple(range(20)),
+    protocol="trials?k=5",
+    budget=2000,
+)
+CONTROLS = ("none", "history", CONFIG.memories[-1])
+
+
+def summarize(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+    """Score by trial, and how much the last trial gains over the first and over the controls.
+
+    Every difference is paired on the game, with a 95 % bootstrap interval.
+    """
+    played = units(rows)
+    cells: list[dict[str, Any]] = []
+    for env in (*CONFIG.envs, "all"):
+        for memory in CONFIG.memories:
+            group = [u for u in played if u.memory == memory and env in (u.env, "all")]
+            scores = [
+                {"score": round(mean, 4), "ci": _rounded(ci)} for mean, ci in score_by_trial(group)
+            ]
+            cell = {"env": env, "memory": memory, "n": len(group), "trials": scores}
+            cell["failed"] = sum(bool(u.failed) for u in group)
+            cell["won last"] = round(float(np.mean([u.success for u in group])), 4)
+            cell["last - first"] = _gap([u.trials[-1] - u.trials[0] for u in group])
+            for control in CONTROLS:
+                if control != memory:
+                    other = {(u.env, u.seed): u.trials[-1] for u in played if u.memory == control}
+                    gaps = [u.trials[-1] - other[u.env, u.seed] for u in group]
+                    cell[f"last - {control.partition('?')[0]}"] = _gap(gaps)
+            cells.append(cell)
+    return {"command": "python benchmarks/trials.py", "config": CONFIG.to_json(), "cells": cells}
+
+
+def _gap(values: Sequence[float]) -> dict[str, Any]:
+    return {"mean": round(float(np.mean(values)), 4), "ci": _rounded(bootstrap_interval(values))}
+
+
+def _rounded(ci: tuple[float, float] | None) -> list[float] | None:
+    return [round(bound, 4) for bound in ci] if ci else None
+
+
+def markdown(summary: dict[str, Any]) -> str:
+    """The table of the summary."""
+    k = len(summary["cells"][0]["trials"])
+    heads = ["environment", "memory", *(f"trial {t + 1}" for t in range(k)), "won last"]
+    heads += ["last - first", "last - placebo"]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for cell in summary["cells"]:
+        words = [cell["env"].replace("&max_steps=100", ""), f"`{cell['memory']}`"]
+        words += [_number(t["score"], t["ci"]) for t in cell["trials"]]
+        words.append(f"{cell['won last']:.0%}")
+        for name in ("last - first", "last - placebo"):
+            gap = cell.get(name)
+            words.append(_number(gap["mean"], gap["ci"], "+") if gap else "")
+        lines.append("| " + " | ".join(words) + " |")
+    return "\n".join(lines)
+
+
+def _number(mean: float, ci: list[float] | None, sign: str = "") -> str:
+    text = format(mean, f"{sign}.2f")
+    return f"{text} [{', '.join(format(bound, f'{sign}.2f') for bound in ci)}]" if ci else text
+
+
+def main() -> None:
+    """Play what is missing, then write the summary."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--run", type=Path, default=Path("results/trials"), help="results folder")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/trials"))
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    rows = compare(CONFIG, given.run, workers=given.workers)
+    summary = summarize(rows)
+    record = json.loads((given.run / "environment.json").read_text(encoding="utf-8"))
+    record.pop("host", None)
+    given.out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({**summary, "environment": record}, indent=1)
+    (given.out / "trials.json").write_text(text + "\n", encoding="utf-8")
+    about = (__doc__ or "").partition("\n\nRun in")[0]
+    (given.out / "trials.md").write_text(f"# {about}\n\n{markdown(summary)}\n", encoding="utf-8")
+    plot_trials(units(rows), given.out / "trials.png")
+
+
+if __name__ == "__main__":
+    main()
