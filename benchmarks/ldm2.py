@@ -11,8 +11,8 @@ Times are CPU times of one process (``time.process_time``). Parts (``--parts imi
 
   - *retrieval*: along their walkthroughs, how often the verb of the next action is among the
     verbs of the k nearest examples. ``shuffled`` has the actions permuted among the tuples;
-    ``random`` shows k tuples drawn by chance, so it says how easy the verb is to guess. ``ldm2`` encodes with hashed
-    words, its default; MiniLM is measured where it is installed.
+    ``random`` shows k tuples drawn by chance, so it says how easy the verb is to guess.
+    ``ldm2`` encodes with hashed words, its default; MiniLM is measured where it is installed.
   - *play*: a policy that knows nothing but the text of the examples plays them for 50 steps. It
     takes the valid action that resembles the examples' actions best, with the name that the
     example's subgoals share swapped for the name that its own subgoals share. Without examples

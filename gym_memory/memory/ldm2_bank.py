@@ -19,7 +19,7 @@ from gym_memory.memory.ldm2_formation import (
     summarize,
 )
 from gym_memory.memory.ldm2_index import Addition, Entry, Library, Process
-from gym_memory.memory.ldm2_types import ALIKE, EncodedTypes, NearestType
+from gym_memory.memory.ldm2_types import ALIKE, SAME_SIGHT, EncodedTypes, NearestType
 from gym_memory.memory.roles import (
     Classify,
     Cluster,
@@ -69,12 +69,13 @@ class Bank:
     ):
         self.batch_size, self.capacity = batch_size, capacity
         self._related = calibrated_threshold(encoder)
-        types = EncodedTypes(encoder)
+        goals, sights = EncodedTypes(encoder, ALIKE), EncodedTypes(encoder, SAME_SIGHT)
         self.historian = Historian(
             LLMEvaluateSubgoals(model, evaluate) if model else evaluate,
             LLMSummarize(model, summarize, "past") if model else summarize,
         )
-        self._cluster: Cluster = LLMCluster(model, types) if model else types
+        self._goals: Cluster = LLMCluster(model, goals) if model else goals
+        self._sights: Cluster = LLMCluster(model, sights) if model else sights
         self._classify: Classify | None = (
             LLMClassify(model, NearestType(encoder)) if model else None
         )
@@ -93,7 +94,8 @@ class Bank:
         for addition in form(
             trajectories,
             self.historian,
-            self._cluster,
+            self._goals,
+            self._sights,
             batch_size=self.batch_size,
             first_batch=first,
         ):
@@ -140,7 +142,7 @@ class Bank:
         if kind:
             types = [self.observation_type(number, kind, text) for text in seen]
         else:  # a goal of a new type
-            types, kind = self._cluster(seen), self._cluster([task.goal])[0]
+            types, kind = self._sights(seen), self._goals([task.goal])[0]
         entries = tuple(map(Entry, [kind] * len(types), types, examples))
         best = known is None or score > known.score
         process = (Process(kind, score, tuple(steps)),) if best else ()
@@ -198,7 +200,9 @@ class Bank:
 
     def counts(self) -> RoleCounts:
         """Calls of the language model, and those that the rules answered instead."""
-        return role_counts(*self.historian, self._cluster, self._classify, self._compare)
+        return role_counts(
+            *self.historian, self._goals, self._sights, self._classify, self._compare
+        )
 
     def snapshot(self) -> Any:
         """What there is, by reference: libraries never change."""

@@ -148,7 +148,8 @@ def examples_of(
 def form(
     trajectories: Iterable[Trajectory],
     historian: Historian,
-    cluster: Cluster,
+    cluster_goals: Cluster,
+    cluster_observations: Cluster,
     *,
     batch_size: int,
     first_batch: int = 0,
@@ -158,20 +159,21 @@ def form(
     Args:
         trajectories: Demonstrations, or any processes worth imitating.
         historian: Writes the histories.
-        cluster: Finds the types of goals (Eq. 7) and, in each, of observations (Eq. 8).
+        cluster_goals: Finds the types of goals (Eq. 7).
+        cluster_observations: Finds the types of observations within a goal type (Eq. 8).
         batch_size: B, trajectories a batch, >= 1.
         first_batch: Number of the first batch memory.
     """
     rest, number = iter(trajectories), first_batch
     while batch := list(islice(rest, batch_size)):
         played = [t for t in batch if len(t.steps) > 1]
-        kinds = cluster([t.task.goal for t in played])
+        kinds = cluster_goals([t.task.goal for t in played])
         entries: list[Entry] = []
         processes: list[Process] = []
         for kind in dict.fromkeys(kinds):
             own = [t for t, name in zip(played, kinds, strict=True) if name == kind]
             examples = [e for t in own for e in examples_of(t.steps, t.task, historian)]
-            types = cluster([example.observation for example in examples])
+            types = cluster_observations([example.observation for example in examples])
             entries += map(Entry, [kind] * len(types), types, examples)
             best = own[choose(own)]
             steps = tuple(clipped(step) for step in best.steps[:LONGEST])

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from gym_memory.memory.encoders import Encoder, unit
 
-__all__ = ["ALIKE", "EncodedTypes", "NearestType"]
+__all__ = ["ALIKE", "SAME_SIGHT", "EncodedTypes", "NearestType"]
 
 ALIKE = 0.6
-"""Cosine from which texts are of one type: instances of one template reach it with any encoder."""
+"""Cosine from which goals are of one type: instances of one template reach it."""
+SAME_SIGHT = 0.9
+"""Cosine from which observations need not be told apart."""
 
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
@@ -42,7 +44,7 @@ class EncodedTypes:
         alike: Cosine from which two texts need not be told apart, in (0, 1].
     """
 
-    def __init__(self, encoder: Encoder, alike: float = ALIKE):
+    def __init__(self, encoder: Encoder, alike: float):
         self.encoder, self.alike = encoder, alike
 
     def __call__(self, texts: Sequence[str]) -> list[str]:

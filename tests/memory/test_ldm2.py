@@ -241,7 +241,7 @@ TEXTS = st.lists(st.lists(WORDS, max_size=4).map(" ".join), min_size=1, max_size
 @given(TEXTS)
 @settings(max_examples=60)
 def test_clusters(texts: list[str]) -> None:
-    cluster = EncodedTypes(make_encoder("hash"))
+    cluster = EncodedTypes(make_encoder("hash"), 0.6)
     names = cluster(texts)
     assert len(names) == len(texts)
     assert cluster(texts) == names
@@ -252,7 +252,7 @@ def test_clusters(texts: list[str]) -> None:
 
 
 def test_clusters_part_what_differs_and_join_what_is_alike() -> None:
-    cluster = EncodedTypes(make_encoder("hash"))
+    cluster = EncodedTypes(make_encoder("hash"), 0.6)
     goals = [KEYS.format(c, c) for c in ("red", "blue")] + [COOK.format(f) for f in ("egg", "ham")]
     a, b, c, d = cluster(goals)
     assert a == b != c == d
