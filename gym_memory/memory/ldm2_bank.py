@@ -39,6 +39,7 @@ from gym_memory.types import Step, Task
 
 __all__ = ["Bank", "recordings"]
 
+_RECORDED = ".jsonl.gz"
 _GZIP = b"\x1f\x8b"
 _RECORD = ("ldm2", "library", "addition")
 
@@ -235,7 +236,9 @@ def recordings(path: str) -> list[Path]:
     place = Path(path)
     try:
         if path and place.is_dir():
-            return sorted(place.glob("*.jsonl.gz"))
+            return sorted(place.glob(f"*{_RECORDED}"))
+        if path.endswith(_RECORDED):  # one that does not exist is reported by the reader
+            return [place]
         if path and place.is_file():
             with place.open("rb") as file:
                 return [place] if file.read(2) == _GZIP else []

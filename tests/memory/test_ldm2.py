@@ -617,6 +617,11 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
     broken.write_bytes(gzip.compress(b'{"episode": 0}\n'))
     with pytest.raises(ResultsError, match=r"broken\.jsonl\.gz"):
         LDM2(path=str(broken))
+    with pytest.raises(ResultsError, match=r"absent\.jsonl\.gz"):
+        LDM2(path=str(tmp_path / "absent.jsonl.gz"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StoreError, match="empty"):
+        LDM2(path=str(tmp_path / "empty"))
     other = tmp_path / "other.db"
     other.write_text("some text that is no database " * 40)
     with pytest.raises(StoreError, match=r"other\.db"):
