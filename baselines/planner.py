@@ -19,7 +19,13 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.cooking import cook
-from gym_memory.baselines.planning.hunting import hunt
+from gym_memory.baselines.planning.hunting import (
+    fetch_wanted,
+    open_locks,
+    read_here,
+    take_wanted,
+    use_keys,
+)
 from gym_memory.baselines.planning.tidying import Tidier
 from gym_memory.baselines.planning.travel import Move, explore, open_here
 from gym_memory.memory.encoders import DEFAULT_MODEL
@@ -46,7 +52,11 @@ class Planner(Policy):
         self._advisors: tuple[Advisor, ...] = (
             cook,
             Tidier(encoder),
-            hunt,
+            take_wanted,
+            open_locks,
+            use_keys,
+            read_here,
+            fetch_wanted,
             lambda beliefs: explore(beliefs, "explore"),
             lambda beliefs: open_here(beliefs, "see what it holds"),
         )

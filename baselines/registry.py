@@ -21,6 +21,7 @@ POLICIES = Registry(
         "reflexion": "gym_memory.baselines.reflexion:Reflexion",
         "plain": "gym_memory.baselines.plain:Plain",
         "stma": "gym_memory.baselines.stma:Stma",
+        "clin": "gym_memory.baselines.clin:Clin",
         "learner": "gym_memory.baselines.learner:Learner",
     },
 )

@@ -112,7 +112,8 @@ class Stma(LanguagePolicy):
             )
             return asked.parsed.subgoal, asked.parsed.actions[:_MOST]
 
-        self._subgoal, self._planned = self.attempt(answer, (self._subgoal, []))
+        kept: tuple[str, list[str]] = (self._subgoal, [])
+        self._subgoal, self._planned = self.attempt(answer, kept)
 
     def _criticism(self, action: str, situation: dict[str, str], obs: Observation) -> str:
         """Why the action is unsuitable, "" if it is suitable.

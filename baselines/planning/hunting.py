@@ -7,7 +7,7 @@ import re
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.travel import Move, explore, go_to
 
-__all__ = ["hunt", "read_here"]
+__all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "use_keys"]
 
 _READABLE = re.compile(
     r"\b(?:note|letter|scroll|sign|leaflet|book|diary|page|map|cookbook|paper|parchment|poster)$"
@@ -16,12 +16,17 @@ _KEY = re.compile(r"\b(?:key|keycard|passkey|latchkey)$")
 
 
 def read_here(beliefs: Beliefs) -> Move | None:
-    """Read what lies here or is held, once."""
+    """Read what lies here or is held, once.
+
+    A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
+    """
+    done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
+    done = done if beliefs.plan.startswith("read ") else []
     for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
-        if _READABLE.search(thing) and not _is_read(beliefs, thing):
+        if _READABLE.search(thing) and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}"):
-                    return Move(f"{verb} {thing}", f"read {thing}")
+                    return Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
     return None
 
 
@@ -32,12 +37,7 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
     return thing == "cookbook" and bool(beliefs.objects("recipe", "requires"))
 
 
-def hunt(beliefs: Beliefs) -> Move | None:
-    """Take what is wanted, open what can be opened, go where the clues point."""
-    return _take_wanted(beliefs) or _open_locks(beliefs) or read_here(beliefs) or _fetch(beliefs)
-
-
-def _take_wanted(beliefs: Beliefs) -> Move | None:
+def take_wanted(beliefs: Beliefs) -> Move | None:
     """Take a key, or a thing that the task names."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
@@ -54,7 +54,7 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
     return bool(put and holder and holder != beliefs.here and holder in put.group())
 
 
-def _open_locks(beliefs: Beliefs) -> Move | None:
+def open_locks(beliefs: Beliefs) -> Move | None:
     """Unlock here with a key that fits, and open what was unlocked."""
     for thing in beliefs.contents(beliefs.here):
         if beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions:
@@ -70,38 +70,44 @@ def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
     return beliefs.objects(key, "opens")
 
 
-def _fetch(beliefs: Beliefs) -> Move | None:
-    """Go to the nearest thing worth going to: a lock for a held key, a key, an unread note."""
+def use_keys(beliefs: Beliefs) -> Move | None:
+    """Go to the nearest lock that a held key is known to open, or look for it."""
     distances = beliefs.distances()
-    targets: list[tuple[int, int, str, str]] = []
+    known: list[tuple[int, str, str]] = []
+    unknown: list[str] = []
     for key in beliefs.held():
         for lock in _opened_by(beliefs, key):
+            if beliefs.openness(lock) == "open":
+                continue
             room = beliefs.room_of(lock) or _told_room(beliefs, lock)
-            if beliefs.openness(lock) != "open":
-                if room in distances:
-                    targets.append((0, distances[room], room, f"unlock {lock} with {key}"))
-                else:
-                    where = f" in {room}" if room else ""
-                    move = explore(beliefs, f"find {lock}{where} for {key}")
-                    if move:
-                        return move
+            if room in distances:
+                known.append((distances[room], room, f"unlock {lock} with {key}"))
+            else:
+                unknown.append(f"find {lock}{f' in {room}' if room else ''} for {key}")
+    for _, room, aim in sorted(known):
+        move = go_to(beliefs, room, aim)
+        if move:
+            return move
+    return explore(beliefs, unknown[0]) if unknown else None
+
+
+def fetch_wanted(beliefs: Beliefs) -> Move | None:
+    """Go to the nearest key without a use so far, or thing that the task names."""
+    distances = beliefs.distances()
+    targets = []
     for thing in beliefs.graph.entities():
         room = beliefs.room_of(thing)
         if beliefs.holds(thing) or room not in distances or room == beliefs.here:
             continue
-        if beliefs.is_place(thing) or thing == room:
+        if beliefs.is_place(thing) or _READABLE.search(thing) or _is_locked_up(beliefs, thing):
             continue
-        readable = _READABLE.search(thing)
-        if (
-            (_KEY.search(thing) and not _spent(beliefs, thing))
-            or (readable and not _is_read(beliefs, thing))
-            or (not readable and _is_named(beliefs, thing) and _is_portable(beliefs, thing))
-        ):
-            targets.append((1, distances[room], room, f"fetch {thing}"))
-    if not targets:
-        return None
-    _, _, room, aim = min(targets)
-    return go_to(beliefs, room, aim)
+        if _KEY.search(thing):
+            wanted = not _spent(beliefs, thing)
+        else:
+            wanted = _is_named(beliefs, thing) and _is_portable(beliefs, thing)
+        if wanted and not _placed(beliefs, thing):
+            targets.append((distances[room], room, f"fetch {thing}"))
+    return go_to(beliefs, *min(targets)[1:]) if targets else None
 
 
 def _told_room(beliefs: Beliefs, thing: str) -> str:
@@ -116,6 +122,14 @@ def _told_room(beliefs: Beliefs, thing: str) -> str:
 def _spent(beliefs: Beliefs, key: str) -> bool:
     locks = _opened_by(beliefs, key)
     return bool(locks) and all(beliefs.openness(lock) == "open" for lock in locks)
+
+
+def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in something shut that a key opens which the agent does not hold."""
+    holder = beliefs.holder(thing)
+    if beliefs.openness(holder) not in ("closed", "locked"):
+        return False
+    return any(not beliefs.holds(key) for key in beliefs.subjects("opens", holder))
 
 
 def _is_named(beliefs: Beliefs, thing: str) -> bool:
