@@ -50,15 +50,15 @@ CONFIG = RunConfig(
 CONTROLS = ("none", "history", CONFIG.memories[-1])
 
 
-def summarize(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+def summarize(rows: Sequence[EpisodeRow], config: RunConfig = CONFIG) -> dict[str, Any]:
     """Score by trial, and how much the last trial gains over the first and over the controls.
 
     Every difference is paired on the game, with a 95 % bootstrap interval.
     """
     played = units(rows)
     cells: list[dict[str, Any]] = []
-    for env in (*CONFIG.envs, "all"):
-        for memory in CONFIG.memories:
+    for env in (*config.envs, "all"):
+        for memory in config.memories:
             group = [u for u in played if u.memory == memory and env in (u.env, "all")]
             scores = [
                 {"score": round(mean, 4), "ci": _rounded(ci)} for mean, ci in score_by_trial(group)
@@ -67,13 +67,13 @@ def summarize(rows: Sequence[EpisodeRow]) -> dict[str, Any]:
             cell["failed"] = sum(bool(u.failed) for u in group)
             cell["won last"] = round(float(np.mean([u.success for u in group])), 4)
             cell["last - first"] = _gap([u.trials[-1] - u.trials[0] for u in group])
-            for control in CONTROLS:
+            for control in (c for c in CONTROLS if c in config.memories):
                 if control != memory:
                     other = {(u.env, u.seed): u.trials[-1] for u in played if u.memory == control}
                     gaps = [u.trials[-1] - other[u.env, u.seed] for u in group]
                     cell[f"last - {control.partition('?')[0]}"] = _gap(gaps)
             cells.append(cell)
-    return {"command": "python benchmarks/trials.py", "config": CONFIG.to_json(), "cells": cells}
+    return {"command": "python benchmarks/trials.py", "config": config.to_json(), "cells": cells}
 
 
 def _gap(values: Sequence[float]) -> dict[str, Any]:

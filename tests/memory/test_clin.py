@@ -423,6 +423,15 @@ def test_a_model_writes_the_memory() -> None:
     assert (stats.extraction_calls, stats.fallbacks) == (3, 0)
 
 
+def test_a_model_by_its_spec() -> None:
+    with ScriptedServer() as server:
+        llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
+        memory = make_memory(format_spec("clin", {"llm": llm, "past": 2}))
+        play(memory, DETOUR)
+        assert memory.stats().extraction_calls == 1
+        assert any("take apple from fridge MAY BE NECESSARY" in line for line in lessons(memory))
+
+
 def test_the_rules_stand_in_for_a_model_that_fails() -> None:
     with ScriptedServer(faults=Faults(["500"] * 5)) as server:
         memory, rules = Clin(llm=chat(server)), Clin()

@@ -28,6 +28,8 @@ VARIANTS = [
     "stma?spatial=false",
     "rag?recent=3&order=rank",
     "simulacra?threshold=9&recent=1",
+    "clin?lifetime=forever&advice=true",
+    "reflexion?inner=arigraph",
 ]
 """Parameters worth the whole contract, besides every name with its defaults."""
 

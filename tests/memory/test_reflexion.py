@@ -124,9 +124,7 @@ def test_placebo_has_the_form_and_not_the_content(of: str) -> None:
     true, false = lessons(honest), lessons(memory)
     assert len(true) == len(false)
     assert [QUOTED.sub("_", line) for line in true] == [QUOTED.sub("_", line) for line in false]
-    told = [
-        pair for pair in zip(map(QUOTED.findall, true), map(QUOTED.findall, false), strict=True)
-    ]
+    told = list(zip(map(QUOTED.findall, true), map(QUOTED.findall, false), strict=True))
     pairs = {pair for old, new in told for pair in zip(old, new, strict=True)}
     assert len({old for old, _ in pairs}) == len(pairs)  # one for each, the same everywhere
     assert all(old != new for old, new in pairs)

@@ -1,0 +1,56 @@
+"""The benchmark of trials: one small setting of it, played for real."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gym_memory.jobs import play_job
+from gym_memory.memory import make_memory
+from gym_memory.specs import parse_spec
+
+
+@pytest.fixture(scope="module")
+def trials() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "trials.py"
+    spec = importlib.util.spec_from_file_location("trials_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_small_setting(trials: ModuleType) -> None:
+    config = dataclasses.replace(trials.CONFIG, envs=("FakeHouse",), seeds=(0, 1, 2))
+    rows = [row for job in config.jobs() for row in play_job(job)]
+    summary = trials.summarize(rows, config)
+    cells = {(cell["env"], cell["memory"]): cell for cell in summary["cells"]}
+    assert len(cells) == 2 * len(config.memories)
+    for (_, memory), cell in cells.items():
+        assert (cell["n"], cell["failed"], len(cell["trials"])) == (3, 0, 5)
+        mine = [r.result.normalized for r in rows if r.job.memory == memory]
+        assert cell["trials"][0]["score"] == pytest.approx(sum(mine[::5]) / 3, abs=1e-4)
+        gap = cell["trials"][4]["score"] - cell["trials"][0]["score"]
+        assert cell["last - first"]["mean"] == pytest.approx(gap, abs=2e-4)
+        low, high = cell["last - first"]["ci"]
+        assert low <= cell["last - first"]["mean"] <= high
+    assert "last - placebo" in cells["all", "clin?inner=history"]
+    table = trials.markdown(summary)
+    assert table.count("\n") == 1 + len(cells)
+    assert "| FakeHouse | `clin?inner=history` |" in table
+
+
+def test_memories_differ_in_their_lessons_alone(trials: ModuleType) -> None:
+    assert set(trials.CONTROLS) <= set(trials.CONFIG.memories)
+    for spec in trials.CONFIG.memories:
+        memory = make_memory(spec)
+        inner = getattr(getattr(memory, "of", memory), "inner", None)
+        if parse_spec(spec).name not in ("none", "history"):
+            assert inner is not None
+            assert inner.name == "history"
+            assert inner.window is None
