@@ -18,9 +18,10 @@ from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.schema import DIRECTIONS
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.graph_answers import RELATIONS, triple_of
+from gym_memory.serve.prose import facts_in_prose
 from gym_memory.types import Observation, Task, Triple
 
-__all__ = ["choice_of", "facts_of", "observation_of"]
+__all__ = ["choice_of", "facts_of", "last_action", "observation_of"]
 
 _FACTS = re.compile(r"^(?P<subject>[^:>\[]+): (?P<rest>.+)$")
 _RELATION = re.compile(rf"^({'|'.join(map(re.escape, RELATIONS))}) (.+)$")
@@ -32,7 +33,11 @@ _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 
 
 def facts_of(memory: str) -> list[Triple]:
-    """The facts in what a memory recalls: ``fridge: is in kitchen; is closed``, or sentences."""
+    """The facts in what a memory recalls.
+
+    They are lines (``fridge: is in kitchen; is closed``), an account (``- fridge is closed.``) or
+    a description in prose.
+    """
     facts = []
     for line in memory.split("\n"):
         if _ENTRY.match(line):  # recalled observations follow; the facts came first
@@ -41,8 +46,10 @@ def facts_of(memory: str) -> list[Triple]:
         found = _FACTS.match(line)
         if sentence is not None:
             facts.append(sentence)
-        elif found is not None:
+        elif found is not None and ". " not in found["subject"]:
             facts += _facts_about(found["subject"], found["rest"])
+        else:
+            facts += facts_in_prose(line)
     return facts
 
 
@@ -83,7 +90,8 @@ def _without_thoughts(history: str) -> str:
     return "\n".join(line for line in history.split("\n") if not line.startswith("Thought: "))
 
 
-def _last_action(slots: Slots) -> str:
+def last_action(slots: Slots) -> str:
+    """The action that led to the present observation, "" if there is none."""
     found = _LAST.match(slots["history"].rpartition("\n")[2])
     return found[1] if found else ""
 
@@ -97,7 +105,7 @@ def choice_of(slots: Slots, aim: str) -> tuple[str, str]:
     """
     planner = Planner()
     planner.reset({}, zlib.crc32(slots["history"].encode()))
-    planner.focus = f"{aim} | last: {_last_action(slots)}"
+    planner.focus = f"{aim} | last: {last_action(slots)}"
     action = planner.act(observation_of(slots), {})
     return action, planner.focus.rpartition(" | last: ")[0]
 
@@ -167,7 +175,7 @@ def _walk(slots: Slots, aim: str, first: str) -> list[str]:
         return moves
     observation = observation_of({**slots, "actions": ""})
     task = Task("", slots["task"])
-    beliefs = Beliefs(observation, get_extractor(task.dialect), task, action=_last_action(slots))
+    beliefs = Beliefs(observation, get_extractor(task.dialect), task, action=last_action(slots))
     for _ in range(_LONGEST_WALK):
         here = beliefs.ways(beliefs.here).get(moves[-1].removeprefix("go "), "")
         if not here:

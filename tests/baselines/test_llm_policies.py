@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_memory.baselines.ariadne import Ariadne
+from gym_memory.baselines.clin import Clin
 from gym_memory.baselines.language import LanguagePolicy, match_action
 from gym_memory.baselines.plain import Plain
 from gym_memory.baselines.react import React, read_thought
 from gym_memory.baselines.reflexion import Reflexion
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.stma import Stma
 from gym_memory.compare import compare
 from gym_memory.errors import (
     BudgetExceededError,
@@ -27,8 +30,9 @@ from gym_memory.errors import (
     UnknownNameError,
 )
 from gym_memory.jobs import Job, RunConfig, play_job
-from gym_memory.llm import Budget, episode_usage
+from gym_memory.llm import Budget, Completion, episode_usage
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.structured import validate
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.render import render_facts
 from gym_memory.prompts import load_prompt, read_slots
@@ -38,9 +42,10 @@ from gym_memory.serve.play_answers import facts_of, observation_of
 from gym_memory.specs import format_spec
 from gym_memory.types import Observation, Transition, Triple
 
-POLICIES = ("ariadne", "react", "reflexion", "plain", "stma")
+POLICIES = ("ariadne", "react", "reflexion", "plain", "stma", "clin")
 PROMPTS = (
-    *("ariadne_plan", "ariadne_act", "react", "reflexion", "plain", "stma_plan", "stma_critic"),
+    *("ariadne_plan", "ariadne_act", "react", "reflexion", "plain"),
+    *("stma_plan", "stma_critic", "clin_goal", "clin_act"),
 )
 MEMORIES = ("none", "history", "arigraph", "summary", "reflexion")
 
@@ -195,6 +200,89 @@ def test_a_won_trial_is_not_reflected_on(server: ScriptedServer) -> None:
         assert meter.total().calls == reflections
 
 
+class Told:
+    """A chat model that gives the answers told, in turn, and keeps what it was asked."""
+
+    name = "told"
+
+    def __init__(self, *lines: str):
+        self.lines = list(lines)
+        self.asked: list[dict[str, str]] = []
+
+    def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Completion:
+        self.asked.append(read_slots(messages[1]["content"]))
+        text = self.lines.pop(0)
+        return Completion(text, parsed=None if schema is None else validate(text, schema))
+
+
+def test_the_critic_comes_before_every_action() -> None:
+    plan = json.dumps({"subgoal": "leave", "actions": ["look", "go east", "look"]})
+    other = json.dumps({"subgoal": "stay", "actions": ["look"]})
+    yes, no = '{"suitable": true}', '{"suitable": false, "feedback": "it is dark there"}'
+    model = Told(plan, yes, no, other, yes)
+    policy = Stma(model)
+    policy.reset({}, 0)
+    assert policy.act(shown(), {}) == "look"
+    assert policy.focus == "leave"
+    assert policy.act(shown(), {}) == "look"
+    assert policy.focus == "stay"
+    assert model.asked[2]["action"] == "go east"
+    assert model.asked[3]["feedback"] == "it is dark there"
+    assert policy.counters()["rejected"] == 1
+    assert policy.counters()["unapproved"] == 0
+
+
+def test_the_critic_has_its_say_a_number_of_times() -> None:
+    plan = json.dumps({"subgoal": "leave", "actions": ["go east"]})
+    no = '{"suitable": false, "feedback": "no"}'
+    policy = Stma(Told(*[plan, no] * 3), rounds=2)
+    policy.reset({}, 0)
+    assert policy.act(shown(), {}) == "go east"
+    assert policy.counters()["rejected"] == 3
+    assert policy.counters()["unapproved"] == 1
+
+
+def test_an_impossible_action_is_turned_down_without_a_call() -> None:
+    plan = json.dumps({"subgoal": "leave", "actions": ["fly"]})
+    model = Told(plan, plan.replace("fly", "go east"), '{"suitable": true}')
+    policy = Stma(model)
+    policy.reset({}, 0)
+    assert policy.act(shown(), {}) == "go east"
+    assert "fly" in model.asked[1]["feedback"]
+
+
+def test_the_executor_takes_what_is_alike_and_tries_again() -> None:
+    goal = '{"learnings": [2], "goal": "get the key"}'
+    obs = shown(
+        valid_actions=("take red key", "drop lamp"),
+        lessons=("2. keys MAY BE NECESSARY to win.", "1. lamps DO NOT CONTRIBUTE to win."),
+    )
+    model = Told(goal, "take the big red key", goal, "sing", "drop lamp", goal, "sing", "dance")
+    policy = Clin(model, encoder="hash", threshold=0.6, tries=2)
+    policy.reset({}, 0)
+    assert policy.act(obs, {}) == "take red key"
+    assert policy.focus == "get the key"
+    assert model.asked[1]["learnings"] == "2. keys MAY BE NECESSARY to win."
+    assert policy.act(obs, {}) == "drop lamp"
+    assert "sing" in model.asked[-1]["feedback"]
+    assert policy.act(obs, {}) in obs["valid_actions"]
+    assert policy.counters() == {"fallbacks": 0, "invalid_actions": 3, "similar_actions": 1}
+
+
+def test_clin_needs_fewer_steps_in_later_trials(server: ScriptedServer) -> None:
+    rows = list(
+        play_job(Job("Cooking?level=medium", "clin", spec("clin", server), 1, "trials?k=2"))
+    )
+    first, second = (row.result for row in rows)
+    assert first.success
+    assert second.success
+    assert second.steps < first.steps
+
+
+def test_prose_holds_the_facts_that_stma_recalls(server: ScriptedServer) -> None:
+    assert play("Cooking?level=stma-2", "stma", spec("stma", server)).success
+
+
 # ---------------------------------------------------------------- when the model fails
 
 
@@ -233,7 +321,7 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
         policy.history, policy.history_tokens = 5, 100
         policy._begin(0)
         slots = {**policy.situation(shown(text)), "plan": "1. x", "lessons": "1. y"}
-        slots |= {"subgoal": "x", "feedback": "", "action": "look"}
+        slots |= {"subgoal": "x", "feedback": "", "action": "look", "goal": "x", "learnings": ""}
         prompt = load_prompt(name)
         told = {key: slots[key] for key in prompt.slots}
         read = read_slots(prompt.messages(**told)[1]["content"])
