@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_REFERENCE = "arigraph"
-_UPPER_BOUND = "oracle"
-
 
 def command(
     env: options.Envs,
@@ -92,7 +89,7 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print(table: Sequence[Mark]) -> None:
-    from gym_memory.exam.marks import ALL, ahead
+    from gym_memory.exam.marks import ALL, told_ahead
     from gym_memory.exam.questions import KINDS
 
     if not table:
@@ -117,12 +114,8 @@ def _print(table: Sequence[Mark]) -> None:
     shown.add_section()
     shown.add_row("", "questions", *(str(numbers[kind]) for kind in kinds))
     output().print(shown)
-    better: dict[str, list[str]] = {}
-    for mark, other in ahead(table, _REFERENCE, apart=(_UPPER_BOUND,)):
-        gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"
-        better.setdefault(mark.memory, []).append(gap)
-    for memory, gaps in better.items():
-        output().print(f"{memory} is ahead of {_REFERENCE} in {', '.join(gaps)}.", markup=False)
+    for line in told_ahead(table):
+        output().print(line, markup=False)
 
 
 def _totals(mark: Mark | None) -> tuple[str, str, str]:
@@ -134,12 +127,14 @@ def _totals(mark: Mark | None) -> tuple[str, str, str]:
 
 def _share(cells: dict[tuple[int, str, str], Mark], budget: int, memory: str, kind: str) -> str:
     """A share; bold where no other memory but the upper bound has a higher one."""
+    from gym_memory.exam.marks import UPPER_BOUND
+
     mark = cells.get((budget, memory, kind))
     if mark is None:
         return "–"
     best = max(
         other.right
         for (tokens, name, what), other in cells.items()
-        if (tokens, what) == (budget, kind) and name != _UPPER_BOUND
+        if (tokens, what) == (budget, kind) and name != UPPER_BOUND
     )
     return f"[bold]{mark.right:.2f}[/bold]" if mark.right >= best else f"{mark.right:.2f}"

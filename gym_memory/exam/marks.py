@@ -11,10 +11,13 @@ import numpy as np
 from gym_memory.exam.questions import KINDS
 from gym_memory.exam.sitting import Answer
 
-__all__ = ["AGES", "ALL", "UNSEEN", "Mark", "ahead", "by_age", "by_game", "by_length", "marks"]
+__all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "Mark", "ahead", "by_age"]
+__all__ += ["by_game", "by_length", "marks", "told_ahead"]
 
 ALL, UNSEEN = "all", "unseen"
 """All kinds that have an answer; the kind that has none."""
+REFERENCE, UPPER_BOUND = "arigraph", "oracle"
+"""The memory that others are compared with; the one that no comparison counts."""
 AGES = (5, 15, 50, 150, 500)
 """Upper ends, in steps, of the ranges of ages by which answers are sorted."""
 _RESAMPLES = 1000
@@ -150,4 +153,15 @@ def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tup
         if mark.memory not in out
         and (other := reference.get((mark.budget, mark.kind))) is not None
         and mark.right > other.right
+    ]
+
+
+def told_ahead(table: Iterable[Mark]) -> list[str]:
+    """A sentence for each memory but the upper bound that is better than ``arigraph`` somewhere."""
+    gaps: dict[str, list[str]] = {}
+    for mark, other in ahead(table, REFERENCE, apart=(UPPER_BOUND,)):
+        gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"
+        gaps.setdefault(mark.memory, []).append(gap)
+    return [
+        f"{name} is ahead of {REFERENCE} in {', '.join(found)}." for name, found in gaps.items()
     ]

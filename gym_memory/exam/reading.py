@@ -8,8 +8,8 @@ A memory may recall facts, transcripts, notes or prose. All of it is read, and n
   Entries without a step are taken to be the latest ones without a gap, so they are counted back
   from the present;
 * ``[step 12] apple: is in fridge`` says what was true then;
-* a numbered line ``12. go east (hall to kitchen)`` or ``12. take apple`` is an action and what
-  follows from it;
+* numbered lines below ``Completed actions:``, ``12. go east (hall to kitchen)``, are actions and
+  say what follows from them;
 * lines ``fridge: is in kitchen; is open`` are facts, other prose is read with the rules for plain
   English; both say what is true now, unless a transcript or a triple says otherwise.
 
@@ -28,7 +28,7 @@ from typing import NamedTuple
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.notes import read_line
+from gym_memory.memory.notes import ACTIONS, read_line
 from gym_memory.memory.schema import (
     INVENTORY,
     LOCATIONS,
@@ -45,6 +45,7 @@ _DATED = re.compile(r"\[step (?P<t>\d+)\](?: (?P<rest>.*))?")
 _LOG = re.compile(
     r"(?P<t>\d{1,6})\. (?P<action>[^()]+?)(?: \((?P<left>[^()]+) to (?P<to>[^()]+)\))?"
 )
+_LOG_HEADING = ACTIONS.lower()
 _MOVED = re.compile(
     r"(?:take|get|pick up) (?P<taken>.+?)(?: from .+)?"
     r"|(?:put|insert|place) (?P<put>.+?) (?P<how>in|into|on|onto) (?P<to>.+)"
@@ -150,12 +151,14 @@ class Reading:
         """Split a text into facts, dated facts, entries and prose."""
         entries: list[tuple[int | None, str, list[str]]] = []
         prose: list[str] = []
+        in_log = False
         for line in text.split("\n"):
             dated = _DATED.fullmatch(line) if line[:6] == "[step " else None
-            logged = None if dated or entries else _LOG.fullmatch(line)
+            logged = _LOG.fullmatch(line) if in_log else None
             if logged:
                 self._take_log(logged)
                 continue
+            in_log = line.strip(" *#:").lower() == _LOG_HEADING
             rest = (dated["rest"] or "") if dated else line
             facts = read_line(rest.strip())
             if facts and dated:

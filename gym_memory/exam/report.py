@@ -10,10 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from gym_memory.exam.marks import AGES, ALL, by_age, by_game, by_length, marks
+from gym_memory.exam.marks import AGES, ALL, Mark, by_age, by_game, by_length, marks, told_ahead
 from gym_memory.exam.questions import KINDS
 from gym_memory.exam.sitting import Answer, ExamConfig
+from gym_memory.jobs import format_seeds
 from gym_memory.plots import PALETTE
+from gym_memory.report import format_interval
 from gym_memory.results import write_atomic
 
 __all__ = ["exam_record", "plot_ages", "plot_budgets", "write_exam"]
@@ -35,20 +37,53 @@ def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]
 
 
 def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> list[Path]:
-    """Write ``exam.json``, ``questions.jsonl.gz`` and the plots; returns their paths.
+    """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; returns their paths.
 
     A line of ``questions.jsonl.gz`` is a question; ``answers`` has for each memory one letter a
     budget: ``+`` right, ``x`` wrong, ``.`` silent.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    names = ("exam.json", "questions.jsonl.gz", "exam_budget.png", "exam_age.png")
-    numbers, questions, budgets, ages = (folder / name for name in names)
+    names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.png", "exam_age.png")
+    numbers, questions, page, budgets, ages = (folder / name for name in names)
     record = exam_record(config, answers)
     write_atomic(numbers, _compact(record))
     write_atomic(questions, _questions(answers))
+    write_atomic(page, _page(config, marks(answers)))
     plot_budgets(record, budgets)
     plot_ages(record, ages)
-    return [numbers, questions, budgets, ages]
+    return [numbers, questions, page, budgets, ages]
+
+
+def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
+    """The tables and the plots as Markdown, one table a budget."""
+    kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
+    cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table}
+    lines = [
+        "# Memory exam",
+        "",
+        f"Environments: {', '.join(config.envs)}; policies: {', '.join(config.policies)}; seeds: "
+        f"{format_seeds(config.seeds)}; asked after {', '.join(map(str, config.lengths))} steps. "
+        "Share of right answers; `all` has those with an answer and its 95 % interval over games; "
+        "`wrong` is the share answered by something else, `used` the mean tokens.",
+        "",
+    ]
+    for budget in config.budgets:
+        lines += [f"## {budget} tokens", ""]
+        lines += [f"| memory | {' | '.join(kinds)} | 95 % | wrong | used |"]
+        lines += ["|---|" + "---:|" * (len(kinds) + 3)]
+        for memory in config.memories:
+            marked = [cells.get((budget, memory, kind)) for kind in kinds]
+            shares = ["–" if mark is None else f"{mark.right:.2f}" for mark in marked]
+            every = cells.get((budget, memory, ALL))
+            if every is not None:
+                shares += [format_interval(every.ci), f"{every.wrong:.2f}", f"{every.tokens:.0f}"]
+            lines += [f"| {memory} | {' | '.join(shares)} |"]
+        lines += [""]
+    numbers = {kind: max(mark.n for mark in table if mark.kind == kind) for kind in kinds}
+    lines += ["Questions: " + ", ".join(f"{kind} {n}" for kind, n in numbers.items()) + ".", ""]
+    lines += [*told_ahead(table), ""] if told_ahead(table) else []
+    lines += ["![by budget](exam_budget.png)", "", "![by age](exam_age.png)", ""]
+    return "\n".join(lines)
 
 
 def _compact(record: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.exam import Answer, ExamConfig, Mark, examine, marks
-from gym_memory.exam.marks import ahead, by_age, by_game, by_length
+from gym_memory.exam.marks import ahead, by_age, by_game, by_length, told_ahead
 from gym_memory.exam.questions import Unseen, Where
 from gym_memory.exam.report import exam_record, write_exam
 
@@ -75,6 +75,7 @@ def test_who_is_ahead() -> None:
     table += [mark("history", 1.0, "near")]
     found = ahead(table, "arigraph", apart=["oracle"])
     assert [(better.memory, other.right) for better, other in found] == [("history", 0.5)]
+    assert told_ahead(table) == ["history is ahead of arigraph in where at 100 (0.60, 0.50)."]
 
 
 def test_files_of_an_exam(tmp_path: Path) -> None:
@@ -96,6 +97,7 @@ def test_files_of_an_exam(tmp_path: Path) -> None:
         assert set(line["answers"]) == {"none", "arigraph"}
         assert all(len(letters) == 2 for letters in line["answers"].values())
         assert line["answers"]["none"] == ("++" if line["kind"] == "unseen" else "..")
+    assert "| arigraph | 1.00 |" in paths[2].read_text()
     assert all(path.stat().st_size > 10_000 for path in paths if path.suffix == ".png")
 
 

@@ -86,6 +86,7 @@ def test_a_log_of_actions_is_read() -> None:
     assert reading.place_at("you", 2) == "hall"
     assert reading.place_at("apple", 1) == "inventory"
     assert read("Completed actions:\n2. put egg on table").place_at("egg", 2) == "table"
+    assert read("Lessons:\n2. Opening the fridge may be necessary").action_at(2) == ""
 
 
 def test_an_undated_transcript_is_counted_back_from_the_present() -> None:
