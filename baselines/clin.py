@@ -85,7 +85,8 @@ class Clin(LanguagePolicy):
         """A goal from the controller, an action from the executor."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
-        goal, ids = self.attempt(lambda: self._control(situation, memory), (self.focus, ()))
+        kept: tuple[str, tuple[int, ...]] = (self.focus, ())
+        goal, ids = self.attempt(lambda: self._control(situation, memory), kept)
         self.focus = goal
         self.think(goal)
         used = [lesson for lesson in obs["lessons"] if _id(lesson) in ids]

@@ -22,6 +22,8 @@ POLICIES = Registry(
         "plain": "gym_memory.baselines.plain:Plain",
         "stma": "gym_memory.baselines.stma:Stma",
         "clin": "gym_memory.baselines.clin:Clin",
+        "ldm2": "gym_memory.baselines.ldm2:Ldm2",
+        "choose": "gym_memory.baselines.choose:Choose",
         "learner": "gym_memory.baselines.learner:Learner",
     },
 )

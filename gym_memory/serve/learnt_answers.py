@@ -23,6 +23,7 @@ _LEARNING = re.compile(r"^(\d+)\. .*(?:NECESSARY|CONTRIBUTE)\b.*$", re.MULTILINE
 _GOAL = re.compile(r"^Thought: (.+)$", re.MULTILINE)
 _NEXT = "Next: "
 _PATIENCE = 4
+_EXAMPLE = re.compile(r"^Action: (.+)$", re.MULTILINE)
 
 
 @answers("clin_goal")
@@ -68,3 +69,27 @@ def clin_act(slots: Slots) -> str:
     learner.focus = f"{slots['goal']} | here: {here}"
     observation["lessons"] = tuple(slots["learnings"].split("\n"))
     return learner.act(observation, {})
+
+
+@answers("ldm2")
+def ldm2(slots: Slots) -> str:
+    """Every example votes for the possible action most like its own.
+
+    Likeness is the same verb, then words in common, then what the player by rules would do:
+    other things lie here than in the examples.
+    """
+    possible = [action for action in slots["actions"].split("\n") if action]
+    own, _ = choice_of({**slots, "memory": ""}, "")
+    votes: dict[str, float] = {}
+    for rank, example in enumerate(_EXAMPLE.findall(slots["memory"]), 1):
+        words = example.split()
+        alike = [action for action in possible if action.split()[0] == words[0]]
+        if alike:
+            best = max(alike, key=lambda a: (a == own, len({*a.split()} & {*words})))
+            votes[best] = votes.get(best, 0.0) + 1 / rank
+    votes = votes or {own: 1.0}
+    chosen = sorted(votes, key=lambda action: -votes[action])[:4]
+    total = sum(votes[action] for action in chosen)
+    return json.dumps(
+        {"actions": [{"action": a, "confidence": round(votes[a] / total, 3)} for a in chosen]}
+    )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gym_memory.baselines.ariadne import Ariadne
 from gym_memory.baselines.clin import Clin
 from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.baselines.ldm2 import Ldm2
 from gym_memory.baselines.plain import Plain
 from gym_memory.baselines.react import React, read_thought
 from gym_memory.baselines.reflexion import Reflexion
@@ -42,10 +43,10 @@ from gym_memory.serve.play_answers import facts_of, observation_of
 from gym_memory.specs import format_spec
 from gym_memory.types import Observation, Transition, Triple
 
-POLICIES = ("ariadne", "react", "reflexion", "plain", "stma", "clin")
+POLICIES = ("ariadne", "react", "reflexion", "plain", "stma", "clin", "ldm2")
 PROMPTS = (
     *("ariadne_plan", "ariadne_act", "react", "reflexion", "plain"),
-    *("stma_plan", "stma_critic", "clin_goal", "clin_act"),
+    *("stma_plan", "stma_critic", "clin_goal", "clin_act", "ldm2"),
 )
 MEMORIES = ("none", "history", "arigraph", "summary", "reflexion")
 
@@ -281,6 +282,16 @@ def test_clin_needs_fewer_steps_in_later_trials(server: ScriptedServer) -> None:
 
 def test_prose_holds_the_facts_that_stma_recalls(server: ScriptedServer) -> None:
     assert play("Cooking?level=stma-2", "stma", spec("stma", server)).success
+
+
+def test_candidates_are_valid_and_their_confidences_sum_to_one() -> None:
+    told = {"look": 0.2, "Go East.": 0.3, "fly": 0.5}
+    answer = json.dumps({"actions": [{"action": a, "confidence": c} for a, c in told.items()]})
+    policy = Ldm2(Told(answer, answer.replace("look", "sing").replace("Go E", "go w")))
+    policy.reset({}, 0)
+    assert policy.candidates(shown()) == pytest.approx({"look": 0.4, "go east": 0.6})
+    assert policy.act(shown(), {}) in ("look", "go east")
+    assert policy.counters()["fallbacks"] == 1
 
 
 # ---------------------------------------------------------------- when the model fails

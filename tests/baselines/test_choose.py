@@ -1,0 +1,103 @@
+"""Choosing among valid actions by likelihood, with a tiny randomly initialised Llama."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from fake_env import FAKE_ID
+
+from gym_memory.baselines.choose import Choose
+from gym_memory.baselines.registry import make_policy
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm.client import OpenAIChat
+from gym_memory.prompts import load_prompt
+from gym_memory.run import rollout
+from gym_memory.specs import format_spec
+from gym_memory.types import Observation
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+WORDS = "you are in the kitchen take red key go north south east west open door user assistant"
+OBS = Observation(
+    text="you are in the kitchen", task="take red key", inventory="", memory="", triples=(),
+    episodes=(), lessons=(), valid_actions=("go north", "take red key", "open door", "east"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder = tmp_path_factory.mktemp("weights")
+    known = dict.fromkeys(["<unk>", "<s>", "</s>", *WORDS.split()])
+    words = Tokenizer(models.WordLevel({w: i for i, w in enumerate(known)}, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
+    )
+    tokenizer.chat_template = "{% for m in messages %}<s> {{ m['content'] }} </s> {% endfor %}"
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=len(known), hidden_size=16, intermediate_size=24, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=2048, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def choose(weights: Path, **kwargs: Any) -> Choose:
+    policy = make_policy(format_spec("choose", {"model": str(weights), **kwargs}))
+    assert isinstance(policy, Choose)
+    policy.reset({}, 0)
+    return policy
+
+
+def test_the_most_likely_action_is_taken(weights: Path) -> None:
+    policy = choose(weights)
+    valid = OBS["valid_actions"]
+    scores = policy.llm.score(load_prompt("plain").messages(**policy.situation(OBS)), valid)
+    assert len(set(scores)) == len(valid)
+    per_character = [score / len(action) for score, action in zip(scores, valid, strict=True)]
+    assert policy.act(OBS, {}) == valid[int(np.argmax(per_character))]
+    assert choose(weights, per="none").act(OBS, {}) == valid[int(np.argmax(scores))]
+
+
+def test_a_temperature_draws_by_the_seed(weights: Path) -> None:
+    policy = choose(weights, temperature=5.0)
+
+    def drawn(seed: int) -> list[str]:
+        policy.reset({}, seed)
+        return [policy.act(OBS, {}) for _ in range(12)]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert len(set(drawn(1))) > 1
+
+
+def test_it_plays_an_episode_and_counts_tokens(weights: Path) -> None:
+    result = rollout(gym.make(FAKE_ID, memory="arigraph"), choose(weights), 0, limit=4)
+    assert result.steps == 4
+    assert result.n_invalid == 0
+    assert result.counters["llm_calls_score"] == 4
+    assert result.counters["fallbacks"] == 0
+
+
+def test_a_prompt_that_does_not_fit_is_a_counted_fallback(weights: Path) -> None:
+    policy = choose(weights)
+    long = Observation(**{**OBS, "text": "kitchen " * 3000})  # type: ignore[typeddict-item]
+    assert policy.act(long, {}) in OBS["valid_actions"]
+    assert policy.counters()["fallbacks"] == 1
+
+
+def test_arguments_are_checked(weights: Path) -> None:
+    with pytest.raises(UnknownNameError):
+        choose(weights, per="word")
+    with pytest.raises(InvalidArgumentError, match="temperature"):
+        choose(weights, temperature=-1)
+    with pytest.raises(InvalidArgumentError, match="scores"):
+        Choose(OpenAIChat("m", "http://127.0.0.1:9/v1"))
