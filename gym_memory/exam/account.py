@@ -56,9 +56,6 @@ def record(job: Job) -> Recording:
 
     Args:
         job: Environment, policy, seed, and the memory that the policy plays with.
-
-    Raises:
-        InvalidArgumentError: The environment has no oracle to take the truth from.
     """
     env = job.make_env()
     try:
