@@ -14,9 +14,9 @@ import json
 import os
 import random
 import shutil
-import tempfile
 import threading
 import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -152,16 +152,22 @@ def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
     """Path of the compiled game, built by ``make() -> textworld Game`` when it is not there.
 
     Raises:
-        BackendError: TextWorld could not generate or compile the game.
+        BackendError: Inform 7 could not compile the game, or the cache cannot be written.
     """
     folder = cache_dir() / "textworld" / key.family / key.digest()
     story = folder / "game.z8"
     if story.is_file():
         return story
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(folder.parent)
-    building = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
+    building = folder.parent / f".building-{uuid.uuid4().hex}"
     try:
+        building.mkdir(parents=True)
+    except OSError as error:
+        raise BackendError(
+            f"cannot write to the cache of games {os.fspath(folder.parent)!r} ({error.strerror}): "
+            "set GYM_MEMORY_CACHE to a folder that can be written"
+        ) from error
+    try:
+        _sweep(folder.parent)
         compile_game(make(), building / "game.z8")
         try:
             os.rename(building, folder)
@@ -186,7 +192,8 @@ def compile_game(game: Any, story: Path) -> None:
         with quiet_random_state():
             generator.compile_game(game, options)
     except generator.CouldNotCompileGameError as error:
-        raise BackendError(f"Inform 7 could not compile {story.name}: {error}") from error
+        told = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
     story.with_suffix(".ni").unlink(missing_ok=True)
 
 

@@ -28,7 +28,7 @@ from gym_memory.envs.story_engine import StoryEngine
 from gym_memory.envs.textworld_engine import Answer, Engine, GameData
 from gym_memory.envs.textworld_facts import describe, triples_of
 from gym_memory.envs.textworld_state import Fact
-from gym_memory.errors import BackendError, UnknownNameError
+from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.types import Oracle, Triple
 
 __all__ = ["TextWorldEnv", "TextWorldFamily"]
@@ -83,6 +83,8 @@ class TextWorldEnv(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
+        if not isinstance(inventory, bool):
+            raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
         self._show_inventory = inventory
         self._engine: Engine | StoryEngine = Engine()
 

@@ -230,3 +230,5 @@ def test_arguments_are_checked():
         Cooking("hard", "dev")
     with pytest.raises(InvalidArgumentError, match="gata_actions"):
         Cooking("hard", gata_actions="yes")
+    with pytest.raises(InvalidArgumentError, match="inventory"):
+        Cooking("hard", inventory="no")

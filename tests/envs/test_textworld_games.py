@@ -154,9 +154,18 @@ def test_what_inform_refuses_is_one_error(cache):
         game.objective = 'an "open [bracket'
         return game
 
-    with pytest.raises(BackendError, match=r"Inform 7 could not compile game\.z8"):
+    with pytest.raises(BackendError, match=r"Inform 7 could not compile game\.z8") as caught:
         cached_game(key(), broken)
+    assert "\n" not in str(caught.value)
     assert leftovers(cache) == []
+
+
+def test_a_cache_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "file"))
+    with pytest.raises(BackendError, match=r"set GYM_MEMORY_CACHE to a folder") as caught:
+        Cooking("rl-1").reset(seed=0)
+    assert "\n" not in str(caught.value)
 
 
 # ---------------------------------------------------------------- the same game everywhere
