@@ -14,9 +14,10 @@ them much. Parts (``--parts steps,naive,minilm,long,rl``):
   has been encoded before, is the one that is reported.
 * ``naive``: EmbedAndRetrieve of Algorithm 2 as usually written, which encodes all facts again
   for every query (sentence-transformers, batches of 32), against ours, at 1,000 live facts with
-  the same MiniLM. One such call is measured. How many of them one step makes is counted by running Algorithm 2 to the letter for
-  every query of that step. Naive time a step = their product: it is extrapolated, not run. Our
-  step is that of ``steps`` (the naive search keeps no embeddings, so it cannot gain from them).
+  the same MiniLM. One such call is measured. How many of them one step makes is counted by
+  running Algorithm 2 to the letter for every query of that step. Naive time a step = their
+  product: it is extrapolated, not run. Our step is that of ``steps`` (the naive search keeps no
+  embeddings, so it cannot gain from a walk being the second).
 * ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached
   before; memory steps only.
 * ``long``: 10,000 steps of one episode in a house of 16 rooms; bytes that the memory holds, by

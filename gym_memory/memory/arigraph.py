@@ -18,6 +18,7 @@ from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect, steps_asked_for
+from gym_memory.memory.ranking import put_unexplored, rank
 from gym_memory.memory.render import Page, fact_block, fit_episodes
 from gym_memory.memory.rewind import REWIND, rewind
 from gym_memory.memory.roles import (
@@ -52,7 +53,7 @@ class AriGraph(Memory):
 
     Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
     entities in view, the policy's focus and the task. ``structural``, the default, needs no
-    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.structural`.
+    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.ranking`.
 
     What differs from the paper: rules play the parts that it gives to a language model, unless
     ``llm`` is given. They are extraction, outdated facts (by default those whose slot of the
@@ -223,7 +224,7 @@ class AriGraph(Memory):
         else:
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
-            self._structure.put_unexplored(page)
+            put_unexplored(self._structure, page)
         text = "\n".join(filter(None, (page.text(), past)))
         episodes: tuple[str, ...] = ()
         if with_episodes:
@@ -271,7 +272,7 @@ class AriGraph(Memory):
             cue = cue._replace(focus="; ".join([cue.focus, *names]))
         if not self.semantic:  # the ablation: found, but not shown
             page = Page(page.left // CHARS_PER_TOKEN)
-        return page.triples[: self._structure.rank(cue, page, exploration=exploration)]
+        return page.triples[: rank(self._structure, cue, page, exploration=exploration)]
 
     def _search_by_meaning(self, meaning: SemanticIndex, cue: Cue, page: Page) -> list[Triple]:
         """Algorithm 2 for every query; fills the page and returns all facts found."""

@@ -10,6 +10,7 @@ line and reads like notes::
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -162,4 +163,9 @@ def _head(episode: Episode) -> str:
 
 
 def _body(episode: Episode) -> str:
-    return "\n".join([line for line in episode.text.splitlines() if line.strip()])
+    return _without_empty_lines(episode.text)
+
+
+@lru_cache(maxsize=1024)
+def _without_empty_lines(text: str) -> str:
+    return "\n".join([line for line in text.splitlines() if line.strip()])

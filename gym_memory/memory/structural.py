@@ -1,36 +1,19 @@
-"""Structural recall: the facts that matter here and now, found without any encoder.
+"""The index behind structural recall: what is known of each entity and of each place.
 
-What is ranked, most useful first:
-
-1. the agent's place: what is in it, its ways, doors and exits; the inventory;
-2. the ways to and around the places that the policy's focus names; what the focus, the task and
-   the valid actions name, with where that is; what was read (recipes, notes, uses: every fact
-   that is neither a place nor a state nor a way), latest first, with the things it is about;
-3. exits of all known places that nobody took (Algorithm 3), nearest first;
-4. the map, nearest first: ways and doors. Of the two directions of a way only the one that
-   leads away from the agent is given;
-5. the contents of the other places, nearest first; then everything else, latest first;
-6. exits that were taken, which the map implies.
-
-A page of 1,000 tokens holds about 150 facts, so a game of 200 facts is already cut, and the
-order decides what a policy can know. Parts 2 to 4 may take only a share of what is left when
-their turn comes, so that a talkative world does not drown the map, nor a large map the things.
-
-The index follows the graph's events. What was rendered for an entity is kept until a fact about
-it changes, and the order of places around one until the map changes, so a step pays for what it
-changed and for copying the answer.
+It follows the graph's events. What was rendered for an entity is kept until a fact about it
+changes, and the order of places around one until the map changes, so a step pays for what it
+changed. How the facts are ranked is in :mod:`gym_memory.memory.ranking`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.names import NameIndex
 from gym_memory.memory.places import EXIT, UNEXPLORED, current_place
-from gym_memory.memory.render import Block, Page, fact_block
+from gym_memory.memory.render import Block, fact_block
 from gym_memory.memory.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -45,7 +28,7 @@ from gym_memory.memory.schema import (
 from gym_memory.memory.timeline import Event
 from gym_memory.types import Cue, Triple
 
-__all__ = ["StructuralIndex"]
+__all__ = ["StructuralIndex", "View"]
 
 _STATE, _LOCATION, _WAY, _EXIT, _DOOR, _KNOWLEDGE = range(6)
 _KINDS = {
@@ -55,15 +38,6 @@ _KINDS = {
     **{way_relation(direction): _WAY for direction in DIRECTIONS},
     **{door_relation(direction): _DOOR for direction in DIRECTIONS},
 }
-_WORD = re.compile(r"[^\s.,;:!?\"()]+")
-_MOST_TEXTS = 4096
-"""Texts whose names are kept; one is the task, the others are actions."""
-
-
-@lru_cache(maxsize=_MOST_TEXTS)
-def _words(text: str) -> list[str]:
-    """Words in lower case without punctuation; not to be changed."""
-    return _WORD.findall(text.lower())
 
 
 class _Card(NamedTuple):
@@ -83,7 +57,7 @@ class _Place(NamedTuple):
 
 
 class StructuralIndex:
-    """Ranks the live facts of a graph for a cue.
+    """Cards of entities and places, kept up with a graph.
 
     Args:
         graph: The graph to follow; may be restored, not replaced.
@@ -98,20 +72,17 @@ class StructuralIndex:
         self._last: Event | None = None
         self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
-        self._views: dict[str, _View] = {}
+        self._views: dict[str, View] = {}
         self._frontier: set[str] = set()  # places with exits that nobody took
         self._unsure: dict[str, None] = {}  # places to be sorted into it, or out of it
         self.subjects: dict[str, None] = {}
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
-        self._names: set[str] = set()
-        self._by_words: dict[str, str] = {}
-        self._longest: dict[str, int] = {}  # first word to the most words of a name
-        self._named: dict[str, tuple[str, ...]] = {}
+        self._names = NameIndex()
 
     # ------------------------------------------------------------ following the graph
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
         """Take in what the graph changed since the last call; start over if it went back."""
         events = self.graph.events
         if self._taken and (len(events) < self._taken or events[self._taken - 1] is not self._last):
@@ -142,18 +113,9 @@ class StructuralIndex:
             self.mapped[place] = None
             self._views.clear()
         if not ended:
-            self._learn_name(subject)
+            self._names.learn(subject)
             if kind != _EXIT and relation not in VERBATIM:
-                self._learn_name(obj)
-
-    def _learn_name(self, name: str) -> None:
-        if name not in self._names:
-            self._names.add(name)
-            self._named.clear()
-            words = _words(name)
-            if words:
-                self._by_words[" ".join(words)] = name
-                self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+                self._names.learn(obj)
 
     def card(self, entity: str) -> _Card:
         """What is known of an entity."""
@@ -191,14 +153,14 @@ class StructuralIndex:
             )
         return place
 
-    def view(self, start: str) -> _View:
+    def view(self, start: str) -> View:
         """The map as seen from a place."""
         view = self._views.get(start)
         if view is None:
-            view = self._views[start] = _View(self, start)
+            view = self._views[start] = View(self, start)
         return view
 
-    def unexplored(self, view: _View) -> Iterator[Block]:
+    def unexplored(self, view: View) -> Iterator[Block]:
         """Exits that nobody took, of all known places, nearest first (Algorithm 3)."""
         for name in self._unsure:
             self._frontier.discard(name)
@@ -217,34 +179,16 @@ class StructuralIndex:
 
     def named(self, text: str) -> tuple[str, ...]:
         """As :meth:`entities_in`, with what the graph learnt since the last call."""
-        self._sync()
+        self.sync()
         return self.entities_in(text)
 
     def entities_in(self, text: str) -> tuple[str, ...]:
         """Known entities that ``text`` names, in its order; of nested names the longest."""
-        found = self._named.get(text)
-        if found is None:
-            if len(self._named) >= _MOST_TEXTS:
-                self._named.clear()
-            found = self._named[text] = tuple(dict.fromkeys(self._find_names(text)))
-        return found
-
-    def _find_names(self, text: str) -> Iterator[str]:
-        words = _words(text)
-        position = 0
-        while position < len(words):
-            longest = self._longest.get(words[position], 0)
-            position += 1
-            for end in range(position + longest - 1, position - 1, -1):
-                name = self._by_words.get(" ".join(words[position - 1 : end]))
-                if name is not None:
-                    yield name
-                    position = end
-                    break
+        return self._names.find(text)
 
     def queries(self, cue: Cue) -> list[str]:
         """Entities named by the focus, in view, held, or named by the task; each once."""
-        self._sync()
+        self.sync()
         here = current_place(self.graph)
         found = dict.fromkeys(self.entities_in(cue.focus))
         for holder in (here, INVENTORY):
@@ -257,35 +201,13 @@ class StructuralIndex:
         found.update(dict.fromkeys(self.entities_in(cue.task)))
         return list(found)
 
-    def put_unexplored(self, page: Page) -> None:
-        """Add the exits of all known places that nobody took, nearest first."""
-        self._sync()
-        here = current_place(self.graph)
-        if here is not None:
-            _Ranking(self, page).put(self.unexplored(self.view(here)))
-
     def known(self) -> Container[str]:
         """Names of all entities that any fact was about."""
-        self._sync()
-        return self._names
-
-    def rank(self, cue: Cue, page: Page, *, exploration: bool = True) -> int:
-        """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
-
-        Args:
-            cue: The situation.
-            page: What to fill; what is on it already stays.
-            exploration: Whether to point out exits that nobody took.
-
-        Returns:
-            How many of the facts on the page are about the situation and the plan (parts 1 and
-            2 of the module's list), which is what an episodic search starts from.
-        """
-        self._sync()
-        return _Ranking(self, page).fill(cue, exploration=exploration)
+        self.sync()
+        return self._names.all
 
 
-class _View:
+class View:
     """The known places around one, nearest first; looks only as far as it is asked."""
 
     __slots__ = ("_index", "_looked", "_order", "_places", "_ways")
@@ -336,167 +258,3 @@ class _View:
             if fact.subject not in self._order:
                 self._order[fact.subject] = len(self._places)
                 self._places.append(fact.subject)
-
-
-class _Ranking:
-    """One answer of the index."""
-
-    __slots__ = ("cards", "index", "page", "shown", "ways")
-
-    def __init__(self, index: StructuralIndex, page: Page):
-        self.index, self.page, self.cards = index, page, index.cards
-        self.shown: set[str] = set()
-        self.ways: dict[Triple, None] = {}  # those shown before the map's turn
-
-    def fill(self, cue: Cue, *, exploration: bool) -> int:
-        """The parts in their order."""
-        index, page = self.index, self.page
-        here = current_place(index.graph)
-        view = index.view(here if here is not None else "")
-        ways = view.ways()
-        self.show(PLAYER)
-        if here is not None:
-            self.show(here)
-            self.show_inside(here)
-            place = index.place(here)
-            self.put((place.unexplored if exploration else place.exits,))
-            self.put((next(ways)[1],))
-            self.show_doors(here)
-        self.show_inside(INVENTORY)
-        self.show_ways_to(cue.focus, here)
-        self.show_named(cue)
-        self.show_knowledge(keep=page.left // 3)
-        relevant = len(page.triples)
-        unexplored = index.unexplored(view) if exploration else iter(())
-        if here is not None and exploration and index.place(here).unexplored.triples:
-            next(unexplored)
-        self.put(unexplored, keep=page.left * 3 // 4)
-        self.show_map(ways, keep=page.left // 2)
-        self.show_contents(view)
-        self.show_rest(view)
-        self.put(unexplored)
-        self.show_map(ways)
-        self.put(index.place(name).exits for name in view if exploration or name != here)
-        return relevant
-
-    def put(self, blocks: Iterable[Block], keep: int = 0) -> None:
-        """Blocks that belong to no card, as long as more than ``keep`` characters are left."""
-        page = self.page
-        for block in blocks:
-            page.put(block)
-            if page.left <= keep or page.full:
-                return
-
-    def show(self, entity: str) -> None:
-        """What is known of an entity itself, once."""
-        if entity not in self.shown:
-            self.shown.add(entity)
-            self.page.put((self.cards.get(entity) or self.index.card(entity)).own)
-
-    def show_inside(self, entity: str) -> None:
-        """What is in or on an entity, and so on inwards."""
-        for name in (self.cards.get(entity) or self.index.card(entity)).held:
-            if name not in self.shown:
-                self.shown.add(name)
-                card = self.cards.get(name) or self.index.card(name)
-                self.page.put(card.own)
-                if card.held:
-                    self.show_inside(name)
-
-    def show_where(self, entity: str) -> None:
-        """An entity and what it is in or on, and so on outwards."""
-        while entity not in self.shown:
-            self.show(entity)
-            fact = self.index.graph.value(entity, "location")
-            if fact is None:
-                return
-            entity = fact.object
-
-    def show_named(self, cue: Cue) -> None:
-        """What the plan and the task name, with its contents, then what can be acted on."""
-        names = self.index.entities_in
-        for text in (cue.focus, cue.task):
-            for name in names(text):
-                self.show_where(name)
-                self.show_inside(name)
-        for action in cue.valid_actions:
-            for name in names(action):
-                if name not in self.shown:
-                    self.show_where(name)
-
-    def show_ways_to(self, plan: str, here: str | None) -> None:
-        """The way to every place that the plan names, and the ways around it."""
-        index = self.index
-        for name in index.entities_in(plan):
-            if name not in index.mapped or name == here:
-                continue
-            facts, place = [], here
-            for direction, following in (here and index.graph.shortest_path(here, name)) or ():
-                facts.append(index.place(place or "").ways[direction])
-                place = following
-            facts += index.place(name).ways.values()
-            self.put_ways(facts)
-
-    def put_ways(self, facts: Iterable[Triple]) -> None:
-        """Ways that were not shown yet, in this or the other direction."""
-        fresh: dict[Triple, None] = {}
-        for subject, relation, obj in facts:
-            back = way_relation(OPPOSITE[direction_of(relation) or ""])
-            told = {Triple(subject, relation, obj), Triple(obj, back, subject)}
-            if told.isdisjoint(self.ways) and told.isdisjoint(fresh):
-                fresh[Triple(subject, relation, obj)] = None
-        self.ways.update(fresh)
-        self.page.put(fact_block(fresh))
-
-    def show_knowledge(self, keep: int) -> None:
-        """What was read, latest first, and the things that it is about."""
-        for subject, relation, obj in reversed(self.index.knowledge):
-            if self.page.left <= keep or self.page.full:
-                return
-            self.show_where(subject)
-            if relation not in VERBATIM:
-                self.show_where(obj)
-
-    def show_doors(self, place: str) -> None:
-        """Doors of a place and their states."""
-        doors = self.index.place(place).doors
-        if doors.triples:
-            self.page.put(doors)
-            for _, _, door in doors.triples:
-                self.show(door)
-
-    def show_map(self, ways: Iterator[tuple[str, Block]], keep: int = 0) -> None:
-        """Ways and doors, place by place."""
-        page = self.page
-        for place, block in ways:
-            if self.ways:
-                self.put_ways(block.triples)
-            else:
-                page.put(block)
-            self.show_doors(place)
-            if page.left <= keep or page.full:
-                return
-
-    def show_contents(self, view: _View) -> None:
-        """What is in the places, nearest first."""
-        for name in view:
-            if self.page.full:
-                return
-            self.show(name)
-            self.show_inside(name)
-
-    def show_rest(self, view: _View) -> None:
-        """Everything else, latest first: things without a place, places without a way to them."""
-        index, page = self.index, self.page
-        if page.full:
-            return
-        if index.subjects.keys() - self.shown:
-            for subject in reversed(index.subjects):
-                self.show(subject)
-                if page.full:
-                    return
-        for name in [name for name in index.mapped if not view.reached(name)]:
-            if page.full:
-                return
-            place = index.place(name)
-            self.put((fact_block(place.ways.values()), place.doors, place.exits))

@@ -21,6 +21,7 @@ from gym_memory.memory.episodes import EpisodeStore
 from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.memory.ranking import rank
 from gym_memory.memory.render import Page, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.schema import OPPOSITE, direction_of
 from gym_memory.memory.semantic import SemanticIndex
@@ -267,15 +268,15 @@ WORLD = (
 )  # fmt: skip
 
 
-def rank(graph: TemporalGraph, budget: int = 1000, **cue: object) -> list[Triple]:
+def ranked(graph: TemporalGraph, budget: int = 1000, **cue: object) -> list[Triple]:
     page = Page(budget)
-    StructuralIndex(graph).rank(Cue("", **cue), page)
+    rank(StructuralIndex(graph), Cue("", **cue), page)
     return page.triples
 
 
 def test_everything_is_recalled_once_where_it_fits() -> None:
     graph = graph_of(*WORLD)
-    shown = rank(graph)
+    shown = ranked(graph)
     assert len(shown) == len(set(shown))
     assert set(shown) - set(graph.live()) == set(
         facts(f"kitchen | {UNEXPLORED} | north")
@@ -287,7 +288,7 @@ def test_everything_is_recalled_once_where_it_fits() -> None:
 
 
 def test_ranking_of_the_parts() -> None:
-    place = {fact: at for at, fact in enumerate(rank(graph_of(*WORLD)))}
+    place = {fact: at for at, fact in enumerate(ranked(graph_of(*WORLD)))}
     order = facts(
         "fridge | is in | kitchen",  # here
         "apple | is in | fridge",
@@ -312,7 +313,7 @@ def test_focus_task_and_actions_are_found_first() -> None:
     note = Triple("note", "says", "Beware, the cellar is dark.")
 
     def comes_early(**cue: object) -> bool:
-        shown = rank(graph, **cue)
+        shown = ranked(graph, **cue)
         return shown.index(broom) < shown.index(note)
 
     assert not comes_early()
@@ -324,14 +325,12 @@ def test_focus_task_and_actions_are_found_first() -> None:
 def test_names_are_matched_whole_and_longest() -> None:
     graph = graph_of("red apple | is in | hall", "apple | is in | hall", "key card | is in | hall")
     index = StructuralIndex(graph)
-    index.rank(Cue(""), Page(100))
-    assert index.entities_in("Take the RED apple, then the apple (not a pineapple).") == (
+    assert index.named("Take the RED apple, then the apple (not a pineapple).") == (
         "red apple", "apple",
     )  # fmt: skip
-    assert index.entities_in("key cards and a key") == ()
+    assert index.named("key cards and a key") == ()
     graph.add(Triple("key", "is in", "hall"), 5)
-    index.rank(Cue(""), Page(100))
-    assert index.entities_in("key cards and a key") == ("key",)
+    assert index.named("key cards and a key") == ("key",)
 
 
 def test_far_places_lose_first() -> None:
@@ -343,7 +342,7 @@ def test_far_places_lose_first() -> None:
             graph.add(Triple(f"room {i}", "is east of", f"room {i - 1}"), 0)
             graph.add(Triple(f"room {i - 1}", "is west of", f"room {i}"), 0)
         graph.add(Triple(f"box {i}", "is in", f"room {i}"), 0)
-    shown = set(rank(graph, 250))
+    shown = set(ranked(graph, 250))
     boxes = [i for i in range(40) if Triple(f"box {i}", "is in", f"room {i}") in shown]
     ways = [i for i in range(1, 40) if Triple(f"room {i}", "is east of", f"room {i - 1}") in shown]
     assert boxes == list(range(len(boxes)))
@@ -388,14 +387,14 @@ def test_index_that_follows_is_a_fresh_index(steps, budget) -> None:
         elif kind == "back":
             graph.restore(saved[len(fact.subject) % len(saved)])
         else:
-            index.rank(cue, Page(budget))
+            rank(index, cue, Page(budget))
     pages = Page(budget), Page(budget)
-    index.rank(cue, pages[0])
-    StructuralIndex(graph).rank(cue, pages[1])
+    rank(index, cue, pages[0])
+    rank(StructuralIndex(graph), cue, pages[1])
     assert pages[0].triples == pages[1].triples
     assert pages[0].lines == pages[1].lines
     full = Page(5_000)
-    index.rank(cue, full)
+    rank(index, cue, full)
     assert len(full.triples) == len(set(full.triples))
     shown, live = set(full.triples), set(graph.live())
     for fact in live - shown:  # only ways whose other direction is given
