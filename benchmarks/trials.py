@@ -29,10 +29,9 @@ from gym_memory.plots import plot_trials
 from gym_memory.score import bootstrap_interval, score_by_trial, units
 
 CONFIG = RunConfig(
-    envs=(
-        *(f"Cooking?level={level}&max_steps=100" for level in ("rl-1", "rl-2", "rl-3", "rl-4")),
-        "Cooking?level=stma-1&max_steps=100",
-        "TreasureHunt?level=easy&max_steps=100",
+    envs=tuple(
+        f"Cooking?level={level}&max_steps=100"
+        for level in ("rl-1", "rl-2", "rl-3", "rl-4", "stma-1")
     ),
     memories=(
         "none",

@@ -174,12 +174,31 @@ def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
             break
     opener = acts[end - 1] if end else act
     if opener.before.valid and not opener.moved and act.action not in opener.before.valid:
-        yield opener.number
+        settled = _settled(acts[:end], opener.things[0]) if opener.things else None
+        yield (settled or opener).number
     for thing in act.things:
-        for earlier in reversed(acts[:end]):
-            if earlier.changed and not earlier.moved and earlier.things[:1] == [thing]:
-                yield earlier.number
-                break
+        settled = _settled(acts[:end], thing)
+        if settled is not None:
+            yield settled.number
+
+
+def _settled(acts: Sequence[Act], thing: str) -> Act | None:
+    """The latest act that changed something about the thing and was not in vain.
+
+    What was put away and taken again, or closed and opened again, is as it was before, unless
+    it earned points.
+    """
+    chain = [a for a in acts if a.things[:1] == [thing] and a.changed and not a.moved]
+    states = ["held" if thing in a.after.inventory.lower() else a.action for a in chain]
+    last = len(chain) - 1
+    while last > 0:
+        alike = [n for n in range(last) if states[n] == states[last]]
+        if not alike or alike[-1] == last - 1:
+            break
+        if any(a.reward > 0 for a in chain[alike[-1] + 1 : last + 1]):
+            break
+        last = alike[-1]
+    return chain[last] if chain else None
 
 
 def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:

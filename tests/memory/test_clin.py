@@ -137,6 +137,16 @@ def test_plan_earns_the_same_points_in_fewer_steps(seed: int) -> None:
     assert worth  # some walks did score
 
 
+def test_what_was_put_away_and_taken_again_is_left_out() -> None:
+    fetch = ["open wooden door", "go east", "open fridge", "take apple from fridge"]
+    fuss = ["drop apple", "take apple", "insert apple into fridge", "close fridge", "open fridge"]
+    trace, _, task = trial_of(
+        [*fetch, *fuss, "take apple from fridge", "go west", "go west", "drop apple", "take apple",
+         "put apple on table"]
+    )  # fmt: skip
+    assert plan_of(read_acts(trace, task)) == [*fetch, "go west", "go west", "put apple on table"]
+
+
 def test_needed_names_what_it_was_needed_for() -> None:
     trace, _, task = trial_of(DETOUR)
     found = {n.act.action: n.effect.action for n in needed_acts(read_acts(trace, task)) if n.effect}
