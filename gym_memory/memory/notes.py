@@ -63,9 +63,9 @@ _FACT = re.compile(rf"({'|'.join(map(re.escape, _RELATIONS))}) (\S.*)")
 _OTHER = " = "
 """Between relation and object where the relation is none of the above."""
 _BULLET = re.compile(
-    rf"[-*•] (.+?) ({'|'.join(map(re.escape, (*_RELATIONS, *sorted(VERBATIM))))}) (\S.*?)\.?"
+    rf"[-*•] +(\S.*?) ({'|'.join(map(re.escape, (*_RELATIONS, *sorted(VERBATIM))))}) (\S.*?)\.?"
 )
-_SAYS = re.compile(rf"([^:]+?) ({'|'.join(sorted(VERBATIM))}): (\S.*)")
+_SAYS = re.compile(rf"([^:\s][^:]*?) ({'|'.join(sorted(VERBATIM))}): (\S.*)")
 _ENTRY = re.compile(r"\[step (\d+)\](?: > (.*))?")
 _LONGEST_OBJECT = 1500
 _LONGEST_LINE = 4000

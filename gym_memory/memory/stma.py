@@ -22,6 +22,7 @@ from gym_memory.memory.notes import (
     PLACES,
     READ,
     fact_lines,
+    fit_lines,
     read_line,
     section,
     sections,
@@ -284,7 +285,7 @@ class STMA(Memory):
         episodes: tuple[str, ...] = ()
         parts = sections(self._belief if self.summarizer else "")
         if self.summarizer:
-            prose = "".join(f"{line}\n" for line in parts[""])[: share // 2]
+            prose = "".join(f"{line}\n" for line in fit_lines(parts[""], share // 2))
             head = prose + section(GOALS, parts[GOALS], (share - len(prose)) // 2)
             head += section(READ, parts[READ], share - len(head))
         else:

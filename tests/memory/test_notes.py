@@ -71,7 +71,11 @@ def test_forms_of_lines(line) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "Places:", "> go east", "[step 3] > go east", "He said: hello there.", "x" * 5000]
+    "line",
+    [
+        *("", "Places:", "> go east", "[step 3] > go east", "He said: hello there.", "x" * 5000),
+        *("-   is in x", "  says: x", " : is in x"),
+    ],
 )
 def test_prose_is_no_fact(line) -> None:
     assert read_line(line) == ()
