@@ -253,8 +253,10 @@ class LDM2(Memory):
             found += self._bank.library.nearest(batch, kind, situation, key, self.examples)
         distinct: dict[tuple[str, str, str], tuple[float, Example]] = {}
         for near, example in sorted(found, key=lambda pair: -pair[0]):
+            if len(distinct) == self.examples:
+                break
             distinct.setdefault(said(example), (near, example))  # batches may share tuples
-        return list(distinct.values())[: self.examples]
+        return list(distinct.values())
 
     def _shown(self, cue: Cue, room: int) -> list[str]:
         """Examples that fit into ``room`` characters; the first get what others leave."""
