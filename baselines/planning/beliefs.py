@@ -68,13 +68,19 @@ class Beliefs:
             moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
             action = "" if moved else action  # the recalled place is already the new one
         else:
-            last = self._read(obs["memory"], extractor)
+            transcript = obs["memory"]
+            for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
+                transcript = transcript.replace(lesson, "")
+            last = self._read(transcript, extractor)
             action = last or action
         now = self.graph.now + 1
         step = Step(now, self.text, action, 0.0, obs["inventory"])
         apply(extractor.extract(step, self.graph, task), self.graph, now)
         self.here = current_place(self.graph) or ""
         self._add_ways_back()
+        self._guessed: dict[str, dict[str, str]] = {}
+        self._cells = self._lay_out()
+        self._guess_ways()
 
     def _believe(self, triples: tuple[Triple, ...]) -> None:
         """Take recalled facts; where two exclude each other, the more relevant one counts."""
@@ -135,15 +141,19 @@ class Beliefs:
         return place.object if place else ""
 
     def room_of(self, thing: str) -> str:
-        """The room that it is in, however deep; ``here`` for what is carried; "" if unknown."""
+        """The outermost thing that it is in, a room as a rule; "" if nothing is known.
+
+        It is ``here`` for what is carried. A room need not be on the recalled map.
+        """
+        start = thing
         for _ in range(8):
             place = self.graph.value(thing, "location")
             if place is None:
-                return thing if self.is_place(thing) else ""
+                break
             if place.object == INVENTORY:
                 return self.here
             thing = place.object
-        return ""
+        return thing if thing != start or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
         """Whether it is a room: the agent is there, or ways lead out of or into it."""
@@ -186,13 +196,20 @@ class Beliefs:
     # ------------------------------------------------------------ the map
 
     def ways(self, place: str) -> dict[str, str]:
-        """Known ways out of a place: direction to the next place."""
-        ways = {}
+        """Known and guessed ways out of a place: direction to the next place."""
+        ways = dict(self._guessed.get(place, ()))
         for direction in DIRECTIONS:
             fact = self.graph.value(place, direction)
             if fact is not None:
                 ways[direction] = fact.subject
         return ways
+
+    def unexplored(self, place: str) -> list[str]:
+        """Directions in which a place has an exit that nobody took."""
+        exits = [e.object for e in unexplored_exits(self.graph, place)]
+        exits += self.objects(place, UNEXPLORED)
+        ways = self.ways(place)
+        return [e for e in dict.fromkeys(exits) if e not in ways]
 
     def distances(self) -> dict[str, int]:
         """Moves from here to every place that a known way leads to."""
@@ -211,23 +228,27 @@ class Beliefs:
 
         Exits that should lead to a known place, to judge by the directions walked, come last.
         """
-        taken = set(self._cells().values())
-        cells = self._cells()
+        taken = set(self._cells.values())
         found = []
         for place, distance in self.distances().items():
-            exits = [e.object for e in unexplored_exits(self.graph, place)]
-            exits += [e for e in self.objects(place, UNEXPLORED) if e not in exits]
-            for direction in exits:
-                if direction in self.ways(place):
-                    continue
-                if self.openness(self.door(place, direction)) == "locked":
-                    continue
-                known = _beyond(cells.get(place), direction) in taken
-                found.append((known, distance, place, direction))
+            for direction in self.unexplored(place):
+                if self.openness(self.door(place, direction)) != "locked":
+                    known = _beyond(self._cells.get(place), direction) in taken
+                    found.append((known, distance, place, direction))
         found.sort(key=lambda e: (e[0], e[1]))
         return [(distance, (place, direction)) for _, distance, place, direction in found]
 
-    def _cells(self) -> dict[str, tuple[int, int]]:
+    def _guess_ways(self) -> None:
+        """Two exits that nobody took and that face each other are taken to be one way."""
+        at: dict[object, str] = {cell: place for place, cell in self._cells.items()}
+        exits = {place: self.unexplored(place) for place in self._cells}
+        for place, cell in self._cells.items():
+            for direction in exits[place]:
+                other = at.get(_beyond(cell, direction))
+                if other is not None and OPPOSITE[direction] in exits[other]:
+                    self._guessed.setdefault(place, {})[direction] = other
+
+    def _lay_out(self) -> dict[str, tuple[int, int]]:
         """Places on a grid, as far as compass directions tell."""
         cells = {self.here: (0, 0)}
         queue = deque([self.here])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.baselines.planning.beliefs import Beliefs
-from gym_memory.baselines.planning.travel import Move, explore, go_to
+from gym_memory.baselines.planning.travel import Move, explore, follow, go_to
 
 __all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "use_keys"]
 
@@ -80,15 +80,23 @@ def use_keys(beliefs: Beliefs) -> Move | None:
             if beliefs.openness(lock) == "open":
                 continue
             room = beliefs.room_of(lock) or _told_room(beliefs, lock)
+            aim = f"unlock {lock} with {key}"
             if room in distances:
-                known.append((distances[room], room, f"unlock {lock} with {key}"))
+                known.append((distances[room], room, aim))
+            elif on_the_way := follow(beliefs, aim):
+                return on_the_way
             else:
                 unknown.append(f"find {lock}{f' in {room}' if room else ''} for {key}")
     for _, room, aim in sorted(known):
         move = go_to(beliefs, room, aim)
         if move:
             return move
-    return explore(beliefs, unknown[0]) if unknown else None
+    return (explore(beliefs, unknown[0]) or _recollect(beliefs, unknown[0])) if unknown else None
+
+
+def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
+    """Pause to let the memory answer the plan, unless it has just been asked that."""
+    return None if beliefs.plan.startswith(f"{aim} |") else Move("look", aim)
 
 
 def fetch_wanted(beliefs: Beliefs) -> Move | None:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.memory.schema import DIRECTIONS
 
-__all__ = ["Move", "explore", "go_to", "open_here", "step_towards"]
+__all__ = ["Move", "explore", "follow", "go_to", "open_here", "step_towards"]
 
-_EXIT = re.compile(rf", (?P<direction>{'|'.join(DIRECTIONS)}) of (?P<place>[^|,]+?)(?: \||$)")
+_DIRECTION = "|".join(DIRECTIONS)
+_EXIT = re.compile(rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:, by | \||$)")
+_ROUTE = re.compile(rf", by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*)(?: \||$)")
 
 
 class Move(NamedTuple):
@@ -21,10 +23,8 @@ class Move(NamedTuple):
     aim: str
 
 
-def step_towards(beliefs: Beliefs, place: str) -> str | None:
-    """The next action on the shortest known way to a place; None if there is none."""
-    if not beliefs.here or place == beliefs.here:
-        return None
+def _path(beliefs: Beliefs, place: str) -> list[str] | None:
+    """Directions of the shortest known way to a place; None if there is none."""
     came: dict[str, tuple[str, str]] = {beliefs.here: ("", "")}
     queue = deque([beliefs.here])
     while queue and place not in came:
@@ -35,16 +35,42 @@ def step_towards(beliefs: Beliefs, place: str) -> str | None:
                 queue.append(other)
     if place not in came:
         return None
-    direction = ""
+    path = []
     while place != beliefs.here:
         direction, place = came[place]
-    return _leave(beliefs, direction)
+        path.append(direction)
+    return path[::-1]
+
+
+def step_towards(beliefs: Beliefs, place: str) -> str | None:
+    """The next action on the shortest known way to a place; None if there is none."""
+    path = _path(beliefs, place)
+    return _leave(beliefs, path[0]) if path else None
 
 
 def go_to(beliefs: Beliefs, place: str, aim: str) -> Move | None:
-    """A move towards a place."""
-    action = step_towards(beliefs, place)
-    return Move(action, aim) if action else None
+    """A move towards a place; the rest of the way goes into the plan."""
+    return _along(beliefs, _path(beliefs, place), aim)
+
+
+def follow(beliefs: Beliefs, aim: str) -> Move | None:
+    """The next move of the way that was planned for this very aim.
+
+    What a memory recalls changes from place to place; a way once known is not given up because
+    the map that it was found on is no longer recalled.
+    """
+    route = _ROUTE.search(beliefs.plan)
+    if route is None or not beliefs.plan.startswith(aim):
+        return None
+    return _along(beliefs, route["route"].split(), beliefs.plan[: route.start()])
+
+
+def _along(beliefs: Beliefs, path: list[str] | None, aim: str) -> Move | None:
+    action = _leave(beliefs, path[0]) if path else None
+    if not path or not action:
+        return None
+    rest = path[1:] if action == f"go {path[0]}" else path
+    return Move(action, f"{aim}, by {' '.join(rest)}" if rest else aim)
 
 
 def _leave(beliefs: Beliefs, direction: str) -> str | None:
@@ -72,15 +98,20 @@ def explore(beliefs: Beliefs, aim: str) -> Move | None:
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
     planned = _EXIT.search(beliefs.plan)
-    if planned is not None and (planned["place"], planned["direction"]) in frontier:
-        frontier.insert(0, (planned["place"], planned["direction"]))
-    for place, direction in frontier:
-        if place == beliefs.here:
-            action = _leave(beliefs, direction)
+    if planned is not None and beliefs.plan.startswith(aim):
+        goal = (planned["place"], planned["direction"])
+        if goal in frontier:
+            frontier.insert(0, goal)
         else:
-            action = step_towards(beliefs, place)
-        if action:
-            return Move(action, f"{aim}, {direction} of {place}")
+            move = follow(beliefs, aim)
+            if move is not None:
+                return move
+    for place, direction in frontier:
+        path = _path(beliefs, place)
+        if path is not None:
+            move = _along(beliefs, [*path, direction], f"{aim}, {direction} of {place}")
+            if move is not None:
+                return move
     return None
 
 
