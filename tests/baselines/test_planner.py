@@ -12,7 +12,7 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.planner import Planner
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.tidying import misfits
-from gym_memory.baselines.planning.travel import explore, step_towards
+from gym_memory.baselines.planning.travel import explore, follow, step_towards
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.extract import get_extractor
 from gym_memory.run import rollout
@@ -122,7 +122,35 @@ def test_a_locked_door_is_no_way_out() -> None:
     door = (Triple("hall", "has north door", "gate"), Triple("gate", "is", "locked"))
     move = explore(beliefs(triples=MAP + door), "look")
     assert move is not None
-    assert move.aim == "look, west of cellar"
+    assert move.aim == "look, west of cellar, by south west"
+
+
+def test_two_exits_that_face_each_other_are_taken_for_one_way() -> None:
+    square = (
+        *MAP,
+        Triple("pantry", "is south of", "hall"),
+        Triple("pantry", "has unexplored exit", "east"),
+    )
+    assert beliefs(triples=square).ways("pantry") == {"north": "hall", "east": "cellar"}
+
+
+def test_goes_on_along_a_planned_way_that_is_no_longer_recalled() -> None:
+    here = observation(triples=(Triple("you", "is in", "kitchen"),))
+    task = Task("t", "")
+    lost = Beliefs(
+        here, get_extractor("textworld"), task, plan="fetch key, by south west | last: go east"
+    )
+    move = follow(lost, "fetch key")
+    assert move is not None
+    assert move == ("go south", "fetch key, by west")
+    assert follow(lost, "fetch coin") is None
+
+
+def test_examples_from_other_games_are_no_facts_of_this_one() -> None:
+    lesson = "-= Attic =-\nYou see a box. The box contains a key."
+    found = beliefs(memory=lesson, lessons=(lesson,))
+    assert found.here == ""
+    assert not found.holder("key")
 
 
 def test_where_facts_exclude_each_other_the_more_relevant_one_counts() -> None:
