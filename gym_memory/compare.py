@@ -29,6 +29,7 @@ def compare(
     retry_failed: bool = False,
     max_cost_usd: float | None = None,
     max_tokens: int | None = None,
+    spending: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and is not in the folder yet; write the report.
@@ -47,6 +48,8 @@ def compare(
         max_cost_usd: Most US dollars that the folder's episodes may spend on language models,
             earlier calls included; those that meet the stop fail. Needs the model's price.
         max_tokens: Most prompt and completion tokens, likewise.
+        spending: File that counts towards these stops, for several folders to share; one in
+            the folder when None.
         on_progress: Called at the start and after every job.
 
     Returns:
@@ -61,7 +64,7 @@ def compare(
     if max_cost_usd is not None or max_tokens is not None:
         limits = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
         Budget(**limits).close()  # a wrong limit is told before anything is played
-        limits["path"] = os.path.join(out, "spending.sqlite")
+        limits["path"] = os.fspath(spending or os.path.join(out, "spending.sqlite"))
     with ResultsFolder(out, config, retry_failed=retry_failed) as folder:
         todo, total = folder.todo(), len(config.jobs())
         done = total - len(todo)

@@ -84,11 +84,16 @@ def play_config(
     timeout: float,
     max_cost_usd: float | None = None,
     max_tokens: int | None = None,
+    spending: Path | None = None,
     retry_failed: bool = False,
     allow_version_mismatch: bool = False,
     json_lines: bool = False,
+    quiet: bool = False,
 ) -> list[EpisodeRow]:
-    """Run ``compare`` with a progress bar, then print its table and where the report lies."""
+    """Run ``compare`` with a progress bar, then print its table and where the report lies.
+
+    With ``quiet`` the table is left to the caller.
+    """
     try:
         # A polite kill is an interruption like Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -100,6 +105,7 @@ def play_config(
                 timeout=timeout,
                 max_cost_usd=max_cost_usd,
                 max_tokens=max_tokens,
+                spending=spending,
                 retry_failed=retry_failed,
                 allow_version_mismatch=allow_version_mismatch,
                 on_progress=on_progress,
@@ -110,7 +116,7 @@ def play_config(
     all_units = units(rows)
     if json_lines:
         print_json([row.to_json() for row in table(all_units)])
-    else:
+    elif not quiet:
         print_scores(table(all_units))
         _print_differences(config, rows)
     failed = [unit for unit in all_units if unit.failed]

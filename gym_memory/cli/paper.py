@@ -1,0 +1,118 @@
+"""``gym-memory paper``: a published experiment, ours beside theirs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.compare import DEFAULT_TIMEOUT
+
+__all__ = ["command"]
+
+_MODEL = "Name of the model; default: GYM_MEMORY_MODEL in the environment."
+_BASE_URL = "OpenAI-compatible endpoint; default: OPENAI_BASE_URL in the environment, else OpenAI."
+_MEMORY_LLM = "Let the model play the roles of the memories too, as in the papers; else rules do."
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="Name of the experiment; none lists them.")] = "",
+    model: Annotated[str, typer.Option(help=_MODEL)] = "",
+    base_url: Annotated[str, typer.Option(help=_BASE_URL)] = "",
+    memory_llm: Annotated[bool, typer.Option("--memory-llm", help=_MEMORY_LLM)] = False,
+    seeds: Annotated[
+        str, typer.Option("--seeds", "-s", help="Seeds instead of the experiment's own.")
+    ] = "",
+    workers: options.Workers = None,
+    timeout: options.Timeout = DEFAULT_TIMEOUT,
+    max_cost_usd: options.MaxCost = None,
+    max_tokens: options.MaxTokens = None,
+    out: options.Out = None,
+    json_lines: options.Json = False,
+    retry_failed: options.RetryFailed = False,
+) -> None:
+    """Run a table or figure of a paper with a language model; print ours against theirs.
+
+    Interrupted or killed, the same command goes on where it was. The stops hold for all parts of
+    the experiment together. Every part has a folder with its own report.
+
+    Example: `gym-memory paper arigraph-fig3 --model qwen --base-url http://localhost:8000/v1
+    --max-tokens 5000000`
+    """
+    from gym_memory.cli.compare import default_out, play_config
+    from gym_memory.papers import experiment_names, load_experiment
+    from gym_memory.score import table, units
+
+    if not name:
+        for known in experiment_names():
+            output().print(f"{known}: {load_experiment(known).title}", markup=False, soft_wrap=True)
+        return
+    experiment = load_experiment(name)
+    parameters = {"model": model, "base_url": base_url}
+    parts = experiment.plan(
+        {key: value for key, value in parameters.items() if value},
+        memory_llm=memory_llm,
+        seeds=seeds,
+    )
+    folder = out or default_out(name, parts[0].config)
+    folder.mkdir(parents=True, exist_ok=True)
+    records, failed = [], False
+    for part in parts:
+        rows = play_config(
+            part.config,
+            folder / part.name,
+            workers=workers,
+            timeout=timeout,
+            max_cost_usd=max_cost_usd,
+            max_tokens=max_tokens,
+            spending=folder / "spending.sqlite",
+            retry_failed=retry_failed,
+            quiet=True,
+        )
+        failed = failed or any(row.result.failed for row in rows)
+        for row in table(units(rows)):
+            cell = part.cells[row.env, row.memory, row.policy]  # type: ignore[index]
+            theirs = experiment.expected.get(cell)
+            records.append(
+                {
+                    **cell._asdict(),
+                    "n": row.n,
+                    "n_failed": row.n_failed,
+                    "score": row.score,
+                    "score_ci": row.score_ci,
+                    "paper_score": theirs.score if theirs else None,
+                    "success": row.success,
+                    "paper_success": theirs.success if theirs else None,
+                    "cost_usd": row.cost_usd,
+                }
+            )
+    if json_lines:
+        print_json(records)
+    else:
+        _print(experiment.title, records)
+        progress().print(experiment.note, markup=False)
+    raise typer.Exit(int(failed))
+
+
+def _print(title: str, records: list[dict[str, Any]]) -> None:
+    from gym_memory.report import format_interval
+
+    numbers = ("n", "failed", "score", "95 %", "paper", "success", "paper's", "USD")
+    shown = new_table("environment", "memory", "policy", *numbers, right=numbers, title=title)
+    for record in records:
+        shown.add_row(
+            *(escape(record[key]) for key in ("env", "memory", "policy")),
+            *(str(record[key]) for key in ("n", "n_failed")),
+            _number(record["score"]),
+            format_interval(record["score_ci"]),
+            *(_number(record[key]) for key in ("paper_score", "success", "paper_success")),
+            _number(record["cost_usd"]),
+        )
+    output().print(shown)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,141 @@
+"""Published experiments: what to run, and the paper's numbers beside it.
+
+One YAML file an experiment, package data::
+
+    title: what it is
+    note: what to know when comparing
+    parts:                      # each a comparison of its own
+      - {name: main, envs: [...], memories: [...], policies: [...], seeds: "0:5"}
+    expected:                   # the paper's numbers, normalized to [0, 1]
+      - {env: ..., memory: ..., policy: ..., score: 1.0, success: 1.0}
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, NamedTuple
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.jobs import RunConfig, parse_seeds
+from gym_memory.memory.registry import MEMORIES
+from gym_memory.optional import require
+from gym_memory.specs import format_spec, parse_spec
+
+__all__ = ["Cell", "Expected", "Experiment", "Part", "experiment_names", "load_experiment"]
+
+
+class Cell(NamedTuple):
+    """A cell of a table, by canonical names."""
+
+    env: str
+    memory: str
+    policy: str
+
+
+class Expected(NamedTuple):
+    """What the paper reports, in [0, 1]; None where it reports nothing."""
+
+    score: float | None = None
+    success: float | None = None
+
+
+class Part(NamedTuple):
+    """One comparison of an experiment."""
+
+    name: str
+    config: RunConfig
+    cells: Mapping[Cell, Cell]
+    """Cell that is played (with its model) to the cell as the experiment names it."""
+
+
+class Experiment(NamedTuple):
+    """A table or figure of a paper."""
+
+    name: str
+    title: str
+    note: str
+    parts: tuple[Mapping[str, Any], ...]
+    expected: Mapping[Cell, Expected]
+
+    def plan(self, model: Mapping[str, str], *, memory_llm: bool, seeds: str = "") -> list[Part]:
+        """The comparisons to run with a model.
+
+        Args:
+            model: Parameters of the chat model ``openai``; empty takes all from the environment.
+            memory_llm: Whether the model plays the roles of the memories too.
+            seeds: Seeds instead of the experiment's own; empty for those.
+
+        Raises:
+            InvalidArgumentError: The seeds, or the experiment, are not well formed.
+        """
+        return [self._part(part, model, memory_llm, seeds) for part in self.parts]
+
+    def _part(
+        self, part: Mapping[str, Any], model: Mapping[str, str], memory_llm: bool, seeds: str
+    ) -> Part:
+        llm = format_spec("openai", model)
+        memories = {
+            _with_llm(named, MEMORIES.get, llm) if memory_llm else _canonical(named): named
+            for named in part["memories"]
+        }
+        policies = {_with_llm(named, POLICIES.get, llm): named for named in part["policies"]}
+        config = RunConfig(
+            envs=tuple(part["envs"]),
+            memories=tuple(memories),
+            policies=tuple(policies),
+            seeds=parse_seeds(seeds or part["seeds"]),
+            **{key: part[key] for key in ("protocol", "budget") if key in part},
+        )
+        cells = {
+            Cell(env, memory, policy): Cell(env, _canonical(memories[memory]), _canonical(named))
+            for env in config.envs
+            for memory in config.memories
+            for policy, named in policies.items()
+        }
+        return Part(part["name"], config, cells)
+
+
+def _canonical(spec: str) -> str:
+    return format_spec(*parse_spec(spec))
+
+
+def _with_llm(spec: str, factory: Any, llm: str) -> str:
+    """A memory or policy with the model; one that has no part for a model stays as it is."""
+    name, kwargs = parse_spec(spec)
+    takes = "llm" in inspect.signature(factory(name)).parameters
+    return format_spec(name, {**kwargs, "llm": llm} if takes else kwargs)
+
+
+def experiment_names() -> tuple[str, ...]:
+    """Names of all experiments, sorted."""
+    files = (path.name for path in resources.files(__name__).iterdir())
+    return tuple(sorted(name[:-5] for name in files if name.endswith(".yaml")))
+
+
+def load_experiment(name: str) -> Experiment:
+    """Read an experiment.
+
+    Raises:
+        UnknownNameError: There is no such experiment.
+        InvalidArgumentError: Its file is not of the right form.
+        MissingDependencyError: PyYAML is absent.
+    """
+    if name not in experiment_names():
+        raise UnknownNameError("experiment", name, experiment_names())
+    yaml = require("yaml", "llm", "published experiments")
+    record = yaml.safe_load(resources.files(__name__).joinpath(f"{name}.yaml").read_text("utf-8"))
+    try:
+        expected = {
+            Cell(*(_canonical(row[key]) for key in Cell._fields)): Expected(
+                row.get("score"), row.get("success")
+            )
+            for row in record["expected"]
+        }
+        return Experiment(
+            name, record["title"], record["note"].strip(), tuple(record["parts"]), expected
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InvalidArgumentError(f"experiment {name!r} is not well formed: {error!r}") from error

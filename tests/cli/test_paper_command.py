@@ -1,0 +1,87 @@
+"""Published experiments: well formed, planned as the papers have them, run and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gym_memory.cli import main
+from gym_memory.errors import MissingDependencyError, UnknownNameError
+from gym_memory.jobs import Job
+from gym_memory.memory import make_memory
+from gym_memory.papers import Cell, Expected, Experiment, experiment_names, load_experiment
+from gym_memory.serve import ScriptedServer
+
+MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_what_is_played_is_what_the_paper_reports(name: str) -> None:
+    experiment = load_experiment(name)
+    parts = experiment.plan(MODEL, memory_llm=False)
+    played = [cell for part in parts for cell in part.cells.values()]
+    assert sorted(played) == sorted(experiment.expected)
+    assert len({part.name for part in parts}) == len(parts)
+    for expected in experiment.expected.values():
+        numbers = [number for number in expected if number is not None]
+        assert numbers
+        assert all(0 <= number <= 1 for number in numbers)
+    for part in parts:
+        for job in {(job.env, job.memory): job for job in part.config.jobs()}.values():
+            try:
+                make_memory(job.memory)
+                Job(job.env, "none", "random", 0).make_env().close()
+            except MissingDependencyError as missing:
+                pytest.skip(str(missing))
+
+
+def test_the_model_plays_policies_and_if_asked_memories() -> None:
+    experiment = load_experiment("arigraph-fig3")
+    rules = experiment.plan(MODEL, memory_llm=False, seeds="3:5")[0]
+    assert rules.config.seeds == (3, 4)
+    assert "arigraph" in rules.config.memories
+    assert all("scripted" in policy for policy in rules.config.policies)
+    model = experiment.plan(MODEL, memory_llm=True)[0]
+    assert "rag" in model.config.memories  # has no part for a model
+    assert sum("scripted" in memory for memory in model.config.memories) == 5
+    assert list(rules.cells.values()) == list(model.cells.values())
+    with pytest.raises(UnknownNameError, match="arigraph-fig3"):
+        load_experiment("arigraph-fig4")
+
+
+def test_ours_stand_beside_theirs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = "Cooking?level=rl-1&max_steps=3"
+    part = {"name": "main", "envs": [env], "memories": ["none", "arigraph"], "policies": ["plain"]}
+    cell = Cell(env, "none", "plain")
+    small = Experiment("small", "A test", "", ({**part, "seeds": "0"},), {cell: Expected(0.5)})
+    monkeypatch.setattr("gym_memory.papers.load_experiment", {"small": small}.__getitem__)
+    with ScriptedServer() as server:
+        words = ["paper", "small", "--model", "scripted", "--base-url", server.base_url]
+        words += ["--out", str(tmp_path / "out"), "--workers", "1", "--max-tokens", "1000000"]
+        with pytest.raises(SystemExit) as end:
+            main([*words, "--json"])
+        assert end.value.code == 0
+        received = server.received
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(row["memory"], row["paper_score"]) for row in rows] == [
+            ("none", 0.5),
+            ("arigraph", None),
+        ]
+        assert received > 0
+        assert (tmp_path / "out" / "spending.sqlite").exists()
+        with pytest.raises(SystemExit):
+            main(words)  # all is there: only the table is printed
+        assert server.received == received
+        assert "0.50" in capsys.readouterr().out
+
+
+def test_without_a_name_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["paper"])
+    assert end.value.code == 0
+    told = capsys.readouterr().out
+    assert [line.partition(":")[0] for line in told.splitlines()] == list(experiment_names())
