@@ -31,7 +31,7 @@ from gym_memory.memory.schema import (
     direction_of,
     way_relation,
 )
-from gym_memory.memory.structural import StructuralIndex, View
+from gym_memory.memory.structural import Answer, StructuralIndex, View
 from gym_memory.types import Cue, Triple
 
 __all__ = ["put_unexplored", "rank"]
@@ -51,7 +51,16 @@ def rank(index: StructuralIndex, cue: Cue, page: Page, *, exploration: bool = Tr
         the module's list), which is what an episodic search starts from.
     """
     index.sync()
-    return _Ranking(index, page).fill(cue, exploration=exploration)
+    question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left)
+    answer = index.answer
+    if answer is not None and answer.question == question and not page.triples:
+        page.become(answer.page)
+        return answer.relevant
+    empty = not page.triples
+    relevant = _Ranking(index, page).fill(cue, exploration=exploration)
+    if empty:
+        index.answer = Answer(question, page.copy(), relevant)
+    return relevant
 
 
 def put_unexplored(index: StructuralIndex, page: Page) -> None:

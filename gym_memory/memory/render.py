@@ -76,6 +76,17 @@ class Page:
         self._subject = ""
         self._misses = 0
 
+    def become(self, other: Page) -> None:
+        """Show what another page shows."""
+        self.left, self._subject, self._misses = other.left, other._subject, other._misses
+        self.lines, self.triples = other.lines.copy(), other.triples.copy()
+
+    def copy(self) -> Page:
+        """An independent page that shows the same."""
+        twin = Page(0)
+        twin.become(self)
+        return twin
+
     @property
     def full(self) -> bool:
         """Whether trying further is a waste of time."""

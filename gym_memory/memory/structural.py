@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.names import NameIndex
 from gym_memory.memory.places import EXIT, UNEXPLORED, current_place
-from gym_memory.memory.render import Block, fact_block
+from gym_memory.memory.render import Block, Page, fact_block
 from gym_memory.memory.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -28,7 +28,7 @@ from gym_memory.memory.schema import (
 from gym_memory.memory.timeline import Event
 from gym_memory.types import Cue, Triple
 
-__all__ = ["StructuralIndex", "View"]
+__all__ = ["Answer", "StructuralIndex", "View"]
 
 _STATE, _LOCATION, _WAY, _EXIT, _DOOR, _KNOWLEDGE = range(6)
 _KINDS = {
@@ -38,6 +38,14 @@ _KINDS = {
     **{way_relation(direction): _WAY for direction in DIRECTIONS},
     **{door_relation(direction): _DOOR for direction in DIRECTIONS},
 }
+
+
+class Answer(NamedTuple):
+    """The last ranking, good as long as nothing changes and the same is asked."""
+
+    question: tuple[object, ...]
+    page: Page
+    relevant: int
 
 
 class _Card(NamedTuple):
@@ -68,6 +76,7 @@ class StructuralIndex:
         self._reset()
 
     def _reset(self) -> None:
+        self.answer: Answer | None = None
         self._taken = 0
         self._last: Event | None = None
         self.cards: dict[str, _Card] = {}
@@ -92,6 +101,7 @@ class StructuralIndex:
         for event in events[self._taken :]:
             self._take(event[1], ended=bool(event[2]))
         self._taken, self._last = len(events), events[-1]
+        self.answer = None
 
     def _take(self, triple: Triple, *, ended: bool) -> None:
         subject, relation, obj = triple
