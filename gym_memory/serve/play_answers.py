@@ -128,6 +128,10 @@ def ariadne_plan(slots: Slots) -> str:
 def ariadne_act(slots: Slots) -> str:
     """The action of the player by rules, towards the first sub-goal."""
     action, aim = choice_of(slots, _aim(slots["plan"]))
+    found = _EXIT.search(aim)
+    whole_way = f"go to {found['place']}" if found else ""
+    if whole_way in slots["actions"].split("\n") and len(_walk(slots, aim, action)) > 2:
+        action = whole_way
     return json.dumps({"reason_for_action": f"for: {aim}", "action_to_take": action})
 
 
