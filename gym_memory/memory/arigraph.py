@@ -272,7 +272,8 @@ class AriGraph(Memory):
             cue = cue._replace(focus="; ".join([cue.focus, *names]))
         if not self.semantic:  # the ablation: found, but not shown
             page = Page(page.left // CHARS_PER_TOKEN)
-        return page.triples[: rank(self._structure, cue, page, exploration=exploration)]
+        count = rank(self._structure, cue, page, exploration=exploration)
+        return page.triples[:count]
 
     def _search_by_meaning(self, meaning: SemanticIndex, cue: Cue, page: Page) -> list[Triple]:
         """Algorithm 2 for every query; fills the page and returns all facts found."""

@@ -22,7 +22,7 @@ from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.places import UNEXPLORED, current_place, unexplored_exits
 from gym_memory.memory.ranking import rank
-from gym_memory.memory.render import Page, fit_episodes, fit_facts, render_facts
+from gym_memory.memory.render import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.schema import OPPOSITE, direction_of
 from gym_memory.memory.semantic import SemanticIndex
 from gym_memory.memory.structural import StructuralIndex
@@ -331,6 +331,27 @@ def test_names_are_matched_whole_and_longest() -> None:
     assert index.named("key cards and a key") == ()
     graph.add(Triple("key", "is in", "hall"), 5)
     assert index.named("key cards and a key") == ("key",)
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    graph = graph_of(*WORLD)
+    index, cue = StructuralIndex(graph), Cue("", focus="find the broom")
+    pages = [Page(60) for _ in range(3)]
+    counts = [rank(index, cue, page) for page in pages]
+    assert len(set(counts)) == 1
+    assert pages[0].triples == pages[1].triples == pages[2].triples
+    assert pages[0].text() == pages[1].text()
+    pages[1].put(fact_block(facts("a | is | b")))  # what was handed out is not kept
+    again = Page(60)
+    rank(index, cue, again)
+    assert again.triples == pages[0].triples
+    other = Page(60)
+    rank(index, cue._replace(focus="find the apple"), other)
+    assert other.triples != again.triples
+    graph.add(Triple("broom", "is in", "kitchen"), 99)
+    moved = Page(60)
+    rank(index, cue, moved)
+    assert Triple("broom", "is in", "kitchen") in moved.triples
 
 
 def test_far_places_lose_first() -> None:
