@@ -25,6 +25,7 @@ __all__ = ["Misfit", "Tidier", "misfits"]
 
 _TASK = re.compile(r"\b(?:tidy|clean up|out of place|misplaced|where (?:it|they) belongs?)\b", re.I)
 _COUNT = re.compile(r"\b(\d+) things?\b[^.]*\bout of place\b", re.IGNORECASE)
+_SURVEY = "survey: "
 _PLAN = re.compile(r"tidy: (.*?)(?: \| last: |$)")
 _NAME, _FURNITURE, _COMPANY, _CROWD = 1.5, 0.6, 1.0, 1.0
 _NEAREST = 3
@@ -118,8 +119,9 @@ def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
 class Tidier:
     """Looks at every room, decides once what goes where, then collects and puts it there.
 
-    The decision is the published plan, ``tidy: razor to bathroom; ...``, which shrinks as it is
-    carried out; a memory steered by it keeps those things in view.
+    Before it decides it pauses with a plan that names all rooms, for a memory that recalls what
+    the plan is about. The decision is the published plan, ``tidy: razor to bathroom; ...``, which
+    shrinks as it is carried out; a memory steered by it keeps those things in view.
 
     Args:
         encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
@@ -137,6 +139,8 @@ class Tidier:
             look = open_here(beliefs, "see what is where") or explore(beliefs, "see what is where")
             if look is not None:
                 return look
+            if not beliefs.plan.startswith(_SURVEY):
+                return Move("look", _SURVEY + ", ".join(beliefs.distances()))
             plan = self._decide(beliefs)
         plan = [(t, r) for t, r in plan if beliefs.holds(t) or beliefs.room_of(t) != r]
         action = _put(beliefs, plan) or _take(beliefs, plan) or _go(beliefs, plan)
