@@ -27,6 +27,7 @@ PALETTE = (
     *("#56b4e9", "#b8a800", "#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b"),
 )
 """Colours told apart by colour-blind readers; the first is the control's."""
+_MAX_COLUMNS = 4
 _MAX_BANDS = 6
 """Lines in a panel up to which intervals are shaded; more would hide the lines."""
 _DPI = 130
@@ -151,7 +152,10 @@ def _plot_lines(
     *,
     steps: bool,
 ) -> None:
-    """A row an environment, a column a policy, a line a memory.
+    """A panel an environment and policy, a line a memory.
+
+    Several policies stand side by side; the environments of a single one fill the page.
+
 
     Args:
         units: What to show.
@@ -162,30 +166,32 @@ def _plot_lines(
     """
     envs, memories = _distinct(u.env for u in units), _distinct(u.memory for u in units)
     policies = _distinct(u.policy for u in units)
-    figure, axes = _figure(
-        len(envs), len(policies), 2.2 + 3.2 * len(policies), 0.5 + 2.2 * len(envs)
-    )
-    for row, env in zip(axes, envs, strict=True):
-        for axis, policy in zip(row, policies, strict=True):
-            for index, memory in enumerate(memories):
-                group = [u for u in units if (u.env, u.memory, u.policy) == (env, memory, policy)]
-                if group:
-                    # Later ones are thinner, so that equal curves do not hide each other.
-                    width = 3.6 - 2.2 * index / max(len(memories) - 1, 1)
-                    style = {"color": PALETTE[index % len(PALETTE)], "linewidth": width}
-                    x, mean, band = points(group)
-                    form = {"drawstyle": "steps-post"} if steps else {"marker": "o"}
-                    axis.plot(x, mean, label=memory, markersize=4, **style, **form)
-                    if len(memories) <= _MAX_BANDS:
-                        shade = {"color": style["color"], "alpha": 0.12, "linewidth": 0}
-                        kind = "post" if steps else None
-                        axis.fill_between(x, band[:, 0], band[:, 1], step=kind, **shade)
-                    if not steps:
-                        axis.set_xticks(x)
-            title = short_label(env, 60).replace("\n", ", ")
-            axis.set_title(f"{policy} on {title}", loc="left", fontsize=8)
-    for axis in axes[-1]:
-        axis.set_xlabel(xlabel, fontsize=8)
+    panels = [(env, policy) for env in envs for policy in policies]
+    columns = len(policies) if len(policies) > 1 else min(_MAX_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = _figure(rows, columns, 2.2 + 3.2 * columns, 0.5 + 2.2 * rows)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for number, (axis, (env, policy)) in enumerate(zip(axes.flat, panels, strict=False)):
+        for index, memory in enumerate(memories):
+            group = [u for u in units if (u.env, u.memory, u.policy) == (env, memory, policy)]
+            if group:
+                # Later ones are thinner, so that equal curves do not hide each other.
+                width = 3.6 - 2.2 * index / max(len(memories) - 1, 1)
+                style = {"color": PALETTE[index % len(PALETTE)], "linewidth": width}
+                x, mean, band = points(group)
+                form = {"drawstyle": "steps-post"} if steps else {"marker": "o"}
+                axis.plot(x, mean, label=memory, markersize=4, **style, **form)
+                if len(memories) <= _MAX_BANDS:
+                    shade = {"color": style["color"], "alpha": 0.12, "linewidth": 0}
+                    kind = "post" if steps else None
+                    axis.fill_between(x, band[:, 0], band[:, 1], step=kind, **shade)
+                if not steps:
+                    axis.set_xticks(x)
+        title = short_label(env, 60).replace("\n", ", ")
+        axis.set_title(f"{policy} on {title}", loc="left", fontsize=8)
+        if number >= len(panels) - columns:
+            axis.set_xlabel(xlabel, fontsize=8)
     _legend(figure, axes, "memory")
     _save(figure, path)
 
