@@ -143,7 +143,7 @@ class TextWorldEnv(TextEnv):
         return self.rescore(feedback, self._describe(answer.added), self._describe(answer.removed))
 
     def _describe(self, facts: frozenset[Fact]) -> frozenset[Triple]:
-        return frozenset(describe(facts, self.game.world.names))
+        return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
 
     def _list_valid_actions(self) -> tuple[str, ...]:
         return self._engine.admissible_commands()
