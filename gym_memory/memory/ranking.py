@@ -74,11 +74,12 @@ def put_unexplored(index: StructuralIndex, page: Page) -> None:
 class _Ranking:
     """One answer: fills a page."""
 
-    __slots__ = ("cards", "index", "page", "shown", "ways")
+    __slots__ = ("cards", "entered", "index", "page", "shown", "ways")
 
     def __init__(self, index: StructuralIndex, page: Page):
         self.index, self.page, self.cards = index, page, index.cards
         self.shown: set[str] = set()
+        self.entered: set[str] = set()
         self.ways: dict[Triple, None] = {}  # those shown before the map's turn
 
     def fill(self, cue: Cue, *, exploration: bool) -> int:
@@ -105,7 +106,7 @@ class _Ranking:
             next(unexplored)
         self.put(unexplored, keep=page.left * 3 // 4)
         self.show_map(ways, keep=page.left // 2)
-        self.show_contents(view)
+        self.show_places(view)
         self.show_rest(view)
         self.put(unexplored)
         self.show_map(ways)
@@ -128,13 +129,16 @@ class _Ranking:
 
     def show_inside(self, entity: str) -> None:
         """What is in or on an entity, and so on inwards."""
+        if entity in self.entered:
+            return
+        self.entered.add(entity)
         for name in (self.cards.get(entity) or self.index.card(entity)).held:
+            card = self.cards.get(name) or self.index.card(name)
             if name not in self.shown:
                 self.shown.add(name)
-                card = self.cards.get(name) or self.index.card(name)
                 self.page.put(card.own)
-                if card.held:
-                    self.show_inside(name)
+            if card.held:
+                self.show_inside(name)
 
     def show_where(self, entity: str) -> None:
         """An entity and what it is in or on, and so on outwards."""
@@ -210,8 +214,8 @@ class _Ranking:
             if page.left <= keep or page.full:
                 return
 
-    def show_contents(self, view: View) -> None:
-        """What is in the places, nearest first."""
+    def show_places(self, view: View) -> None:
+        """The places with what is in them, nearest first."""
         for name in view:
             if self.page.full:
                 return
