@@ -11,7 +11,7 @@ import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,7 +28,12 @@ from gym_memory.envs.story_engine import StoryEngine
 from gym_memory.envs.textworld_engine import Answer, Engine, GameData
 from gym_memory.envs.textworld_facts import describe, triples_of
 from gym_memory.envs.textworld_state import Fact
-from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
+from gym_memory.errors import (
+    BackendError,
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
 from gym_memory.types import Oracle, Triple
 
 __all__ = ["TextWorldEnv", "TextWorldFamily"]
@@ -193,7 +198,12 @@ class TextWorldEnv(TextEnv):
 
     def versions(self) -> dict[str, str]:
         """Versions of TextWorld and of the interpreter."""
-        return {"jericho": version("jericho"), "textworld": version("textworld")}
+        try:
+            return {"jericho": version("jericho"), "textworld": version("textworld")}
+        except PackageNotFoundError as error:
+            raise MissingDependencyError(
+                "textworld", "pip install 'gym-memory[textworld]'", "TextWorld games"
+            ) from error
 
 
 class TextWorldFamily(TextWorldEnv):
