@@ -25,14 +25,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import platformdirs
 
+from gym_memory.cache import cache_dir
 from gym_memory.errors import BackendError
 from gym_memory.optional import require
 
 __all__ = [
     "GameKey",
-    "cache_dir",
     "cached_game",
     "compile_game",
     "game_sha256",
@@ -71,12 +70,6 @@ class GameKey(NamedTuple):
 def _tw_version() -> str:
     require("textworld", "textworld", "TextWorld games")
     return version("textworld")
-
-
-def cache_dir() -> Path:
-    """Folder of generated games: ``$GYM_MEMORY_CACHE`` or the platform's cache folder."""
-    chosen = os.environ.get("GYM_MEMORY_CACHE")
-    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("gym-memory"))
 
 
 @contextlib.contextmanager
