@@ -12,9 +12,9 @@ import time
 
 import pytest
 
+from gym_memory.cache import cache_dir
 from gym_memory.envs import games, manifest
 from gym_memory.envs.cooking import Cooking
-from gym_memory.cache import cache_dir
 from gym_memory.envs.games import GameKey, cached_game, game_sha256, generate
 from gym_memory.envs.manifest import SIZES, SPLITS, Entry, Manifest, entries, load_manifest
 from gym_memory.envs.textworld import TextWorldFamily
