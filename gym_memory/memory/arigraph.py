@@ -16,6 +16,7 @@ from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make
 from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
 from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect, steps_asked_for
 from gym_memory.memory.ranking import put_unexplored, rank
@@ -197,16 +198,10 @@ class AriGraph(Memory):
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
         """Update the graph; returns the facts that the observation stated."""
-        graph, episode = self.graph, len(self.store)
         extractor = self._extractor or get_extractor(self._task.dialect)
-        found = extractor.extract(step, graph, self._task)
+        found = extractor.extract(step, self.graph, self._task)
         self._calls += 1
-        for pattern in found.outdated:
-            graph.retire_matching(*pattern, t=t, by="text")
-        return [
-            graph.add(triple, t, episode=episode, start=start, end=end).triple
-            for triple, start, end in found.mentions
-        ]
+        return apply(found, self.graph, t, episode=len(self.store))
 
     # ------------------------------------------------------------ Algorithm 1
 
