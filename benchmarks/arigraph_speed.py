@@ -244,7 +244,7 @@ class PlainMiniLM:
         import sentence_transformers
         import torch
 
-        from gym_memory.memory.pretrained import find_model
+        from gym_memory.memory.encoders.pretrained import find_model
 
         torch.set_num_threads(1)
         self.model = sentence_transformers.SentenceTransformer(

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.compare import compare
-from gym_memory.jobs import EpisodeRow, RunConfig
-from gym_memory.plots import plot_trials
-from gym_memory.score import bootstrap_interval, score_by_trial, units
+from gym_memory.experiment.compare import compare
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig
+from gym_memory.results.plots import plot_trials
+from gym_memory.results.score import bootstrap_interval, score_by_trial, units
 
 CONFIG = RunConfig(
     envs=tuple(

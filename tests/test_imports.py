@@ -41,7 +41,7 @@ FOR_BASELINES = (
     "gym_memory.memory.encoders",
     "gym_memory.memory.extract",
     "gym_memory.memory.graph",
-    "gym_memory.memory.places",
+    "gym_memory.memory.graph.places",
     "gym_memory.memory.roles.text",
     "gym_memory.memory.schema",
     "gym_memory.prompts",

@@ -11,12 +11,12 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.jobs import Job
+from gym_memory.experiment.jobs import Job
 from gym_memory.memory.extract import EXTRACTORS, get_extractor
 from gym_memory.memory.extract.base import Extraction, Mention
 from gym_memory.memory.extract.textworld import TextWorldRules
-from gym_memory.observer import IdealObserver
-from gym_memory.quality import KS, curves, measure, needed_facts, odd_command, summarize
+from gym_memory.quality.observer import IdealObserver
+from gym_memory.quality.score import KS, curves, measure, needed_facts, odd_command, summarize
 from gym_memory.types import Step, Task, Triple
 
 

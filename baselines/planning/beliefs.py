@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from gym_memory.memory.extract.base import Extractor, apply
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
 from gym_memory.memory.schema import (
     DIRECTIONS,
     INVENTORY,

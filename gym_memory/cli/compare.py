@@ -11,10 +11,10 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
-from gym_memory.compare import DEFAULT_TIMEOUT, compare
-from gym_memory.jobs import EpisodeRow, RunConfig, parse_seeds
-from gym_memory.report import format_interval
-from gym_memory.score import differences, table, units
+from gym_memory.experiment.compare import DEFAULT_TIMEOUT, compare
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds
+from gym_memory.results.report import format_interval
+from gym_memory.results.score import differences, table, units
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "play_config"]

@@ -9,8 +9,8 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.compare import play_config
-from gym_memory.compare import DEFAULT_TIMEOUT
-from gym_memory.jobs import RunConfig
+from gym_memory.experiment.compare import DEFAULT_TIMEOUT
+from gym_memory.experiment.jobs import RunConfig
 
 __all__ = ["DEMO", "command"]
 

@@ -11,8 +11,8 @@ from rich.markup import escape
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.jobs import parse_seeds
-from gym_memory.report import format_interval
+from gym_memory.experiment.jobs import parse_seeds
+from gym_memory.results.report import format_interval
 
 if TYPE_CHECKING:
     from gym_memory.exam.marks import Mark

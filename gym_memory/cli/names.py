@@ -122,7 +122,7 @@ def _policies() -> list[dict[str, Any]]:
 
 
 def _protocols() -> list[dict[str, Any]]:
-    from gym_memory.protocols import PROTOCOLS
+    from gym_memory.experiment.protocols import PROTOCOLS
 
     return _entries(PROTOCOLS, lambda target: {"parameters": _parameters(target)})
 

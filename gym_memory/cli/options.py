@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from gym_memory.jobs import with_parameter
-from gym_memory.worker import import_plugin
+from gym_memory.experiment.jobs import with_parameter
+from gym_memory.experiment.worker import import_plugin
 
 __all__ = [
     "AllowVersionMismatch",

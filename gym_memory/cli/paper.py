@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
-from gym_memory.compare import DEFAULT_TIMEOUT
+from gym_memory.experiment.compare import DEFAULT_TIMEOUT
 
 __all__ = ["command"]
 
@@ -44,7 +44,7 @@ def command(
     """
     from gym_memory.cli.compare import default_out, play_config
     from gym_memory.papers import experiment_names, load_experiment
-    from gym_memory.score import table, units
+    from gym_memory.results.score import table, units
 
     if not name:
         for known in experiment_names():
@@ -98,7 +98,7 @@ def command(
 
 
 def _print(title: str, records: list[dict[str, Any]]) -> None:
-    from gym_memory.report import format_interval
+    from gym_memory.results.report import format_interval
 
     numbers = ("n", "failed", "score", "95 %", "paper", "success", "paper's", "USD")
     shown = new_table("environment", "memory", "policy", *numbers, right=numbers, title=title)

@@ -8,7 +8,7 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.show import output
-from gym_memory.jobs import Job
+from gym_memory.experiment.jobs import Job
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command"]

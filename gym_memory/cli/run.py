@@ -8,8 +8,8 @@ from rich.markup import escape
 from gym_memory.cli import options
 from gym_memory.cli.compare import default_out, play_config
 from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.compare import DEFAULT_TIMEOUT
-from gym_memory.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
+from gym_memory.experiment.compare import DEFAULT_TIMEOUT
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command"]

@@ -19,10 +19,10 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from gym_memory.compare import OnProgress
-from gym_memory.jobs import EpisodeRow
-from gym_memory.report import format_interval
-from gym_memory.score import TableRow
+from gym_memory.experiment.compare import OnProgress
+from gym_memory.experiment.jobs import EpisodeRow
+from gym_memory.results.report import format_interval
+from gym_memory.results.score import TableRow
 
 __all__ = ["new_table", "output", "print_json", "print_scores", "progress", "shown_progress"]
 

@@ -14,10 +14,10 @@ ENVIRONMENTS = Registry(
     "environment",
     "gym_memory.environments",
     {
-        "Cooking": "gym_memory.envs.cooking:Cooking",
-        "TreasureHunt": "gym_memory.envs.treasure_hunt:TreasureHunt",
-        "Cleaning": "gym_memory.envs.cleaning:Cleaning",
-        "TextWorld": "gym_memory.envs.challenges:make_textworld",
+        "Cooking": "gym_memory.envs.textworld.cooking:Cooking",
+        "TreasureHunt": "gym_memory.envs.textworld.treasure_hunt:TreasureHunt",
+        "Cleaning": "gym_memory.envs.textworld.cleaning:Cleaning",
+        "TextWorld": "gym_memory.envs.textworld.challenges:make_textworld",
     },
 )
 """Name to raw environment class; the id is ``gym_memory/<name>-v0``."""

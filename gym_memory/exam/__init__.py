@@ -1,8 +1,8 @@
 """The memory exam: what a memory still knows of an episode, question by question.
 
 Questions are made from the agent's own trajectory; their answers are the game's truth as far as
-the agent could have seen it (:mod:`gym_memory.observer`). An answer counts when what the memory
-recalls for the question, within its budget, contains it. No language model takes part.
+the agent could have seen it (:mod:`gym_memory.quality.observer`). An answer counts when what the
+memory recalls for the question, within its budget, contains it. No language model takes part.
 
 * :mod:`.account`: an episode as it was played, and what could be known of it at every step;
 * :mod:`.questions`: the kinds of questions, how each is made and graded;

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.jobs import Job
+from gym_memory.experiment.jobs import Job
 from gym_memory.memory.schema import LOCATIONS
-from gym_memory.observer import IdealObserver
+from gym_memory.quality.observer import IdealObserver
 from gym_memory.run import rollout
 from gym_memory.types import Oracle, Step, Task, Triple
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.notes import ACTIONS, read_line
+from gym_memory.memory.roles.notes import ACTIONS, read_line
 from gym_memory.memory.schema import (
     INVENTORY,
     LOCATIONS,

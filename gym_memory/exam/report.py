@@ -13,10 +13,10 @@ from typing import Any
 from gym_memory.exam.marks import AGES, ALL, Mark, by_age, by_game, by_length, marks, told_ahead
 from gym_memory.exam.questions import KINDS
 from gym_memory.exam.sitting import Answer, ExamConfig
-from gym_memory.jobs import format_seeds
-from gym_memory.plots import PALETTE
-from gym_memory.report import format_interval
+from gym_memory.experiment.jobs import format_seeds
 from gym_memory.results import write_atomic
+from gym_memory.results.plots import PALETTE
+from gym_memory.results.report import format_interval
 
 __all__ = ["exam_record", "plot_ages", "plot_budgets", "write_exam"]
 

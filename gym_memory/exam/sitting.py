@@ -11,7 +11,7 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.exam.account import Account, Moment, Recording, record
 from gym_memory.exam.questions import Question, Verdict, ask
 from gym_memory.exam.reading import Reading
-from gym_memory.jobs import Job, RunConfig, with_parameter
+from gym_memory.experiment.jobs import Job, RunConfig, with_parameter
 from gym_memory.memory.base import Memory, check_budget
 from gym_memory.memory.registry import make_memory
 from gym_memory.tokens import count_tokens

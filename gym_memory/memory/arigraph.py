@@ -13,15 +13,23 @@ from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
-from gym_memory.memory.episodes import Episode, EpisodeStore, Variant
-from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.past import Dated, asks_about_past, dated_lines, recollect, steps_asked_for
-from gym_memory.memory.ranking import put_unexplored, rank
-from gym_memory.memory.render import Page, fact_block, fit_episodes
-from gym_memory.memory.rewind import REWIND, rewind
+from gym_memory.memory.graph.rewind import REWIND, rewind
+from gym_memory.memory.recall.episodic import EpisodicIndex
+from gym_memory.memory.recall.past import (
+    Dated,
+    asks_about_past,
+    dated_lines,
+    recollect,
+    steps_asked_for,
+)
+from gym_memory.memory.recall.ranking import put_unexplored, rank
+from gym_memory.memory.recall.render import Page, fact_block, fit_episodes
+from gym_memory.memory.recall.semantic import SemanticIndex
+from gym_memory.memory.recall.structural import StructuralIndex
+from gym_memory.memory.records.episodes import Episode, EpisodeStore, Variant
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -30,8 +38,6 @@ from gym_memory.memory.roles import (
     role_counts,
 )
 from gym_memory.memory.schema import INVENTORY, PLAYER
-from gym_memory.memory.semantic import SemanticIndex
-from gym_memory.memory.structural import StructuralIndex
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
@@ -50,11 +56,11 @@ class AriGraph(Memory):
     Algorithm 1: facts first, then the ``episodes`` observations that score best by equation 1
     against them, then, unless ``exploration`` is off, all exits that nobody took (Algorithm 3).
     Where the focus asks about the past ("where was the key at step 12?"), dated facts and
-    the observation of that step come before the others: see :mod:`gym_memory.memory.past`.
+    the observation of that step come before the others: see :mod:`gym_memory.memory.recall.past`.
 
     Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
     entities in view, the policy's focus and the task. ``structural``, the default, needs no
-    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.ranking`.
+    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.recall.ranking`.
 
     What differs from the paper: rules play the parts that it gives to a language model, unless
     ``llm`` is given. They are extraction, outdated facts (by default those whose slot of the

@@ -9,10 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.abstractions import ALIVE, abstract_causes, generalize_causes
 from gym_memory.memory.base import Lifetime
-from gym_memory.memory.causes import idle_actions, needed_acts, plan_of, read_acts, vain_verbs
-from gym_memory.memory.lessons import LessonMemory
+from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
+from gym_memory.memory.lessons.base import LessonMemory
+from gym_memory.memory.lessons.causes import (
+    idle_actions,
+    needed_acts,
+    plan_of,
+    read_acts,
+    vain_verbs,
+)
+from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,
@@ -23,7 +30,6 @@ from gym_memory.memory.roles import (
     role_counts,
 )
 from gym_memory.memory.roles.text import numbered, unmarked
-from gym_memory.memory.store import Store
 from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
 
 __all__ = ["Clin"]
@@ -43,7 +49,7 @@ class Clin(LessonMemory):
     ``X DOES NOT CONTRIBUTE TO Y``. After each trial they are written anew from its trace, its
     score in words and the last ``past`` memories (Algorithm 1). The order of what is necessary
     is one in which it can be done. Certainty moves with evidence, see
-    :mod:`gym_memory.memory.abstractions`.
+    :mod:`gym_memory.memory.lessons.abstractions`.
 
     A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
     at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the

@@ -13,8 +13,8 @@ from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2_bank import Bank, recordings
 from gym_memory.memory.ldm2_formation import LONGEST, clipped, score_of
 from gym_memory.memory.ldm2_index import Example, said
+from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import chat_model
-from gym_memory.memory.store import Store
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.trajectory import Trajectory, read_trajectory
 from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
@@ -69,8 +69,8 @@ class LDM2(Memory):
         path: Where tuples come from. A recorded file (see
             :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
             formed into the memory when it is made. Anything else is a store, made where there is
-            none (:class:`gym_memory.memory.store.Store`; several processes may use it): what is
-            formed or learnt is kept in it for good. Empty: neither.
+            none (:class:`gym_memory.memory.records.store.Store`; several processes may use it):
+            what is formed or learnt is kept in it for good. Empty: neither.
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in WebShop and 50 in
             ALFWorld.
         examples: Tuples to show at most, >= 1.

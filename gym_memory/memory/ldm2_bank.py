@@ -20,6 +20,7 @@ from gym_memory.memory.ldm2_formation import (
 )
 from gym_memory.memory.ldm2_index import Addition, Entry, Library, Process
 from gym_memory.memory.ldm2_types import ALIKE, SAME_SIGHT, EncodedTypes, NearestType
+from gym_memory.memory.records.store import Record, Store
 from gym_memory.memory.roles import (
     Classify,
     Cluster,
@@ -33,7 +34,6 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.memory.store import Record, Store
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Step, Task
 

@@ -11,7 +11,7 @@ import numpy as np
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.stream import Record, Stream, fit_records
+from gym_memory.memory.records.stream import Record, Stream, fit_records
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 

@@ -9,8 +9,14 @@ from typing import Any, ClassVar
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
-from gym_memory.memory.causes import idle_actions, needed_acts, plan_of, read_acts, vain_verbs
-from gym_memory.memory.lessons import LessonMemory
+from gym_memory.memory.lessons.base import LessonMemory
+from gym_memory.memory.lessons.causes import (
+    idle_actions,
+    needed_acts,
+    plan_of,
+    read_acts,
+    vain_verbs,
+)
 from gym_memory.memory.roles import LLMReflect, chat_model, role_counts
 from gym_memory.memory.roles.text import score_in_words
 from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.past import Dated
-from gym_memory.memory.render import render_facts
+from gym_memory.memory.recall.past import Dated
+from gym_memory.memory.recall.render import render_facts
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Recall, Task, Triple
 

@@ -14,9 +14,9 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.episodes import Episode
-from gym_memory.memory.notes import fact_lines, read_account
-from gym_memory.memory.render import render_episode
+from gym_memory.memory.recall.render import render_episode
+from gym_memory.memory.records.episodes import Episode
+from gym_memory.memory.records.stream import LONGEST, Record, Stream, fit_records
 from gym_memory.memory.roles import (
     Importance,
     Insights,
@@ -26,8 +26,8 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
+from gym_memory.memory.roles.notes import fact_lines, read_account
 from gym_memory.memory.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
-from gym_memory.memory.stream import LONGEST, Record, Stream, fit_records
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 

@@ -13,22 +13,11 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.entities import ATTRIBUTES, EntityIndex
-from gym_memory.memory.episodes import Episode
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.notes import (
-    ACTIONS,
-    GOALS,
-    PLACES,
-    READ,
-    fact_lines,
-    fit_lines,
-    read_line,
-    section,
-    sections,
-)
-from gym_memory.memory.places import EXIT, current_place, ways_out
-from gym_memory.memory.render import fit_facts, render_episode
+from gym_memory.memory.graph.places import EXIT, current_place, ways_out
+from gym_memory.memory.recall.entities import ATTRIBUTES, EntityIndex
+from gym_memory.memory.recall.render import fit_facts, render_episode
+from gym_memory.memory.records.episodes import Episode
 from gym_memory.memory.roles import (
     Aggregate,
     ExtractRelations,
@@ -39,6 +28,18 @@ from gym_memory.memory.roles import (
     chat_model,
     role_counts,
 )
+from gym_memory.memory.roles.notes import (
+    ACTIONS,
+    GOALS,
+    PLACES,
+    READ,
+    fact_lines,
+    fit_lines,
+    read_line,
+    section,
+    sections,
+)
+from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.schema import (
     LOCATIONS,
     OPPOSITE,
@@ -46,7 +47,6 @@ from gym_memory.memory.schema import (
     direction_of,
     way_relation,
 )
-from gym_memory.memory.stma_rules import BeliefNotes, describe, relations
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
-from gym_memory.memory.notes import Notes, fit_lines, read_line
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
+from gym_memory.memory.roles.notes import Notes, fit_lines, read_line
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.jobs import RunConfig, parse_seeds
+from gym_memory.experiment.jobs import RunConfig, parse_seeds
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.optional import require
 from gym_memory.specs import format_spec, parse_spec

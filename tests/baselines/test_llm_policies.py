@@ -22,7 +22,6 @@ from gym_memory.baselines.react import React, read_thought
 from gym_memory.baselines.reflexion import Reflexion
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.stma import Stma
-from gym_memory.compare import compare
 from gym_memory.errors import (
     BudgetExceededError,
     InvalidArgumentError,
@@ -30,12 +29,13 @@ from gym_memory.errors import (
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.jobs import Job, RunConfig, play_job
+from gym_memory.experiment.compare import compare
+from gym_memory.experiment.jobs import Job, RunConfig, play_job
 from gym_memory.llm import Budget, Completion, episode_usage
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.structured import validate
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.render import render_facts
+from gym_memory.memory.recall.render import render_facts
 from gym_memory.prompts import load_prompt, read_slots
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.serve import FAULTS, Faults, ScriptedServer

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from gym_memory.archive import fact_records, open_memory
 from gym_memory.cli import main
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.jobs import Job, play_job
+from gym_memory.experiment.jobs import Job, play_job
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.store import Store
+from gym_memory.memory.records.store import Store
+from gym_memory.results.archive import fact_records, open_memory
 from gym_memory.trajectory import read_trajectory
 from gym_memory.types import Cue
 

@@ -9,7 +9,7 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.errors import MissingDependencyError, UnknownNameError
-from gym_memory.jobs import Job
+from gym_memory.experiment.jobs import Job
 from gym_memory.memory import make_memory
 from gym_memory.papers import Cell, Expected, Experiment, experiment_names, load_experiment
 from gym_memory.serve import ScriptedServer

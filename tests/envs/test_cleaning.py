@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.envs.cleaning import HOUSE, Cleaning, Tally, plan_house, room_of, tidy
-from gym_memory.envs.manifest import SPLITS, entries
+from gym_memory.envs.textworld.cleaning import HOUSE, Cleaning, Tally, plan_house, room_of, tidy
+from gym_memory.envs.textworld.manifest import SPLITS, entries
 from gym_memory.types import Triple
 
 STANDARD = Cleaning.levels["standard"]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.envs.cooking import Cooking
-from gym_memory.envs.games import generate
-from gym_memory.envs.textworld_logic import World, load_logic
-from gym_memory.envs.textworld_state import Index, State
+from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.envs.textworld.games import generate
+from gym_memory.envs.textworld.logic import World, load_logic
+from gym_memory.envs.textworld.state import Index, State
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 
 MAX_SCORE = {

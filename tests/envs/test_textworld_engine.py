@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.envs.challenges import StoryFile, make_textworld
-from gym_memory.envs.cooking import Cooking
-from gym_memory.envs.textworld_engine import Engine, clean_text, load_game
-from gym_memory.envs.zmachine import Interpreter, check_story
+from gym_memory.envs.textworld.challenges import StoryFile, make_textworld
+from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.envs.textworld.engine import Engine, clean_text, load_game
+from gym_memory.envs.textworld.zmachine import Interpreter, check_story
 from gym_memory.errors import BackendError, CorruptGameError, InvalidArgumentError, UnknownNameError
 
 

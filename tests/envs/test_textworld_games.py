@@ -13,12 +13,19 @@ import time
 import pytest
 
 from gym_memory.cache import cache_dir
-from gym_memory.envs import games, manifest
-from gym_memory.envs.cooking import Cooking
-from gym_memory.envs.games import GameKey, cached_game, game_sha256, generate
-from gym_memory.envs.manifest import SIZES, SPLITS, Entry, Manifest, entries, load_manifest
-from gym_memory.envs.textworld import TextWorldFamily
-from gym_memory.envs.zmachine import check_story
+from gym_memory.envs.textworld import games, manifest
+from gym_memory.envs.textworld.adapter import TextWorldFamily
+from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.envs.textworld.games import GameKey, cached_game, game_sha256, generate
+from gym_memory.envs.textworld.manifest import (
+    SIZES,
+    SPLITS,
+    Entry,
+    Manifest,
+    entries,
+    load_manifest,
+)
+from gym_memory.envs.textworld.zmachine import check_story
 from gym_memory.errors import BackendError
 
 LEVEL = Cooking.levels["rl-1"]
@@ -104,7 +111,7 @@ def test_processes_that_race_get_the_same_whole_game(cache):
 
 
 _BUILD = """
-from gym_memory.envs.cooking import Cooking
+from gym_memory.envs.textworld.cooking import Cooking
 env = Cooking("rl-1", "train")
 print("ready", flush=True)
 for task in env.task_ids:
@@ -174,8 +181,8 @@ def test_a_cache_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch)
 
 _DIGEST = """
 import json
-from gym_memory.envs.cooking import Cooking
-from gym_memory.envs.games import game_sha256, generate
+from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.envs.textworld.games import game_sha256, generate
 for level in ("rl-1", "hardest"):
     game = generate(Cooking, Cooking.levels[level], "train", 4)
     print(game_sha256(game.serialize()), game_sha256(json.loads(json.dumps(game.serialize()))))
@@ -240,7 +247,7 @@ def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
     assert list((cache / "textworld" / "cooking").iterdir()) == []
     listed = load_manifest("cooking")
     monkeypatch.setattr(
-        "gym_memory.envs.textworld.load_manifest",
+        "gym_memory.envs.textworld.adapter.load_manifest",
         lambda family: listed._replace(textworld="1.6.0"),
     )
     with pytest.warns(UserWarning, match=r"made with TextWorld 1\.6\.0"):
@@ -251,7 +258,7 @@ def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
 
 
 FAMILIES = sorted(p.name.removesuffix(".json")
-                  for p in (manifest.files("gym_memory.envs") / "manifests").iterdir()
+                  for p in (manifest.files("gym_memory.envs.textworld") / "manifests").iterdir()
                   if p.name.endswith(".json"))  # fmt: skip
 
 

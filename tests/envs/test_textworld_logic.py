@@ -9,11 +9,11 @@ import textworld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.envs.challenges import make_textworld
-from gym_memory.envs.cooking import Cooking
-from gym_memory.envs.textworld_engine import clean_text
-from gym_memory.envs.textworld_logic import Rule
-from gym_memory.envs.textworld_state import Index, State
+from gym_memory.envs.textworld.challenges import make_textworld
+from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.envs.textworld.engine import clean_text
+from gym_memory.envs.textworld.logic import Rule
+from gym_memory.envs.textworld.state import Index, State
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not fully supported")
 

@@ -8,8 +8,8 @@ from collections import deque
 
 import pytest
 
-from gym_memory.envs.manifest import SPLITS, entries
-from gym_memory.envs.treasure_hunt import TreasureHunt, plan_hunt
+from gym_memory.envs.textworld.manifest import SPLITS, entries
+from gym_memory.envs.textworld.treasure_hunt import TreasureHunt, plan_hunt
 from gym_memory.errors import UnknownNameError
 
 LEVELS = {  # rooms, keys, best score: the paper's, hardest's score is ours

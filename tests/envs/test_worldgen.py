@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.envs.cleaning import Cleaning
-from gym_memory.envs.treasure_hunt import TreasureHunt
-from gym_memory.envs.worldgen import make_grid, route
+from gym_memory.envs.textworld.cleaning import Cleaning
+from gym_memory.envs.textworld.treasure_hunt import TreasureHunt
+from gym_memory.envs.textworld.worldgen import make_grid, route
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 STEP = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}

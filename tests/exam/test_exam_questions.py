@@ -21,7 +21,7 @@ from gym_memory.exam import (
     record,
 )
 from gym_memory.exam.questions import Unseen
-from gym_memory.jobs import Job
+from gym_memory.experiment.jobs import Job
 from gym_memory.memory.base import Memory
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.schema import LOCATIONS

@@ -17,15 +17,15 @@ from gym_memory.llm.base import Completion
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
-from gym_memory.memory.episodes import EpisodeStore
-from gym_memory.memory.episodic import EpisodicIndex
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.places import UNEXPLORED, current_place, unexplored_exits
-from gym_memory.memory.ranking import rank
-from gym_memory.memory.render import Page, fact_block, fit_episodes, fit_facts, render_facts
+from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.memory.recall.episodic import EpisodicIndex
+from gym_memory.memory.recall.ranking import rank
+from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_facts, render_facts
+from gym_memory.memory.recall.semantic import SemanticIndex
+from gym_memory.memory.recall.structural import StructuralIndex
+from gym_memory.memory.records.episodes import EpisodeStore
 from gym_memory.memory.schema import OPPOSITE, direction_of
-from gym_memory.memory.semantic import SemanticIndex
-from gym_memory.memory.structural import StructuralIndex
 from gym_memory.serve.answers import answer
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from gym_memory.errors import InvalidArgumentError, StoreError, UnknownNameError
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
-from gym_memory.memory.abstractions import (
+from gym_memory.memory.clin import Clin
+from gym_memory.memory.lessons.abstractions import (
     ALIVE,
     PROGRESS,
     SCORING,
     abstract_causes,
     generalize_causes,
 )
-from gym_memory.memory.causes import needed_acts, plan_of, read_acts, things_of
-from gym_memory.memory.clin import Clin
+from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, things_of
+from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import CausalAbstraction, Learnings
-from gym_memory.memory.store import Store
 from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.specs import format_spec
 from gym_memory.tokens import count_tokens

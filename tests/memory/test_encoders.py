@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
-from gym_memory.memory import encoders, pretrained
 from gym_memory.memory.encoders import (
     CachedEncoder,
     HashEncoder,
     calibrated_threshold,
     make_encoder,
+    pretrained,
 )
-from gym_memory.memory.vectors import VectorCache
+from gym_memory.memory.encoders import encoder as encoders
+from gym_memory.memory.encoders.vectors import VectorCache
 
 TEXTS = [
     f"{size} {thing}, {relation}, {place}"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.episodes import Episode, EpisodeStore
+from gym_memory.memory.records.episodes import Episode, EpisodeStore
 from gym_memory.types import Triple
 
 FACTS = [Triple("apple", "touches", name) for name in ("ant", "bee", "cow", "dog", "eel", "fly")]

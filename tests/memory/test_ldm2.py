@@ -29,8 +29,8 @@ from gym_memory.memory.ldm2 import LDM2
 from gym_memory.memory.ldm2_formation import LONGEST, choose, evaluate, summarize
 from gym_memory.memory.ldm2_index import Addition, Entry, Example, Library, pending
 from gym_memory.memory.ldm2_types import EncodedTypes, NearestType
+from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import Subgoal
-from gym_memory.memory.store import Store
 from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.tokens import count_tokens
 from gym_memory.trajectory import Trajectory

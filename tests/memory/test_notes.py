@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.memory.notes import (
+from gym_memory.memory.roles.notes import (
     Notes,
     fact_lines,
     fit_lines,

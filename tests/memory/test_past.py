@@ -6,7 +6,7 @@ import pytest
 
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.past import asks_about_past, dated_lines, recollect, steps_asked_for
+from gym_memory.memory.recall.past import asks_about_past, dated_lines, recollect, steps_asked_for
 from gym_memory.memory.shuffled import ShuffledGraph
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.places import (
+from gym_memory.memory.graph.places import (
     UNEXPLORED,
     current_place,
     nearest_places,

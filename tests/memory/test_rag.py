@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.rag import RAG
-from gym_memory.memory.stream import Record, Stream, fit_records
+from gym_memory.memory.records.stream import Record, Stream, fit_records
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task
 

@@ -12,10 +12,10 @@ from gym_memory.baselines.planner import Planner
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.entities import EntityIndex
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.recall.entities import EntityIndex
+from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.stma import STMA
-from gym_memory.memory.stma_rules import BeliefNotes, describe, relations
 from gym_memory.run import rollout
 from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.tokens import count_tokens

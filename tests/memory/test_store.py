@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.store import Record, Store
+from gym_memory.memory.records.store import Record, Store
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_a_forked_process_may_go_on_with_a_store(store):
 
 _WRITER = """
 import sys
-from gym_memory.memory.store import Store
+from gym_memory.memory.records.store import Store
 store = Store(sys.argv[1])
 batch = 0
 while True:
@@ -357,7 +357,7 @@ def test_the_database_of_another_program_is_refused(path):
 
 
 def test_an_older_version_is_brought_up(monkeypatch, store, path):
-    from gym_memory.memory import store as module
+    from gym_memory.memory.records import store as module
 
     store.add("m", "k", "x", 1)
     monkeypatch.setattr(

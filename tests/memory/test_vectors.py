@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.memory.vectors import VectorCache, VectorIndex
+from gym_memory.memory.encoders.vectors import VectorCache, VectorIndex
 
 DIM = 3
 # Few values, so that equal similarities are common.
@@ -118,7 +118,7 @@ def test_cache_is_written_by_several_at_once(tmp_path, python) -> None:
     program = """
 import sys
 import numpy as np
-from gym_memory.memory.vectors import VectorCache
+from gym_memory.memory.encoders.vectors import VectorCache
 cache, name = VectorCache(__import__("pathlib").Path(sys.argv[1])), sys.argv[2]
 for n in range(30):
     cache.put("one", [f"{name} {n}", f"both {n}"], np.full((2, 3), n, dtype=np.float32))

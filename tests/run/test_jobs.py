@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, ResultsError, UnknownNameError
-from gym_memory.jobs import (
+from gym_memory.experiment.jobs import (
     EpisodeRow,
     Job,
     RunConfig,

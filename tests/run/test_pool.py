@@ -18,15 +18,15 @@ from typing import Any
 import pytest
 from run_plugin import Sleepy
 
-from gym_memory.compare import compare
 from gym_memory.errors import (
     BackendError,
     InvalidArgumentError,
     ResultsError,
     UnknownNameError,
 )
-from gym_memory.jobs import EpisodeRow, RunConfig
-from gym_memory.pool import WorkerPool
+from gym_memory.experiment.compare import compare
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig
+from gym_memory.experiment.pool import WorkerPool
 from gym_memory.results import read_episodes
 from gym_memory.run import EpisodeResult
 from gym_memory.trajectory import read_trajectory

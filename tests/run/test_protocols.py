@@ -8,8 +8,8 @@ import pytest
 import run_plugin  # noqa: F401 - registers the policies used here
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.jobs import Job, Listener, play_job
-from gym_memory.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
+from gym_memory.experiment.jobs import Job, Listener, play_job
+from gym_memory.experiment.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
 from gym_memory.run import EpisodeResult
 
 

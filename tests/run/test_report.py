@@ -10,10 +10,10 @@ import pytest
 from matplotlib.image import imread
 
 from gym_memory.errors import ResultsError, UnknownNameError
-from gym_memory.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.plots import short_label
-from gym_memory.report import build_report
+from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.results import ResultsFolder
+from gym_memory.results.plots import short_label
+from gym_memory.results.report import build_report
 from gym_memory.run import EpisodeResult
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gym_memory.errors import ResultsError
-from gym_memory.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.results import ResultsFolder, read_config, read_episodes, write_atomic
 from gym_memory.run import EpisodeResult
 
@@ -133,7 +133,7 @@ def test_a_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     code = (
-        "import sys; from gym_memory.results import *; from gym_memory.jobs import *\n"
+        "import sys; from gym_memory.results import *; from gym_memory.experiment.jobs import *\n"
         "c = RunConfig(('E',), ('none',), ('random',), (0, 1, 2), protocol='trials?k=2')\n"
         "with ResultsFolder(sys.argv[1], c): print('open', flush=True); sys.stdin.read()"
     )

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import UnknownNameError
-from gym_memory.jobs import EpisodeRow, Job
-from gym_memory.run import EpisodeResult
-from gym_memory.score import (
+from gym_memory.experiment.jobs import EpisodeRow, Job
+from gym_memory.results.score import (
     bootstrap_interval,
     differences,
     score_by_trial,
@@ -20,6 +19,7 @@ from gym_memory.score import (
     table,
     units,
 )
+from gym_memory.run import EpisodeResult
 
 scores = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
 FEW = {"n_resamples": 400}

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gym_memory.jobs import play_job
+from gym_memory.experiment.jobs import play_job
 from gym_memory.memory import make_memory
 from gym_memory.specs import parse_spec
 

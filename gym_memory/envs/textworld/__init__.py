@@ -1,0 +1,1 @@
+"""TextWorld: the engine, and the families of games played on it."""

@@ -1,0 +1,92 @@
+"""The main job: play every combination of a configuration, keep every episode, sum it up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig
+from gym_memory.experiment.pool import WorkerPool
+from gym_memory.llm import Budget
+from gym_memory.results import ResultsFolder
+from gym_memory.results.report import Source, write_report
+
+__all__ = ["DEFAULT_TIMEOUT", "OnProgress", "compare"]
+
+DEFAULT_TIMEOUT = 1800.0
+OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
+"""Called with jobs finished, jobs in all, and the episodes of the job just finished."""
+
+
+def compare(
+    config: RunConfig,
+    out: str | os.PathLike[str],
+    *,
+    workers: int = 1,
+    timeout: float = DEFAULT_TIMEOUT,
+    allow_version_mismatch: bool = False,
+    retry_failed: bool = False,
+    max_cost_usd: float | None = None,
+    max_tokens: int | None = None,
+    spending: str | os.PathLike[str] | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[EpisodeRow]:
+    """Play what ``config`` asks for and is not in the folder yet; write the report.
+
+    An interrupted or killed call leaves every finished job on disk, and the same call goes on
+    from there. Call it under ``if __name__ == "__main__":`` in a script, because workers are
+    spawned.
+
+    Args:
+        config: What to play.
+        out: Results folder.
+        workers: Worker processes, >= 1; results do not depend on it.
+        timeout: Seconds that an episode may take; one that takes longer counts as failed.
+        allow_version_mismatch: Go on with other backend versions than the folder's.
+        retry_failed: Play failed jobs of an earlier call again.
+        max_cost_usd: Most US dollars that the folder's episodes may spend on language models,
+            earlier calls included; those that meet the stop fail. Needs the model's price.
+        max_tokens: Most prompt and completion tokens, likewise.
+        spending: File that counts towards these stops, for several folders to share; one in
+            the folder when None.
+        on_progress: Called at the start and after every job.
+
+    Returns:
+        All episodes of the run, in the order of the configuration.
+
+    Raises:
+        ResultsError: The folder cannot be used for this.
+        InvalidArgumentError: A limit is negative.
+        GymMemoryError: Something that ``config`` names cannot be built.
+    """
+    limits: dict[str, Any] = {}
+    if max_cost_usd is not None or max_tokens is not None:
+        limits = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
+        Budget(**limits).close()  # a wrong limit is told before anything is played
+        limits["path"] = os.fspath(spending or os.path.join(out, "spending.sqlite"))
+    with ResultsFolder(out, config, retry_failed=retry_failed) as folder:
+        todo, total = folder.todo(), len(config.jobs())
+        done = total - len(todo)
+        if on_progress is not None:
+            on_progress(done, total, ())
+        if todo:
+            pool = WorkerPool(
+                min(workers, len(todo)),
+                timeout=timeout,
+                logs=folder.path / "logs",
+                steps=folder.path / "steps",
+                plugins=config.plugins,
+                limits=limits,
+            )
+            with pool:
+                backends = pool.check(config)
+                folder.set_backends(backends, allow_mismatch=allow_version_mismatch)
+                for rows in pool.play(todo):
+                    folder.append(rows)
+                    done += 1
+                    if on_progress is not None:
+                        on_progress(done, total, rows)
+        rows = folder.rows()
+        write_report(folder.path, [Source(folder.path, config, folder.environment(), rows)])
+        return rows

@@ -1,0 +1,163 @@
+"""Inside a worker process: play jobs that come through a pipe, tell what happens.
+
+Messages to a worker: a :class:`RunConfig` to check, a :class:`Job` to play. From it, each a
+tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job
+``begin`` (twice an episode: before and after its reset), ``row``, and ``done`` at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.errors import (
+    BackendError,
+    GymMemoryError,
+    InvalidArgumentError,
+    UnknownNameError,
+)
+from gym_memory.experiment.jobs import Job, Listener, RunConfig, play_job
+from gym_memory.llm import Budget
+from gym_memory.memory.registry import make_memory
+
+__all__ = ["import_plugin", "serve"]
+
+
+def serve(
+    connection: Connection,
+    plugins: Sequence[str],
+    log: str,
+    steps: str,
+    limits: Mapping[str, Any],
+) -> None:
+    """Body of a worker process; ``limits`` are the arguments of a Budget, empty for none."""
+    _isolate(log)
+    try:
+        for plugin in plugins:
+            import_plugin(plugin)
+    except GymMemoryError as error:
+        connection.send(("error", error))
+        return
+    spending = Budget(**limits) if limits else None
+    connection.send(("ready",))
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        if isinstance(request, RunConfig):
+            connection.send(_check(request))
+        else:
+            _play(connection, request, steps, spending)
+
+
+def _isolate(log: str) -> None:
+    """Leave the terminal to the parent, and do not outlive it."""
+    if hasattr(os, "setsid"):
+        os.setsid()
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    faulthandler.enable()
+    if hasattr(signal, "SIGUSR1"):
+        # The parent asks so where a worker hangs, before it kills it.
+        faulthandler.register(signal.SIGUSR1, all_threads=False)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _die_with(sentinel: int) -> None:
+    wait([sentinel])
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os._exit(1)
+
+
+def import_plugin(plugin: str) -> None:
+    """Import a module that registers names of its own.
+
+    Raises:
+        InvalidArgumentError: It cannot be imported.
+    """
+    try:
+        importlib.import_module(plugin)
+    except ImportError as error:
+        raise InvalidArgumentError(f"cannot import {plugin!r}: {error}") from error
+
+
+def _check(config: RunConfig) -> tuple[str, Any]:
+    """Build everything once, so that a wrong name is told before anything is played."""
+    backends = {}
+    try:
+        for memory in config.memories:
+            make_memory(memory)
+        for policy in config.policies:
+            if getattr(make_policy(policy), "interactive", False):
+                raise InvalidArgumentError(
+                    f"policy {policy!r} needs a terminal: use gym-memory play"
+                )
+        for spec in config.envs:
+            env = Job(spec, "none", "", 0, budget=config.budget).make_env()
+            with contextlib.closing(env):
+                ids = env.get_wrapper_attr("task_ids") if config.task_id else ()
+                if config.task_id and config.task_id not in ids:
+                    raise UnknownNameError(f"task of {spec}", config.task_id, ids)
+                versions = env.get_wrapper_attr("versions")()
+                backends[spec] = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
+    except Exception as error:
+        traceback.print_exc()
+        return "error", _portable(error)
+    return "checked", backends
+
+
+def _portable(error: Exception) -> GymMemoryError:
+    """The error itself where it is one of ours and can be sent, else its text."""
+    if isinstance(error, GymMemoryError):
+        with contextlib.suppress(Exception):
+            pickle.loads(pickle.dumps(error))
+            return error
+        return GymMemoryError(str(error))
+    if isinstance(error, PackageNotFoundError):
+        return BackendError(
+            f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
+        )
+    return BackendError(f"{type(error).__name__}: {error}")
+
+
+def _play(connection: Connection, job: Job, steps: str, spending: Budget | None) -> None:
+    record = ""
+    if steps:
+        path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
+        path.unlink(missing_ok=True)  # what a killed run left of this job
+        record = str(path)
+    for row in play_job(job, _Reporter(connection), record, spending):
+        connection.send(("row", row))
+    connection.send(("done",))
+
+
+class _Reporter(Listener):
+    """Tells the parent what is being played, which also restarts the clock of its timeout."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+
+    def begin(self, trial: int) -> None:
+        self._connection.send(("begin", ""))
+
+    def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
+        if t == 0:
+            self._connection.send(("begin", info.get("task_id", "")))

@@ -1,0 +1,185 @@
+"""Text encoders: strings in, unit vectors out, each string encoded once in its life.
+
+Names that every ``encoder=`` parameter takes (:func:`make_encoder`):
+
+======================  ================================================================
+``all-MiniLM-L6-v2``    sentence-transformers; any other model name or folder as well
+``onnx``                the same model in ONNX runtime, about three times as fast a string
+``onnx-int8``           its weights in 8 bits: faster still, rankings differ slightly
+``hash``                hashed words and letters, no weights: for tests and dry runs
+======================  ================================================================
+
+``onnx:<model>`` and ``onnx-int8:<model>`` take another model. Nothing here ever opens the
+network: a model is a folder, the package of the ``offline`` extra, or already in the local
+Hugging Face cache.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import zlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.encoders.vectors import VectorCache
+
+__all__ = ["DEFAULT_MODEL", "CachedEncoder", "Encoder", "HashEncoder", "calibrated_threshold"]
+__all__ += ["make_encoder", "unit"]
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """The encoding role.
+
+    Attributes:
+        id: Names the vectors: two encoders with one id give the same vectors.
+        dim: Length of a vector.
+    """
+
+    id: str
+    dim: int
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
+        ...
+
+
+class HashEncoder:
+    """Words and letter trigrams hashed into a vector; deterministic, needs nothing.
+
+    Texts that share words are close, texts that share stems a little, all others are not.
+
+    Args:
+        dim: Length of a vector, >= 8.
+    """
+
+    def __init__(self, dim: int = 256):
+        if isinstance(dim, bool) or not isinstance(dim, int) or dim < 8:
+            raise InvalidArgumentError(f"expected dim as an int >= 8, got {dim!r}")
+        self.dim = dim
+        self.id = f"hash-{dim}"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of ``texts``; a text without letters or digits gets the first axis."""
+        out = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in zip(out, texts, strict=True):
+            for word in re.findall(r"\w+", text.lower()):
+                self._add(row, word, 1.0)
+                for i in range(len(word) - 2):
+                    self._add(row, "#" + word[i : i + 3], 0.5)
+            if not row.any():
+                row[0] = 1.0
+        return unit(out)
+
+    def _add(self, row: NDArray[np.float32], feature: str, weight: float) -> None:
+        code = zlib.crc32(feature.encode())
+        row[(code >> 1) % self.dim] += weight if code & 1 else -weight
+
+
+class CachedEncoder:
+    """An encoder that remembers: in this process, and on disk for the next one.
+
+    Args:
+        encoder: What encodes a text that is new.
+        cache: Where vectors are kept.
+    """
+
+    def __init__(self, encoder: Encoder, cache: VectorCache):
+        self._encoder, self._cache = encoder, cache
+        self.id, self.dim = encoder.id, encoder.dim
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of ``texts``; each distinct new text is encoded once, in one call."""
+        found = self._cache.get(self.id, texts)
+        new = [text for text in dict.fromkeys(texts) if text not in found]
+        if new:
+            vectors = self._encoder.encode(new)
+            found.update(zip(new, vectors, strict=True))
+            self._cache.put(self.id, new, vectors)
+        if not texts:
+            return np.zeros((0, self.dim), dtype=np.float32)
+        return np.stack([found[text] for text in texts])
+
+
+def make_encoder(name: str | Encoder) -> Encoder:
+    """The cached encoder behind a name (see the module's table); an encoder is wrapped as it is.
+
+    One object a name and process, so the weights are loaded once.
+
+    Raises:
+        MissingDependencyError: A package or the model is not on this machine.
+        InvalidArgumentError: ``name`` is neither a name nor an encoder.
+    """
+    if isinstance(name, str):
+        if not name:
+            raise InvalidArgumentError("expected the name of an encoder, got an empty text")
+        return _named(name, os.environ.get("GYM_MEMORY_CACHE", ""))
+    if not hasattr(name, "encode") or not hasattr(name, "id"):
+        raise InvalidArgumentError(
+            f"expected an encoder or its name such as 'hash', got {type(name).__name__}"
+        )
+    return name if isinstance(name, CachedEncoder) else CachedEncoder(name, VectorCache.shared())
+
+
+@functools.cache
+def _named(name: str, _cache: str) -> CachedEncoder:
+    from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
+
+    kind, _, model = name.partition(":")
+    if name == "hash":
+        return CachedEncoder(HashEncoder(), VectorCache.shared(disk=False))
+    if kind in ("onnx", "onnx-int8"):
+        encoder: Encoder = OnnxEncoder(model or DEFAULT_MODEL, int8=kind == "onnx-int8")
+    else:
+        encoder = SentenceEncoder(name)
+    return CachedEncoder(encoder, VectorCache.shared())
+
+
+# ---------------------------------------------------------------- thresholds
+
+_TOPICS = (
+    ("red apple", "red apple, is in, fridge"),
+    ("kitchen", "kitchen, has exit, north"),
+    ("golden key", "golden key, opens, golden locker"),
+    ("stove", "stove, used for, frying"),
+    ("sheep", "sheep, eats, grass"),
+    ("violin", "violin, was played by, a musician"),
+    ("thermometer", "thermometer, measures, temperature"),
+    ("passport", "passport, expires in, june"),
+    ("harbor", "harbor, is full of, sailing boats"),
+    ("dragon", "dragon, guards, the cave"),
+    ("toothbrush", "toothbrush, belongs to, bathroom"),
+    ("electric circuit", "electric circuit, contains, a light bulb"),
+)
+
+
+def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
+    """The similarity that unrelated texts rarely reach, measured with this very encoder.
+
+    Encoders put unrelated texts at very different similarities, so a fixed number fits one of
+    them only (the AriGraph authors' 0.75 belongs to the raw dot product of mContriever). Here a
+    fixed list of names is compared with facts about other things.
+
+    Args:
+        encoder: The encoder.
+        quantile: Share of unrelated pairs that stay below, in [0, 1].
+    """
+    names = encoder.encode([name for name, _ in _TOPICS])
+    facts = encoder.encode([fact for _, fact in _TOPICS])
+    unrelated = (names @ facts.T)[~np.eye(len(_TOPICS), dtype=bool)]
+    return round(float(np.quantile(unrelated, quantile)), 3)
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length one."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, np.float32(1e-12))

@@ -1,0 +1,7 @@
+"""The temporal knowledge graph: what was true when, and where that was read."""
+
+from gym_memory.memory.graph.edges import EdgeArrays
+from gym_memory.memory.graph.facts import Fact, Snapshot, Source
+from gym_memory.memory.graph.temporal import Direction, TemporalGraph
+
+__all__ = ["Direction", "EdgeArrays", "Fact", "Snapshot", "Source", "TemporalGraph"]

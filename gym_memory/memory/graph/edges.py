@@ -1,0 +1,76 @@
+"""A graph's live facts in the forms that other libraries read: networkx and integer arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gym_memory.optional import require
+
+if TYPE_CHECKING:
+    import networkx
+
+    from gym_memory.memory.graph.temporal import TemporalGraph
+
+__all__ = ["EdgeArrays", "edge_arrays", "to_networkx"]
+
+Ids = npt.NDArray[np.int64]
+
+
+class EdgeArrays(NamedTuple):
+    """Facts as edges of a multigraph, e.g. for a relational graph network.
+
+    Attributes:
+        subjects: Index of each fact's subject in ``entity_names``; int64, shape (facts,).
+        relations: Index of its relation in ``relation_names``; int64, shape (facts,).
+        objects: Index of its object in ``entity_names``; int64, shape (facts,).
+        entity_names: Subjects and objects in order of first appearance.
+        relation_names: Relations in order of first appearance.
+    """
+
+    subjects: Ids
+    relations: Ids
+    objects: Ids
+    entity_names: tuple[str, ...]
+    relation_names: tuple[str, ...]
+
+
+def edge_arrays(graph: TemporalGraph) -> EdgeArrays:
+    """The live facts of a graph in order; texts (``note says ...``) count as entities."""
+    entities: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    edges = np.array(
+        [
+            (
+                entities.setdefault(subject, len(entities)),
+                kinds.setdefault(relation, len(kinds)),
+                entities.setdefault(obj, len(entities)),
+            )
+            for subject, relation, obj in graph.live()
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    subjects, relations, objects = np.ascontiguousarray(edges.T)
+    return EdgeArrays(subjects, relations, objects, tuple(entities), tuple(kinds))
+
+
+def to_networkx(graph: TemporalGraph) -> networkx.MultiDiGraph:
+    """The live facts of a graph: an edge a fact, its relation the key.
+
+    Edges have the attributes ``relation`` and ``since``, the step since which the fact is true.
+
+    Raises:
+        MissingDependencyError: networkx is not installed.
+    """
+    library = require("networkx", "dev", "exporting a graph to networkx")
+    exported = library.MultiDiGraph()
+    for triple in graph.live():
+        fact = graph.fact(triple)
+        assert fact is not None
+        subject, relation, obj = triple
+        exported.add_edge(
+            subject, obj, key=relation, relation=relation, since=fact.intervals[-1][0]
+        )
+    return exported

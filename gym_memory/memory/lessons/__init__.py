@@ -1,0 +1,1 @@
+"""What memories that learn from trial to trial share: traces, causes, abstractions."""

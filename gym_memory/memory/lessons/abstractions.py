@@ -1,0 +1,250 @@
+"""CLIN's memory generator and meta-memory by rules.
+
+Causes are written ``"open fridge" in the kitchen``, ``"go east" in the hall``, or
+``"examine ..."`` for a verb whatever it is done to. Effects are ``scoring``, another action in
+quotes, ``reaching the kitchen``, ``getting anywhere`` and ``staying in the game``.
+
+Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. An abstraction that is new stands on
+MAY or MAY NOT, or on the outer rung if the trial bore it out twice. Each later trial moves it
+one rung: outward if the trial bears it out again, back (and over to the other side) if the trial
+contradicts it, and not at all if the trial says nothing about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gym_memory.memory.lessons.causes import (
+    Act,
+    Needed,
+    idle_actions,
+    needed_acts,
+    read_acts,
+    vain_verbs,
+    verb_of,
+)
+from gym_memory.memory.roles.base import CausalAbstraction, Learnings
+from gym_memory.types import Outcome, Step, Task
+
+__all__ = ["ALIVE", "PROGRESS", "SCORING", "abstract_causes", "generalize_causes"]
+
+SCORING = "scoring"
+PROGRESS = "getting anywhere"
+ALIVE = "staying in the game"
+
+_RUNGS = (-2, -1, 1, 2)
+_MOST_USEFUL = 40
+_MOST_USELESS = 20
+_CAUSE = re.compile(r'"(?P<action>.*)"(?: in the (?P<where>.+))?')
+_LONGEST = 200
+_FEW = 2
+"""Episodes that must agree."""
+
+Key = tuple[str, str]
+"""(cause, effect)."""
+
+
+def abstract_causes(
+    trace: Sequence[Step],
+    outcome: Outcome,
+    previous: Sequence[Sequence[CausalAbstraction]],
+    task: Task,
+) -> list[CausalAbstraction]:
+    """The memory after a trial, from its trace and the memory before it.
+
+    What was needed stands first, in an order in which it can be done; at most 40 abstractions
+    that say what helps and 20 that say what does not.
+    """
+    acts = read_acts(trace, task)
+    needed = needed_acts(acts)
+    evidence = _evidence(acts, needed, outcome)
+    known = {(a.cause, a.effect): a for a in (previous[-1] if previous else ())}
+    rungs: dict[Key, int] = {}
+    for key in _merged(list(evidence), list(known)):
+        seen = evidence.get(key, 0)
+        if key not in known:
+            rungs[key] = max(-2, min(seen, 2))
+        else:
+            sign = seen or _contradiction(known[key], acts, needed)
+            rungs[key] = _moved(_rung(known[key]), sign)
+    told = [_abstraction(key, rung) for key, rung in rungs.items() if _says_something(key, rung)]
+    return _pruned(told)
+
+
+def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -> dict[Key, int]:
+    """What a trial bears out: how often, negative for what did not contribute."""
+    found: dict[Key, int] = {}
+    for act, effect in needed:
+        if act.reward > 0:
+            name = SCORING
+        elif act.moved:
+            name = f"reaching the {act.to}"
+        else:
+            name = _quoted(effect.action) if effect else SCORING
+        found.setdefault((_cause(act), name), 1)
+    if outcome.lost and acts:
+        found[_cause(acts[-1]), ALIVE] = -1
+    for act in acts:
+        key = (_cause(act), SCORING)
+        if act.reward < 0 and found.get(key, 0) <= 0:
+            found[key] = found.get(key, 0) - 1
+    for verb in vain_verbs(acts, needed):
+        found[_quoted(f"{verb} ..."), SCORING] = -1
+    for action, times in idle_actions(acts, needed).items():
+        found.setdefault((_quoted(action), PROGRESS), -times)
+    return found
+
+
+def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequence[Needed]) -> int:
+    """1 or -1 where the trial, which does not bear it out, speaks against it; else 0."""
+    pattern = _Pattern.of(known.cause)
+    done = [act for act in acts if pattern.matches(act)]
+    if known.effect == SCORING and known.necessary:
+        refuted = bool(done) and not any(act.reward > 0 for act in done)
+    elif known.effect == SCORING:
+        refuted = any(pattern.matches(item.act) for item in needed)
+    elif known.effect == PROGRESS:
+        needed_too = any(pattern.matches(item.act) for item in needed)
+        refuted = needed_too or any(act.told for act in done)
+    elif known.effect == ALIVE:
+        refuted = bool(done)
+    elif known.effect.startswith("reaching the "):
+        place = known.effect.removeprefix("reaching the ")
+        refuted = known.necessary and bool(done) and not any(act.to == place for act in done)
+    else:
+        needing = _Pattern.of(known.effect)
+        first = min((act.number for act in done), default=len(acts))
+        refuted = known.necessary and any(
+            needing.matches(act) and act.changed for act in acts[:first]
+        )
+    if not refuted:
+        return 0
+    return -1 if known.necessary else 1
+
+
+def _rung(known: CausalAbstraction) -> int:
+    return (2 if known.certain else 1) * (1 if known.necessary else -1)
+
+
+def _moved(rung: int, sign: int) -> int:
+    step = (sign > 0) - (sign < 0)
+    return _RUNGS[max(0, min(_RUNGS.index(rung) + step, len(_RUNGS) - 1))]
+
+
+def _says_something(key: Key, rung: int) -> bool:
+    """That an action may be necessary to get anywhere or to stay in the game says nothing."""
+    return rung < 0 or key[1] not in (PROGRESS, ALIVE)
+
+
+def _abstraction(key: Key, rung: int) -> CausalAbstraction:
+    return CausalAbstraction(*key, necessary=rung > 0, certain=abs(rung) > 1)
+
+
+def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
+    """All keys: the new in their order, each old one behind the one it stood behind before."""
+    order = list(new)
+    before: Key | None = None
+    for key in old:
+        if key not in order:
+            order.insert(order.index(before) + 1 if before else 0, key)
+        before = key
+    return order
+
+
+def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
+    """What helps, in order; then what does not, mistakes that ended the game first."""
+    useful = [a for a in told if a.necessary]
+    verbs = {a.cause for a in told if not a.necessary and a.cause.endswith(' ..."')}
+    useless = [
+        a
+        for a in told
+        if not a.necessary
+        and (a.effect == ALIVE or a.cause in verbs or _lifted(a.cause) not in verbs)
+    ]
+    useless.sort(key=lambda a: (a.effect != ALIVE, a.cause not in verbs, not a.certain))
+    return useful[:_MOST_USEFUL] + useless[:_MOST_USELESS]
+
+
+# --- meta-memory --------------------------------------------------------------------------------
+
+
+def generalize_causes(
+    archive: Sequence[Learnings], task: Task, same_task: bool
+) -> list[CausalAbstraction]:
+    """A memory to start with, from the best trials of other episodes.
+
+    For a new environment (``same_task``), each abstraction also counts in its general form, with
+    a verb in the place of an action. General forms are kept, particular ones only where two
+    episodes agree. For a new task in a known environment, what was learnt about the environment
+    is kept, points are not, and nothing is certain.
+
+    SHOULD and DOES NOT stand where at least two episodes, and half of all, agree.
+    """
+    votes: dict[Key, list[int]] = {}
+    for learnings in archive:
+        mine: dict[Key, int] = {}
+        for a in learnings.abstractions:
+            sign = 1 if a.necessary else -1
+            mine[a.cause, a.effect] = sign
+            general = (_lifted(a.cause), _lifted(a.effect))
+            if same_task and not a.effect.startswith("reaching "):
+                mine[general] = max(sign, mine.get(general, sign))
+        for key, sign in mine.items():
+            votes.setdefault(key, []).append(sign)
+    found = []
+    for key, signs in votes.items():
+        if same_task and len(signs) < _FEW and _lifted(key[0]) != key[0]:
+            continue
+        if not same_task and key[1] == SCORING:
+            continue
+        sure = same_task and len(signs) >= max(_FEW, len(archive) / 2)
+        rung = (2 if sure else 1) * (1 if sum(signs) >= 0 else -1)
+        if _says_something(key, rung):
+            found.append(_abstraction(key, rung))
+    helps = {a.cause for a in found if a.necessary}
+    return _pruned([a for a in found if a.necessary or a.cause not in helps])
+
+
+# --- causes as text -----------------------------------------------------------------------------
+
+
+class _Pattern(NamedTuple):
+    """What a cause in quotes stands for; an empty part matches anything, no action nothing."""
+
+    action: str | None
+    verb: str
+    where: str
+
+    @classmethod
+    def of(cls, cause: str) -> _Pattern:
+        found = _CAUSE.fullmatch(cause)
+        if found is None:
+            return cls(None, "", "")
+        action, where = found["action"], found["where"] or ""
+        verb = action.removesuffix(" ...") if action.endswith(" ...") else ""
+        return cls(action, verb, where)
+
+    def matches(self, act: Act) -> bool:
+        if self.action is None or (self.where and _plain(act.where) != self.where):
+            return False
+        return verb_of(act.action) == self.verb if self.verb else _plain(act.action) == self.action
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _quoted(action: str) -> str:
+    return f'"{_plain(action)}"'
+
+
+def _cause(act: Act) -> str:
+    return _quoted(act.action) + (f" in the {_plain(act.where)}" if act.where else "")
+
+
+def _lifted(text: str) -> str:
+    """A quoted action with only its verb; other text as it is."""
+    found = _CAUSE.fullmatch(text)
+    return _quoted(f"{verb_of(found['action'])} ...") if found else text

@@ -1,0 +1,300 @@
+"""Causes by rules: what a trace says about which action brought what about.
+
+The trace is read into :class:`Act` records, from which two questions are answered: what was
+needed for the points that were made, and what was of no use. CLIN's memory
+generator and Reflexion's plan, as far as rules play them, are made of these answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract.base import apply
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.places import current_place
+from gym_memory.memory.roles import rules
+from gym_memory.types import Step, Task
+
+__all__ = ["Act", "Needed", "idle_actions", "needed_acts", "plan_of", "read_acts", "vain_verbs"]
+__all__ += ["verb_of"]
+
+_PREPOSITIONS = re.compile(
+    r"\s+(?:with|from|into|onto|in|on|to|at|under|using|behind|over|through)\s+"
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|some|my)\s+")
+_INFORMATIVE = 4.0
+"""Importance, of 10, from which an answer counts as news although the world did not change."""
+_KINDS = 3
+"""Different things on which a verb had no effect before the verb is blamed."""
+
+
+class Situation(NamedTuple):
+    """What can be compared of two moments of a trial."""
+
+    place: str
+    inventory: str
+    valid: frozenset[str]
+
+
+class Act(NamedTuple):
+    """One action of a trial and what came of it.
+
+    Attributes:
+        number: Its place in the trial, from 0.
+        action: The action.
+        reward: Its reward.
+        changed: Whether inventory, place, valid actions or score changed, or the game ended.
+            Where valid actions are not listed, a text that was not heard before counts too.
+        told: Whether it brought news: a place seen first, something read, an important text.
+        before: The situation before it.
+        after: The situation after it.
+    """
+
+    number: int
+    action: str
+    reward: float
+    changed: bool
+    told: bool
+    before: Situation
+    after: Situation
+
+    @property
+    def where(self) -> str:
+        """The place it was done in; empty when unknown."""
+        return self.before.place
+
+    @property
+    def to(self) -> str:
+        """The place it led to; empty when unknown."""
+        return self.after.place
+
+    @property
+    def moved(self) -> bool:
+        """Whether it led from one place to another."""
+        return self.where != self.to and bool(self.where and self.to)
+
+    @property
+    def things(self) -> list[str]:
+        """What the action names, the thing acted on first."""
+        return things_of(self.action)
+
+
+class Needed(NamedTuple):
+    """An act and what it was needed for.
+
+    Attributes:
+        act: The act.
+        effect: The act that needed it; None where it scored itself.
+    """
+
+    act: Act
+    effect: Act | None
+
+
+def things_of(action: str) -> list[str]:
+    """The things that a command names.
+
+    >>> things_of("slice the red onion with knife")
+    ['red onion', 'knife']
+    """
+    _, _, rest = action.lower().partition(" ")
+    parts = (_ARTICLE.sub("", part.strip()) for part in _PREPOSITIONS.split(rest))
+    return [part for part in parts if part]
+
+
+def verb_of(action: str) -> str:
+    """The first word of a command."""
+    return action.lower().partition(" ")[0]
+
+
+def read_acts(trace: Sequence[Step], task: Task) -> list[Act]:
+    """The acts of a trial, oldest first.
+
+    Places come from the dialect's extraction rules; where these know none, they stay empty.
+    """
+    extractor, graph = get_extractor(task.dialect), TemporalGraph()
+    acts: list[Act] = []
+    heard: set[str] = set()
+    visited: set[str] = set()
+    before: Situation | None = None
+    for t, step in enumerate(trace):
+        apply(extractor.extract(step, graph, task), graph, t)
+        after = Situation(current_place(graph) or "", step.inventory, frozenset(step.valid_actions))
+        fresh = step.text not in heard
+        if step.action and before is not None:
+            changed = bool(step.done or step.reward or after != before)
+            told = after.place not in visited or (
+                fresh and rules.importance(step.text, task) >= _INFORMATIVE
+            )
+            changed = changed or (fresh and not after.valid)
+            acts.append(Act(len(acts), step.action, step.reward, changed, told, before, after))
+        heard.add(step.text)
+        visited.add(after.place)
+        before = after
+    return acts
+
+
+# --- what was needed ----------------------------------------------------------------------------
+
+
+def needed_acts(acts: Sequence[Act]) -> list[Needed]:
+    """The acts that the points of a trial rest on, in order: a backward slice.
+
+    A rewarded act is needed. So is what made a needed act possible: the act after which it first
+    was a valid action in that place, and for every thing that it names the latest act before
+    that which changed something about the thing. So are the ways between the places of all of
+    these, as short as the trial knows them. What was undone in between is thus left out.
+    """
+    effects: dict[int, Act | None] = {act.number: None for act in acts if act.reward > 0}
+    todo = sorted(effects)
+    while todo:
+        while todo:
+            act = acts[todo.pop()]
+            for index in _premises(acts, act):
+                if index not in effects:
+                    effects[index] = act
+                    todo.append(index)
+        for move in _ways(acts, sorted(effects)):
+            if move.number not in effects:
+                effects[move.number] = None
+                todo.append(move.number)
+    return [Needed(acts[index], effects[index]) for index in sorted(effects)]
+
+
+def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
+    """Earlier acts without which this one could not have been done."""
+    end = act.number
+    for earlier in acts[: act.number]:
+        if earlier.where == act.where and act.action in earlier.before.valid:
+            end = earlier.number
+            break
+    opener = acts[end - 1] if end else act
+    if opener.before.valid and not opener.moved and act.action not in opener.before.valid:
+        settled = _settled(acts[:end], opener.things[0]) if opener.things else None
+        yield (settled or opener).number
+    for thing in act.things:
+        settled = _settled(acts[:end], thing)
+        if settled is not None:
+            yield settled.number
+
+
+def _settled(acts: Sequence[Act], thing: str) -> Act | None:
+    """The latest act that changed something about the thing and was not in vain.
+
+    What was put away and taken again, or closed and opened again, is as it was before, unless
+    it earned points.
+    """
+    chain = [a for a in acts if a.things[:1] == [thing] and a.changed and not a.moved]
+    states = ["held" if thing in a.after.inventory.lower() else a.action for a in chain]
+    last = len(chain) - 1
+    while last > 0:
+        alike = [n for n in range(last) if states[n] == states[last]]
+        if not alike or alike[-1] == last - 1:
+            break
+        if any(a.reward > 0 for a in chain[alike[-1] + 1 : last + 1]):
+            break
+        last = alike[-1]
+    return chain[last] if chain else None
+
+
+def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
+    """Moves between the places of some acts, in their order, each by the shortest known way."""
+    if not acts:
+        return
+    roads: dict[str, list[Act]] = {}
+    known: set[tuple[str, str]] = set()
+    for act in acts:
+        if act.moved and (act.where, act.to) not in known:
+            known.add((act.where, act.to))
+            roads.setdefault(act.where, []).append(act)
+    here = acts[0].where
+    for index in indices:
+        act = acts[index]
+        if not act.moved:
+            yield from _way(roads, here, act.where)
+            here = act.to
+
+
+def _way(roads: dict[str, list[Act]], start: str, goal: str) -> list[Act]:
+    """The shortest known way; empty where none is known or needed."""
+    came: dict[str, Act | None] = {start: None}
+    queue = deque([start])
+    while queue and goal not in came:
+        for road in roads.get(queue.popleft(), ()):
+            if road.to not in came:
+                came[road.to] = road
+                queue.append(road.to)
+    way: list[Act] = []
+    step = came.get(goal)
+    while step is not None:
+        way.append(step)
+        step = came[step.where]
+    return way[::-1]
+
+
+def plan_of(acts: Sequence[Act]) -> list[str]:
+    """The actions to repeat, in order, moves included: the shortest trial with the same points."""
+    kept = [item.act for item in needed_acts(acts) if not item.act.moved]
+    if not kept:
+        return []
+    roads: dict[str, list[Act]] = {}
+    for act in acts:
+        if act.moved:
+            roads.setdefault(act.where, []).append(act)
+    plan, here = [], acts[0].where
+    for act in kept:
+        plan += [move.action for move in _way(roads, here, act.where)]
+        plan.append(act.action)
+        here = act.to
+    return plan
+
+
+# --- what was of no use -------------------------------------------------------------------------
+
+
+def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
+    """Actions that changed nothing or were undone, and how often, in order of appearance.
+
+    Undone is what happened in a circle: a stretch of acts without points after which place,
+    inventory and valid actions are what they were before. Moves are not blamed, for going back
+    is part of looking around, nor is anything undone in a trial without points, where nothing
+    shows what is of use. What brought news or was needed elsewhere in the trial is not blamed.
+    """
+    useful = {item.act.action for item in needed}
+    useful.update(act.action for act in acts if act.told or act.moved)
+    scored = any(act.reward > 0 for act in acts)
+    first: dict[Situation, int] = {}
+    vain: set[int] = set()
+    for act in acts:
+        if not act.changed:
+            vain.add(act.number)
+        first.setdefault(act.before, act.number)
+        if act.reward:
+            first = {}
+        elif act.after.valid and scored:
+            vain.update(range(first.get(act.after, len(acts)), act.number + 1))
+    times: dict[str, int] = {}
+    for number in sorted(vain):
+        action = acts[number].action
+        if action not in useful:
+            times[action] = times.get(action, 0) + 1
+    return times
+
+
+def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
+    """Verbs that were tried on at least three different things, and nothing came of it.
+
+    No point rests on them, no news and no move came of them. A trial without points blames
+    nothing, for there nothing could show what is of use.
+    """
+    useful = {verb_of(item.act.action) for item in needed}
+    useful.update(verb_of(act.action) for act in acts if act.moved or act.told)
+    tried: dict[str, set[str]] = {}
+    for act in acts:
+        tried.setdefault(verb_of(act.action), set()).add(act.action)
+    vain = [v for v, actions in tried.items() if len(actions) >= _KINDS and v not in useful]
+    return vain if any(item.act.reward > 0 for item in needed) else []

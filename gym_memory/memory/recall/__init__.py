@@ -1,0 +1,1 @@
+"""Recall: which facts and episodes matter now, and their text within a budget."""

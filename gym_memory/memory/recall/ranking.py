@@ -1,0 +1,239 @@
+"""Structural recall: the facts that matter here and now, found without any encoder.
+
+What is ranked, most useful first:
+
+1. the agent's place: what is in it, its ways, doors and exits; the inventory;
+2. the ways to and around the places that the policy's focus names; what the focus, the task and
+   the valid actions name, with where that is; what was read (recipes, notes, uses: every fact
+   that is neither a place nor a state nor a way), latest first, with the things it is about;
+3. exits of all known places that nobody took (Algorithm 3), nearest first;
+4. the map, nearest first: ways and doors. Of the two directions of a way only the one that
+   leads away from the agent is given;
+5. the contents of the other places, nearest first; then everything else, latest first;
+6. exits that were taken, which the map implies.
+
+A page of 1,000 tokens holds about 150 facts, so a game of 200 facts is already cut, and the
+order decides what a policy can know. Parts 2 to 4 may take only a share of what is left when
+their turn comes, so that a talkative world does not drown the map, nor a large map the things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gym_memory.memory.graph.places import current_place
+from gym_memory.memory.recall.render import Block, Page, fact_block
+from gym_memory.memory.recall.structural import Answer, StructuralIndex, View
+from gym_memory.memory.schema import (
+    INVENTORY,
+    OPPOSITE,
+    PLAYER,
+    VERBATIM,
+    direction_of,
+    way_relation,
+)
+from gym_memory.types import Cue, Triple
+
+__all__ = ["put_unexplored", "rank"]
+
+
+def rank(index: StructuralIndex, cue: Cue, page: Page, *, exploration: bool = True) -> int:
+    """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
+
+    Args:
+        index: The index of the graph.
+        cue: The situation.
+        page: What to fill; what is on it already stays.
+        exploration: Whether to point out exits that nobody took.
+
+    Returns:
+        How many of the facts on the page are about the situation and the plan (parts 1 and 2 of
+        the module's list), which is what an episodic search starts from.
+    """
+    index.sync()
+    question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left)
+    answer = index.answer
+    if answer is not None and answer.question == question and not page.triples:
+        page.become(answer.page)
+        return answer.relevant
+    empty = not page.triples
+    relevant = _Ranking(index, page).fill(cue, exploration=exploration)
+    if empty:
+        index.answer = Answer(question, page.copy(), relevant)
+    return relevant
+
+
+def put_unexplored(index: StructuralIndex, page: Page) -> None:
+    """Add the exits of all known places that nobody took, nearest first (Algorithm 3)."""
+    index.sync()
+    here = current_place(index.graph)
+    if here is not None:
+        _Ranking(index, page).put(index.unexplored(index.view(here)))
+
+
+class _Ranking:
+    """One answer: fills a page."""
+
+    __slots__ = ("cards", "entered", "index", "page", "shown", "ways")
+
+    def __init__(self, index: StructuralIndex, page: Page):
+        self.index, self.page, self.cards = index, page, index.cards
+        self.shown: set[str] = set()
+        self.entered: set[str] = set()
+        self.ways: dict[Triple, None] = {}  # those shown before the map's turn
+
+    def fill(self, cue: Cue, *, exploration: bool) -> int:
+        """The parts in their order."""
+        index, page = self.index, self.page
+        here = current_place(index.graph)
+        view = index.view(here if here is not None else "")
+        ways = view.ways()
+        self.show(PLAYER)
+        if here is not None:
+            self.show(here)
+            self.show_inside(here)
+            place = index.place(here)
+            self.put((place.unexplored if exploration else place.exits,))
+            self.put((next(ways)[1],))
+            self.show_doors(here)
+        self.show_inside(INVENTORY)
+        self.show_ways_to(cue.focus, here)
+        self.show_named(cue)
+        self.show_knowledge(keep=page.left // 3)
+        relevant = len(page.triples)
+        unexplored = index.unexplored(view) if exploration else iter(())
+        if here is not None and exploration and index.place(here).unexplored.triples:
+            next(unexplored)
+        self.put(unexplored, keep=page.left * 3 // 4)
+        self.show_map(ways, keep=page.left // 2)
+        self.show_places(view)
+        self.show_rest(view)
+        self.put(unexplored)
+        self.show_map(ways)
+        self.put(index.place(name).exits for name in view if exploration or name != here)
+        return relevant
+
+    def put(self, blocks: Iterable[Block], keep: int = 0) -> None:
+        """Blocks that belong to no card, as long as more than ``keep`` characters are left."""
+        page = self.page
+        for block in blocks:
+            page.put(block)
+            if page.left <= keep or page.full:
+                return
+
+    def show(self, entity: str) -> None:
+        """What is known of an entity itself, once."""
+        if entity not in self.shown:
+            self.shown.add(entity)
+            self.page.put((self.cards.get(entity) or self.index.card(entity)).own)
+
+    def show_inside(self, entity: str) -> None:
+        """What is in or on an entity, and so on inwards."""
+        if entity in self.entered:
+            return
+        self.entered.add(entity)
+        for name in (self.cards.get(entity) or self.index.card(entity)).held:
+            card = self.cards.get(name) or self.index.card(name)
+            if name not in self.shown:
+                self.shown.add(name)
+                self.page.put(card.own)
+            if card.held:
+                self.show_inside(name)
+
+    def show_where(self, entity: str) -> None:
+        """An entity and what it is in or on, and so on outwards."""
+        while entity not in self.shown:
+            self.show(entity)
+            fact = self.index.graph.value(entity, "location")
+            if fact is None:
+                return
+            entity = fact.object
+
+    def show_named(self, cue: Cue) -> None:
+        """What the plan and the task name, with its contents, then what can be acted on."""
+        names = self.index.entities_in
+        for text in (cue.focus, cue.task):
+            for name in names(text):
+                self.show_where(name)
+                self.show_inside(name)
+        for action in cue.valid_actions:
+            for name in names(action):
+                if name not in self.shown:
+                    self.show_where(name)
+
+    def show_ways_to(self, plan: str, here: str | None) -> None:
+        """The way to every place that the plan names, and the ways around it."""
+        index = self.index
+        for name in index.entities_in(plan):
+            if name not in index.mapped or name == here:
+                continue
+            facts, place = [], here
+            for direction, following in (here and index.graph.shortest_path(here, name)) or ():
+                facts.append(index.place(place or "").ways[direction])
+                place = following
+            facts += index.place(name).ways.values()
+            self.put_ways(facts)
+
+    def put_ways(self, facts: Iterable[Triple]) -> None:
+        """Ways that were not shown yet, in this or the other direction."""
+        fresh: dict[Triple, None] = {}
+        for subject, relation, obj in facts:
+            back = way_relation(OPPOSITE[direction_of(relation) or ""])
+            told = {Triple(subject, relation, obj), Triple(obj, back, subject)}
+            if told.isdisjoint(self.ways) and told.isdisjoint(fresh):
+                fresh[Triple(subject, relation, obj)] = None
+        self.ways.update(fresh)
+        self.page.put(fact_block(fresh))
+
+    def show_knowledge(self, keep: int) -> None:
+        """What was read, latest first, and the things that it is about."""
+        for subject, relation, obj in reversed(self.index.knowledge):
+            if self.page.left <= keep or self.page.full:
+                return
+            self.show_where(subject)
+            if relation not in VERBATIM:
+                self.show_where(obj)
+
+    def show_doors(self, place: str) -> None:
+        """Doors of a place and their states."""
+        doors = self.index.place(place).doors
+        if doors.triples:
+            self.page.put(doors)
+            for _, _, door in doors.triples:
+                self.show(door)
+
+    def show_map(self, ways: Iterator[tuple[str, Block]], keep: int = 0) -> None:
+        """Ways and doors, place by place."""
+        page = self.page
+        for place, block in ways:
+            if self.ways:
+                self.put_ways(block.triples)
+            else:
+                page.put(block)
+            self.show_doors(place)
+            if page.left <= keep or page.full:
+                return
+
+    def show_places(self, view: View) -> None:
+        """The places with what is in them, nearest first."""
+        for name in view:
+            if self.page.full:
+                return
+            self.show(name)
+            self.show_inside(name)
+
+    def show_rest(self, view: View) -> None:
+        """Everything else, latest first: things without a place, places without a way to them."""
+        index, page = self.index, self.page
+        if page.full:
+            return
+        if index.subjects.keys() - self.shown:
+            for subject in reversed(index.subjects):
+                self.show(subject)
+                if page.full:
+                    return
+        for name in [name for name in index.mapped if not view.reached(name)]:
+            if page.full:
+                return
+            place = index.place(name)
+            self.put((fact_block(place.ways.values()), place.doors, place.exits))

@@ -1,0 +1,182 @@
+"""Rendering: facts and observations as text within a token budget.
+
+One line an entity, all of its facts on it, which costs a third fewer tokens than a triple a
+line and reads like notes::
+
+    fridge: is in kitchen; is closed
+    kitchen: has unexplored exit north
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from gym_memory.memory.base import check_budget
+from gym_memory.memory.records.episodes import Episode
+from gym_memory.tokens import CHARS_PER_TOKEN
+from gym_memory.types import Triple
+
+__all__ = ["Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
+__all__ += ["render_facts"]
+
+_ENOUGH_MISSES = 4
+_WORTH_SHOWING = 40
+"""Fewest characters of an observation that are worth showing."""
+
+
+class Block(NamedTuple):
+    """Facts that are shown together, and the text that says them."""
+
+    triples: tuple[Triple, ...]
+    text: str
+
+
+def render_facts(triples: Iterable[Triple]) -> str:
+    """The text of facts: one line for neighbours of one subject.
+
+    >>> print(render_facts([Triple("hall", "is east of", "lobby"), Triple("key", "is in", "hall")]))
+    hall: is east of lobby
+    key: is in hall
+    """
+    return "\n".join(
+        [
+            f"{subject}: " + "; ".join([f"{relation} {obj}" for _, relation, obj in facts])
+            for subject, facts in groupby(triples, key=itemgetter(0))
+        ]
+    )
+
+
+def fact_block(triples: Iterable[Triple]) -> Block:
+    """The block of some facts.
+
+    >>> fact_block([Triple("fridge", "is in", "kitchen"), Triple("fridge", "is", "closed")]).text
+    'fridge: is in kitchen; is closed'
+    """
+    kept = tuple(triples)
+    return Block(kept, render_facts(kept))
+
+
+class Page:
+    """Texts and facts chosen so far, and the characters that are left.
+
+    Args:
+        budget: Tokens to fill, >= 0.
+    """
+
+    __slots__ = ("_misses", "_subject", "left", "lines", "triples")
+
+    def __init__(self, budget: int):
+        self.left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        self.lines: list[str] = []
+        self.triples: list[Triple] = []
+        self._subject = ""
+        self._misses = 0
+
+    def become(self, other: Page) -> None:
+        """Show what another page shows."""
+        self.left, self._subject, self._misses = other.left, other._subject, other._misses
+        self.lines, self.triples = other.lines.copy(), other.triples.copy()
+
+    def copy(self) -> Page:
+        """An independent page that shows the same."""
+        twin = Page(0)
+        twin.become(self)
+        return twin
+
+    @property
+    def full(self) -> bool:
+        """Whether trying further is a waste of time."""
+        return self._misses >= _ENOUGH_MISSES
+
+    def put(self, block: Block) -> bool:
+        """Add a block if it fits, on the last line where that has the same subject."""
+        triples, text = block
+        if not triples:
+            return True
+        subject = triples[0][0]
+        merged = subject == self._subject
+        size = len(text) + (1 - len(subject) if merged else 1)
+        if size > self.left:
+            self._miss(triples)
+            return False
+        if merged:
+            self.lines[-1] += ";" + text[len(subject) + 1 :]
+        else:
+            self.lines.append(text)
+        self._subject = triples[-1][0]
+        self.left -= size
+        self.triples += triples
+        return True
+
+    def _miss(self, triples: tuple[Triple, ...]) -> None:
+        """Note that a block did not fit; of the first one, show the facts that do."""
+        self._misses += 1
+        if self._misses == 1:
+            for count in range(len(triples) - 1, 0, -1):
+                part = fact_block(triples[:count])
+                if len(part.text) < self.left:
+                    self.put(part)
+                    return
+
+    def text(self) -> str:
+        """The lines."""
+        return "\n".join(self.lines)
+
+
+def fit_facts(triples: Iterable[Triple], budget: int) -> tuple[str, tuple[Triple, ...]]:
+    """Render the first of ``triples`` that fit, neighbours of one subject on one line.
+
+    Returns:
+        The text, at most ``budget`` tokens, and the facts in it.
+    """
+    page = Page(budget)
+    for _, group in groupby(triples, key=itemgetter(0)):
+        page.put(fact_block(group))
+        if page.full:
+            break
+    return page.text(), tuple(page.triples)
+
+
+def render_episode(episode: Episode) -> str:
+    """One observation after its step and the action that led to it, without empty lines."""
+    return _head(episode) + _body(episode)
+
+
+def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
+    """Render the first of ``episodes`` that fit; the one that no longer does is cut.
+
+    Args:
+        episodes: Observations, most relevant first.
+        left: Characters that may be used.
+
+    Returns:
+        The text, at most ``left`` characters, and the observations as far as they are in it.
+    """
+    lines: list[str] = []
+    shown: list[str] = []
+    for episode in episodes:
+        head, body = _head(episode), _body(episode)
+        room = left - len(head)
+        if room < min(len(body), _WORTH_SHOWING):
+            break
+        lines.append(head + body[:room])
+        shown.append(body[:room])
+        left -= len(lines[-1]) + 1
+    return "\n".join(lines), tuple(shown)
+
+
+def _head(episode: Episode) -> str:
+    return f"[step {episode.t}] > {episode.action}\n" if episode.action else f"[step {episode.t}]\n"
+
+
+def _body(episode: Episode) -> str:
+    return _without_empty_lines(episode.text)
+
+
+@lru_cache(maxsize=1024)
+def _without_empty_lines(text: str) -> str:
+    return "\n".join([line for line in text.splitlines() if line.strip()])

@@ -1,0 +1,157 @@
+"""Semantic search: AriGraph's Algorithm 2 over the embeddings of the live facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gym_memory.memory.encoders import Encoder
+from gym_memory.memory.encoders.vectors import VectorIndex
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.timeline import Event
+from gym_memory.memory.schema import VERBATIM
+from gym_memory.types import Triple
+
+__all__ = ["SemanticIndex"]
+
+
+class SemanticIndex:
+    """Embeddings of the live facts of a graph, and the answers to what was asked of them.
+
+    The index follows the graph's events. A fact is encoded once, new ones in one batch. The
+    answer to a query text is kept until a fact in it ends, or one begins that comes as close as
+    its last; so a step searches again only for what it changed.
+
+    Args:
+        graph: The graph to follow; may be restored, not replaced.
+        encoder: Encodes ``subject, relation, object`` and the queries.
+        width: Facts retrieved for one query text, the paper's w, >= 1.
+        threshold: Least similarity of a retrieved fact; None for any, as in the paper.
+    """
+
+    def __init__(
+        self,
+        graph: TemporalGraph,
+        encoder: Encoder,
+        width: int = 6,
+        threshold: float | None = None,
+    ):
+        self.graph, self.encoder = graph, encoder
+        self.width, self.threshold = width, threshold
+        self._reset()
+
+    def _reset(self) -> None:
+        self._taken = 0
+        self._last: Event | None = None
+        self._vectors = VectorIndex(self.encoder.dim)
+        self._ids: dict[Triple, int] = {}  # the graph's own: equal histories, equal ids
+        self._facts: dict[int, Triple] = {}
+        # Kept answers: query texts have numbers, ``_asked`` holds those with an answer.
+        self._numbers: dict[str, int] = {}
+        self._answers: dict[int, list[tuple[int, float]]] = {}
+        self._asked = VectorIndex(self.encoder.dim)
+        self._least = np.empty(16, dtype=np.float32)
+        self._answered_by: dict[int, set[int]] = {}
+
+    # ------------------------------------------------------------ following the graph
+
+    def _sync(self) -> None:
+        """Take in what the graph changed since the last call; start over if it went back."""
+        events = self.graph.events
+        if self._taken and (len(events) < self._taken or events[self._taken - 1] is not self._last):
+            self._reset()
+        if len(events) == self._taken:
+            return
+        new: dict[Triple, None] = {}
+        for event in events[self._taken :]:
+            triple, ended = event[1], bool(event[2])
+            if not ended:
+                new[triple] = None
+                continue
+            new.pop(triple, None)
+            id = self._ids.get(triple, -1)
+            if self._vectors.remove(id):
+                for number in self._answered_by.pop(id, ()):
+                    self._forget(number)
+        self._taken, self._last = len(events), events[-1]
+        if new:
+            self._add(list(new))
+
+    def _add(self, facts: list[Triple]) -> None:
+        vectors = self.encoder.encode([str(fact) for fact in facts])
+        ids = []
+        for triple in facts:
+            fact = self.graph.fact(triple)
+            assert fact is not None
+            self._ids[triple], self._facts[fact.id] = fact.id, triple
+            ids.append(fact.id)
+        self._vectors.add(ids, vectors)
+        asked = self._asked.ids
+        close = (self._asked.similarities(vectors) >= self._least[asked]).any(axis=0)
+        for number in asked[close].tolist():
+            self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        self._asked.remove(number)
+        self._answers.pop(number, None)
+
+    # ------------------------------------------------------------ EmbedAndRetrieve
+
+    def _retrieve(self, texts: Sequence[str]) -> list[list[tuple[int, float]]]:
+        """For each text the ``width`` most similar facts as (id, similarity), best first."""
+        numbers = [self._numbers.setdefault(text, len(self._numbers)) for text in texts]
+        new = [at for at, number in enumerate(numbers) if number not in self._answers]
+        if new:
+            vectors = self.encoder.encode([texts[at] for at in new])
+            found = self._vectors.search(vectors, self.width, self.threshold)
+            while len(self._least) < len(self._numbers):
+                self._least = np.concatenate([self._least, np.empty_like(self._least)])
+            for at, edges in zip(new, found, strict=True):
+                number = numbers[at]
+                self._answers[number] = edges
+                full = len(edges) == self.width
+                floor = -1.0 if self.threshold is None else self.threshold
+                self._least[number] = edges[-1][1] - 1e-6 if full else floor
+                for id, _ in edges:
+                    self._answered_by.setdefault(id, set()).add(number)
+            self._asked.add([numbers[at] for at in new], vectors)
+        return [self._answers[number] for number in numbers]
+
+    # ------------------------------------------------------------ Algorithm 2
+
+    def search(self, queries: Sequence[tuple[str, int]]) -> list[tuple[Triple, float]]:
+        """The union of Algorithm 2 over all ``queries``.
+
+        The searches run together. A vertex is queried once, with the largest depth that any
+        search leaves it: querying it again, as the paper's pseudo code may, retrieves the same
+        edges and leads no further.
+
+        Args:
+            queries: Pairs of a search text and its depth d, >= 0.
+
+        Returns:
+            Pairs (fact, its highest similarity to a text that retrieved it), best first; of
+            equal ones the fact that was known first.
+        """
+        self._sync()
+        left: dict[str, int] = {}
+        for text, depth in queries:
+            left[text] = max(left.get(text, 0), depth)
+        found: dict[int, float] = {}
+        for depth in range(max(left.values(), default=0), 0, -1):
+            texts = [text for text, remaining in left.items() if remaining == depth]
+            reached: dict[int, None] = {}
+            for edges in self._retrieve(texts):
+                for id, similarity in edges:
+                    reached[id] = None
+                    if similarity > found.get(id, -2.0):
+                        found[id] = similarity
+            for id in reached:
+                subject, relation, obj = self._facts[id]
+                if left.get(subject, -1) < depth - 1:
+                    left[subject] = depth - 1
+                if relation not in VERBATIM and left.get(obj, -1) < depth - 1:
+                    left[obj] = depth - 1
+        ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        return [(self._facts[id], similarity) for id, similarity in ranked]

@@ -1,0 +1,1 @@
+"""What is kept: episodes, streams of records, and the durable store."""

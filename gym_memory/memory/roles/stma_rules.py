@@ -1,0 +1,194 @@
+"""What STMA gives to a language model, by rules: summariser, relation retriever, aggregator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.places import EXIT, current_place
+from gym_memory.memory.roles.notes import ACTIONS, GOALS, Notes, read_account, section, sections
+from gym_memory.memory.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    VERBATIM,
+    direction_of,
+    door_relation,
+)
+from gym_memory.tokens import CHARS_PER_TOKEN
+from gym_memory.types import Step, Task, Triple
+
+__all__ = ["BeliefNotes", "describe", "relations"]
+
+_ACTIONS_KEPT = 25
+_LONGEST_ACTION = 80
+_LONGEST_GOAL = 200
+_MOST_LINES = 6
+"""Straight lines of places that a description tells at most."""
+_DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
+
+
+class BeliefNotes:
+    """The summariser: completed actions, places and things, active goals, what was read.
+
+    The belief so far covers all but the last step of the trace, so only that one is taken in;
+    without a belief so far the whole trace is.
+
+    Args:
+        size: Tokens that the belief may take.
+    """
+
+    def __init__(self, size: int):
+        self._room = size * CHARS_PER_TOKEN
+
+    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
+        """The new temporal belief."""
+        notes = Notes(previous)
+        done = sections(previous)[ACTIONS]
+        for step in trace[-1:] if previous else trace:
+            before = current_place(notes.graph)
+            notes.take(step, task)
+            after = current_place(notes.graph)
+            if step.action:
+                action = " ".join(step.action.split())[:_LONGEST_ACTION]
+                moved = f" ({before} to {after})" if before and after != before else ""
+                done.append(f"{step.t}. {action}{moved}")
+        goals = section(GOALS, _goals(notes.graph, task), self._room // 4)
+        acts = section(ACTIONS, done[-_ACTIONS_KEPT:], self._room // 4)
+        return goals + acts + notes.text(self._room - len(goals) - len(acts))
+
+
+def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
+    """What remains of a recipe to be done; without one, the task."""
+    needed = [fact.object for fact in graph.outgoing("recipe") if fact.relation == "requires"]
+    for thing in needed:
+        if Triple(thing, "is", "consumed") in graph:
+            continue
+        place = graph.value(thing, "location")
+        if place is None:
+            yield f"- find {thing}"
+        elif place.object != INVENTORY:
+            yield f"- take {thing} from {place.object}"
+        for fact in graph.outgoing(thing):
+            if fact.relation == "needs to be" and Triple(thing, "is", fact.object) not in graph:
+                yield f"- have {thing} {fact.object}"
+    yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_LONGEST_GOAL]}"
+
+
+def relations(belief: str, task: Task) -> list[Triple]:
+    """The relation retriever: all facts that the belief states, the latest of each slot.
+
+    Other than the paper's it takes what is not spatial too (states, what a recipe requires). A
+    belief that is a transcript of the history buffer is read with the rules of the task's dialect.
+    """
+    return read_account(belief, task)
+
+
+def describe(triples: Sequence[Triple], task: Task) -> str:
+    """The relation aggregator: a subgraph as prose, every triple in it and what follows from them.
+
+    What follows is that directions are transitive: places in a straight line are told as a line,
+    with how its ends lie to each other.
+
+    >>> row = [Triple("b", "is west of", "a"), Triple("c", "is west of", "b")]
+    >>> print(describe(row, Task("", "")))
+    From a, west leads to b. From b, west leads to c. From west to east lie c, b, a: a is east of c.
+    """
+    return " ".join(_Description(triples).sentences())
+
+
+class _Description:
+    """Triples sorted by what they tell."""
+
+    def __init__(self, triples: Iterable[Triple]):
+        self.here = ""
+        self.ways: dict[str, dict[str, str]] = {}
+        self.back: dict[str, dict[str, str]] = {}
+        self.exits: dict[str, list[str]] = {}
+        self.doors: dict[str, dict[str, str]] = {}
+        self.states: dict[str, list[str]] = {}
+        self.inside: dict[tuple[str, str], list[str]] = {}
+        self.rest: dict[tuple[str, str], list[str]] = {}
+        for subject, relation, obj in triples:
+            direction, door = direction_of(relation), _DOORS.get(relation)
+            if direction is not None:
+                self.ways.setdefault(obj, {})[direction] = subject
+                self.back.setdefault(subject, {})[OPPOSITE[direction]] = obj
+            elif door is not None:
+                self.doors.setdefault(subject, {})[door] = obj
+            elif relation == EXIT:
+                self.exits.setdefault(subject, []).append(obj)
+            elif subject == PLAYER and relation == "is in":
+                self.here = obj
+            elif relation in LOCATIONS:
+                self.inside.setdefault((relation, obj), []).append(subject)
+            elif relation == "is":
+                self.states.setdefault(subject, []).append(obj)
+            else:
+                self.rest.setdefault((subject, relation), []).append(obj)
+
+    def sentences(self) -> Iterator[str]:
+        """The map, what is where, everything else, and what follows."""
+        told: set[str] = set()
+        if self.here:
+            yield f"You are in {self.here}."
+        for place in dict.fromkeys((*self.ways, *self.exits, *self.doors)):
+            yield f"From {place}, {'; '.join(self._leads(place, told))}."
+        for (relation, holder), things in self.inside.items():
+            listed = ", ".join(self._named(thing, told) for thing in things)
+            where = relation.removeprefix("is ").capitalize()
+            yield f"You hold {listed}." if holder == INVENTORY else f"{where} {holder}: {listed}."
+        for thing, states in self.states.items():
+            if thing not in told:
+                yield f"{thing} is {' and '.join(states)}."
+        for (subject, relation), objects in self.rest.items():
+            quoted = relation in VERBATIM
+            listed = ", ".join([f'"{obj}"' for obj in objects] if quoted else objects)
+            yield f"{subject} {relation} {listed}."
+        for direction, line in list(self._lines())[:_MOST_LINES]:
+            yield (
+                f"From {OPPOSITE[direction]} to {direction} lie {', '.join(line)}: "
+                f"{line[-1]} is {direction} of {line[0]}."
+            )
+
+    def _leads(self, place: str, told: set[str]) -> Iterator[str]:
+        doors = self.doors.get(place, {})
+        ways = self.ways.get(place, {})
+        for direction, other in ways.items():
+            door = doors.get(direction)
+            through = f" through {self._named(door, told)}" if door else ""
+            yield f"{direction} leads to {other}{through}"
+        exits = self.exits.get(place, [])
+        for direction in dict.fromkeys((*exits, *(d for d in doors if d not in ways))):
+            door = doors.get(direction)
+            through = f" with {self._named(door, told)}" if door else ""
+            back = self.back.get(place, {}).get(direction)
+            if back is not None:
+                yield f"{direction} leads back to {back}{through}"
+            else:
+                yield f"there is an exit {direction}{through}"
+
+    def _named(self, thing: str, told: set[str]) -> str:
+        """A thing with its states in brackets."""
+        told.add(thing)
+        states = self.states.get(thing)
+        return f"{thing} ({', '.join(states)})" if states else thing
+
+    def _lines(self) -> Iterator[tuple[str, list[str]]]:
+        """Straight lines of at least three places, each once."""
+        ways: dict[tuple[str, str], str] = {}
+        for place, leads in self.ways.items():
+            for direction, other in leads.items():
+                ways[place, direction] = other
+                ways.setdefault((other, OPPOSITE[direction]), place)
+        for direction in DIRECTIONS:
+            if direction < OPPOSITE[direction] and direction not in ("in", "out"):
+                for place, way in ways:
+                    if way == direction and (place, OPPOSITE[direction]) not in ways:
+                        line = [place]
+                        while (following := ways.get((line[-1], direction))) not in (None, *line):
+                            line.append(str(following))
+                        if len(line) > 2:
+                            yield direction, line

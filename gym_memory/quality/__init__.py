@@ -1,0 +1,1 @@
+"""Scoring a memory's graph against what an ideal observer would know."""
