@@ -4,7 +4,9 @@ Two calls a step: planning writes the plan anew as JSON (sub-goals in order, wit
 each), decision picks one of the valid actions with a reason (ReAct). Both see the task, what the
 memory recalls, the last observations and the present one. The plan is published as ``focus``, so
 it steers the next recall. The prompts are those of the paper's appendix E in slots and answers,
-in other words; the emotion that its plan carries is left out.
+in other words; the emotion that its plan carries is left out. Both calls begin with the same
+rules and the same situation and differ only in their end, so a server's prefix cache has nearly
+all of the second one.
 
 The authors' code makes four more calls a step for the memory: extraction, outdated facts,
 entities to look up, and whether to show unexplored exits. They are roles of the memory here, by

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,15 +31,6 @@ _ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
 _NOISE = " \t\n\"'`*.!>"
 
 
-class _Turn(NamedTuple):
-    """An observation, the action that led to it, and what was thought before that action."""
-
-    t: int
-    action: str
-    text: str
-    thought: str = ""
-
-
 class LanguagePolicy(Policy):
     """Base of the policies that ask a chat model.
 
@@ -49,8 +40,10 @@ class LanguagePolicy(Policy):
             :func:`gym_memory.specs.format_spec`.
         model: Shorthand for the model's parameter ``model``.
         base_url: Shorthand for the model's parameter ``base_url``.
-        history: Past observations to show at most, >= 0; None for all that fit.
-        history_tokens: Tokens that they may take together, >= 0.
+        history: Past observations to show at most, >= 0; None for all that fit. Where there is
+            one too many the older half goes at once, so that the prompt begins as it did at the
+            step before, most of the time, and a server's prefix cache keeps it.
+        history_tokens: Tokens that they may take together, >= 0; likewise.
         temperature: Sampling temperature >= 0; 0.2 in the AriGraph authors' code.
 
     Attributes:
@@ -89,8 +82,9 @@ class LanguagePolicy(Policy):
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
-        self._past: list[_Turn] = []
-        self._lead = _Turn(0, "", "")  # what led to the present observation
+        self._past: list[str] = []  # the turns of the transcript
+        self._acted = False
+        self._head = _head(0, "")  # what led to the present observation
         self._thought = ""
         self.focus = ""
 
@@ -100,10 +94,23 @@ class LanguagePolicy(Policy):
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
-        self._past.append(self._lead._replace(text=transition.obs["text"]))
-        t = transition.info["moves"]
-        self._lead = _Turn(t, transition.action, "", self._thought)
-        self._thought = ""
+        lines = [line for line in transition.obs["text"].splitlines() if line.strip()]
+        self._keep("\n".join([self._head, *lines]))
+        self._head = _head(transition.info["moves"], transition.action, self._thought)
+        self._thought, self._acted = "", True
+
+    def _keep(self, turn: str) -> None:
+        """Add a turn to the transcript; where that is too much, drop its older half."""
+        room = self.history_tokens * CHARS_PER_TOKEN
+        if len(turn) > room:
+            turn = f"{turn[:room]} [...]" if room > len(self._head) else ""
+        self._past += [turn] if turn else []
+        most = len(self._past) if self.history is None else self.history
+        if len(self._past) > most or _length(self._past) > room:
+            while len(self._past) > (most + 1) // 2 or (
+                len(self._past) > 1 and _length(self._past) > room // 2
+            ):
+                del self._past[0]
 
     def counters(self) -> dict[str, float]:
         """Calls without a usable answer and answers without a valid action, over all episodes."""
@@ -112,38 +119,22 @@ class LanguagePolicy(Policy):
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """The slots that every prompt has: task, memory, history, what is seen, what can be done.
+        """The slots that every prompt has: task, history, memory, what is seen, what can be done.
 
         ``history`` ends in the action that led to the present observation.
         """
         return {
             "task": obs["task"],
-            "memory": obs["memory"],
             "history": self.transcript(),
+            "memory": obs["memory"],
             "observation": obs["text"],
             "inventory": obs["inventory"],
             "actions": "\n".join(obs["valid_actions"]),
         }
 
     def transcript(self) -> str:
-        """The latest past observations that fit, oldest first, each after its action.
-
-        The one that no longer fits is cut, so that little room still shows the last one.
-        """
-        if not self._past:
-            return ""
-        left = self.history_tokens * CHARS_PER_TOKEN
-        pieces = [_head(self._lead)]
-        first = 0 if self.history is None else max(len(self._past) - self.history, 0)
-        for turn in reversed(self._past[first:]):
-            lines = [line for line in turn.text.splitlines() if line.strip()]
-            piece = "\n".join([_head(turn), *lines])
-            if len(piece) > left:
-                pieces += [f"{piece[:left]} [...]"] if left > len(_head(turn)) else []
-                break
-            pieces.append(piece)
-            left -= len(piece) + 1
-        return "\n".join(reversed(pieces))
+        """The latest past observations, oldest first, each after its action."""
+        return "\n".join([*self._past, self._head]) if self._acted else ""
 
     def think(self, thought: str) -> None:
         """Note a thought: the transcript tells it before the next action."""
@@ -188,10 +179,14 @@ class LanguagePolicy(Policy):
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
 
 
-def _head(turn: _Turn) -> str:
-    thought = f"Thought: {turn.thought}\n" if turn.thought else ""
-    action = f" > {turn.action}" if turn.action else ""
-    return f"{thought}[step {turn.t}]{action}"
+def _head(t: int, action: str, thought: str = "") -> str:
+    """What stands before an observation: the step, the action that led to it, the thought."""
+    before = f"Thought: {thought}\n" if thought else ""
+    return f"{before}[step {t}]" + (f" > {action}" if action else "")
+
+
+def _length(turns: Sequence[str]) -> int:
+    return sum(len(turn) + 1 for turn in turns)
 
 
 def _model(llm: str | ChatModel, parameters: dict[str, str]) -> ChatModel:

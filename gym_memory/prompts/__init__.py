@@ -2,8 +2,12 @@
 
 A file holds the system message, a line ``---`` and the user message. ``$name`` is a slot; it
 stands alone between ``<name>`` and ``</name>``, so that a reader, a model and the scripted server
-see where text from the game begins and ends. What never changes comes first, so that a server's
-prefix cache can keep it.
+see where text from the game begins and ends.
+
+What changes least comes first, so that a server's prefix cache keeps most of a prompt from one
+call to the next: rules, task, past, what is recalled, the present, and at the end what is asked
+for. The calls of one step share all but that end: a file whose system message is ``@_name`` goes
+on where the file ``_name.txt`` stops.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import functools
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from string import Template
 
 from gym_memory.errors import InvalidArgumentError
@@ -41,6 +46,11 @@ class Prompt:
         self.system = system.strip()
         self._user = Template(user.strip())
         self.slots = tuple(self._user.get_identifiers())
+        self._end = user.strip().rpartition("\n</")[2].partition("\n")[2]
+
+    def asked_in(self, system: str, user: str) -> bool:
+        """Whether a chat of these two messages is this prompt, filled."""
+        return system.strip() == self.system and user.rstrip().endswith(self._end)
 
     def messages(self, **slots: str) -> list[Message]:
         """The chat with the slots filled.
@@ -81,15 +91,23 @@ def load_prompt(name: str) -> Prompt:
     Raises:
         InvalidArgumentError: There is no such prompt.
     """
-    path = resources.files(__name__).joinpath(f"{name}.txt")
+    path = _file(name)
     if not path.is_file():
         raise InvalidArgumentError(
             f"expected a prompt, one of {', '.join(prompt_names())}, got {name!r}"
         )
-    return Prompt(name, path.read_text(encoding="utf-8"))
+    source = path.read_text(encoding="utf-8")
+    system, _, user = source.partition("\n---\n")
+    if system.startswith("@"):
+        source = f"{_file(system[1:]).read_text(encoding='utf-8').rstrip()}\n{user}"
+    return Prompt(name, source)
 
 
 def prompt_names() -> tuple[str, ...]:
-    """Names of all prompts, sorted."""
+    """Names of all prompts, sorted; not those of beginnings that several share."""
     files = (path.name for path in resources.files(__name__).iterdir())
-    return tuple(sorted(name[:-4] for name in files if name.endswith(".txt")))
+    return tuple(sorted(n[:-4] for n in files if n.endswith(".txt") and not n.startswith("_")))
+
+
+def _file(name: str) -> Traversable:
+    return resources.files(__name__).joinpath(f"{name}.txt")

@@ -14,7 +14,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gym_memory.prompts import load_prompt, prompt_names, read_slots
+from gym_memory.prompts import Prompt, load_prompt, prompt_names, read_slots
 
 __all__ = ["UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of"]
 
@@ -44,23 +44,27 @@ def answers(prompt: str) -> Callable[[Answer], Answer]:
 
 
 @functools.cache
-def _by_system() -> dict[str, str]:
-    """Name of the prompt by its system message."""
+def _prompts() -> tuple[Prompt, ...]:
+    """All prompts, once the functions that answer them are declared."""
     for module in _MODULES:
         importlib.import_module(module)
-    return {load_prompt(name).system: name for name in prompt_names()}
+    return tuple(map(load_prompt, prompt_names()))
 
 
 def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
     """The name of the prompt that a chat begins with, empty when it is none of ours."""
-    first = messages[0] if messages else {}
-    return _by_system().get(str(first.get("content", "")).strip(), "")
+    system = str(messages[0].get("content", "")) if messages else ""
+    user = _asked(messages)
+    return next((prompt.name for prompt in _prompts() if prompt.asked_in(system, user)), "")
 
 
 def answer(messages: Sequence[Mapping[str, Any]]) -> str:
     """The answer to a chat, from its text alone."""
     function = _ANSWERS.get(prompt_of(messages))
-    users = [message for message in messages if message.get("role") == "user"]
-    if function is None or not users:
-        return UNKNOWN_PROMPT
-    return function(read_slots(str(users[0]["content"])))
+    return UNKNOWN_PROMPT if function is None else function(read_slots(_asked(messages)))
+
+
+def _asked(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What the user says first: later turns ask to mend an answer."""
+    said = (m.get("content", "") for m in messages if m.get("role") == "user")
+    return str(next(said, ""))

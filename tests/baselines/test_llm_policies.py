@@ -70,11 +70,13 @@ def chat(server: ScriptedServer, **options: Any) -> OpenAIChat:
     return OpenAIChat("scripted", server.base_url, **settings)
 
 
-def spec(policy: str, server: ScriptedServer, **model: Any) -> str:
+def spec(policy: str, server: ScriptedServer, history: int | None = -1, **model: Any) -> str:
     """The policy as a user names it, its model's parameters quoted inside."""
     llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url, **model})
-    light = {"encoder": "hash"} if policy == "clin" else {}  # weights take seconds to load
-    return format_spec(policy, {"llm": llm, **light})
+    more: dict[str, Any] = {"encoder": "hash"} if policy == "clin" else {}  # weights are slow
+    if history != -1:
+        more["history"] = history
+    return format_spec(policy, {"llm": llm, **more})
 
 
 def fake_house(
@@ -110,7 +112,7 @@ def test_ariadne_wins_by_what_the_memory_puts_into_its_prompts(
     env: str, seed: int, server: ScriptedServer
 ) -> None:
     graph = play(env, "arigraph", spec("ariadne", server), seed)
-    blind = play(env, "none", spec("ariadne", server), seed)
+    blind = play(env, "none", spec("ariadne", server, history=0), seed)
     assert graph.failed == blind.failed == ""
     assert graph.success
     assert not blind.success
@@ -119,6 +121,31 @@ def test_ariadne_wins_by_what_the_memory_puts_into_its_prompts(
         assert result.counters["fallbacks"] == result.counters["invalid_actions"] == 0
         assert result.counters["llm_calls"] == 2 * result.steps
         assert result.counters["llm_prompt_tokens"] / result.steps <= 3000
+
+
+@pytest.mark.parametrize(("policy", "memory"), [("ariadne", "arigraph"), ("stma", "stma")])
+def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> None:
+    with ScriptedServer() as fresh:
+        result = play("Cooking?level=stma-2", memory, spec(policy, fresh))
+    assert result.success
+    share = result.counters["llm_cached_tokens"] / result.counters["llm_prompt_tokens"]
+    assert share > 0.5
+
+
+def test_the_calls_of_a_step_differ_in_their_end_alone() -> None:
+    slots = {"history": "h", "memory": "m", "plan": "p", "actions": "look", "action": "look"}
+    slots |= {"task": "t", "observation": "o", "inventory": "i", "subgoal": "s", "feedback": ""}
+    for one, other in (("ariadne_plan", "ariadne_act"), ("stma_plan", "stma_critic")):
+        chats = []
+        for name in (one, other):
+            prompt = load_prompt(name)
+            chats.append(prompt.messages(**{key: slots[key] for key in prompt.slots}))
+        assert chats[0][0] == chats[1][0]
+        (head, _, end), (same, _, other_end) = (
+            chat[1]["content"].partition("</inventory>\n") for chat in chats
+        )
+        assert head == same
+        assert 0 < len(end) != len(other_end) > 0
 
 
 def test_ariadne_walks_to_far_places_with_one_decision(server: ScriptedServer) -> None:
@@ -468,6 +495,20 @@ def test_the_transcript_keeps_to_its_limits(
     assert len(told) <= 4 * tokens + len(last) + len(" [...]\n")
     if history is not None:
         assert told.count("] > do ") <= history + 1
+
+
+@pytest.mark.parametrize(("history", "tokens"), [(5, 10_000), (None, 200), (4, 150)])
+def test_the_transcript_seldom_begins_anew(history: int | None, tokens: int) -> None:
+    policy = Plain.__new__(Plain)
+    policy.history, policy.history_tokens = history, tokens
+    policy._begin(0)
+    told, anew = "", 0
+    for number in range(40):
+        policy.update(moved(shown("You see a hall. " * 5), f"do {number}", number + 1))
+        before, told = told, policy.transcript()
+        anew += not told.startswith(before)
+        assert told.count("hall.") >= 5, "the last observation is always there"
+    assert 0 < anew <= 20
 
 
 _WORD = st.sampled_from(["red key", "kitchen", "fridge", "apple", "hall", "wooden door"])
