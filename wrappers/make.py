@@ -11,7 +11,9 @@ import gymnasium as gym
 from gym_memory.envs.registry import ENVIRONMENTS
 from gym_memory.errors import UnknownNameError
 from gym_memory.specs import format_spec, parse_spec
+from gym_memory.wrappers.checks import check_flag
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
+from gym_memory.wrappers.navigate import Navigate
 
 __all__ = ["make_env"]
 
@@ -22,6 +24,7 @@ def make_env(
     memory: str = DEFAULT_MEMORY,
     budget: int = DEFAULT_BUDGET,
     recall: str | None = None,
+    navigate: bool = False,
     **kwargs: Any,
 ) -> gym.Env[dict[str, Any], str]:
     """Build the environment ``name`` with a memory in its observation.
@@ -32,17 +35,22 @@ def make_env(
         budget: Tokens that the recalled memory may take.
         recall: Shorthand for the memory's ``recall`` parameter (``"structural"``,
             ``"semantic"``).
+        navigate: Whether to offer ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`) where
+            the memory keeps a graph; with others there is nothing to walk by.
         **kwargs: Arguments of the raw environment.
 
     Raises:
         UnknownNameError: Unknown name, parameter or value.
+        InvalidArgumentError: A value is not of its kind.
     """
     factory = ENVIRONMENTS.get(name)
     _check_parameters(name, factory, kwargs)
     if recall is not None:
         parsed = parse_spec(memory)
         memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
-    return MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
+    check_flag("navigate", navigate)
+    env = MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
+    return Navigate(env) if navigate and hasattr(env.memory, "graph") else env
 
 
 def _check_parameters(name: str, factory: Callable[..., Any], kwargs: dict[str, Any]) -> None:
@@ -50,7 +58,8 @@ def _check_parameters(name: str, factory: Callable[..., Any], kwargs: dict[str, 
     parameters = inspect.signature(factory).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
-    known = [*(parameter.name for parameter in parameters), "memory", "budget", "recall"]
+    own = ("memory", "budget", "recall", "navigate")
+    known = [*(parameter.name for parameter in parameters), *own]
     for key in kwargs:
         if key not in known:
             raise UnknownNameError(f"parameter of environment {name!r}", key, known)
