@@ -2,45 +2,88 @@
 
 The examples are what the memory recalls (the paper's pairing: memory ``ldm2``). One call a step
 gives actions with confidences, as the paper's tree exploration asks for them; the most confident
-one is played.
+one is played. :func:`gym_memory.experiment.explore.explore` plays the others too.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import re
+from collections import Counter
 from types import GenericAlias
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.errors import ModelError
+from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
 __all__ = ["Ldm2"]
 
+_ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_LASTING = ("llm", "fallbacks", "invalid_actions")
+
 
 class Ldm2(LanguagePolicy):
     """Imitates examples.
 
-    Arguments are those of :class:`gym_memory.baselines.language.LanguagePolicy`.
+    Args:
+        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
+        model: Likewise.
+        base_url: Likewise.
+        agreement: Share in [0, 1] of the examples shown whose actions must be alike for them to
+            agree, so that exploration goes on with one action. The paper says "highly
+            concentrated" and gives no number.
+        history: Past observations to show.
+        history_tokens: Tokens that they may take.
+        temperature: Sampling temperature.
     """
 
     name: ClassVar[str] = "ldm2"
 
+    def __init__(
+        self,
+        llm: str | ChatModel = "openai",
+        model: str = "",
+        base_url: str = "",
+        *,
+        agreement: float = 0.8,
+        history: int | None = 5,
+        history_tokens: int = 400,
+        temperature: float = 0.2,
+    ):
+        if isinstance(agreement, bool) or not 0 <= agreement <= 1:
+            raise InvalidArgumentError(
+                f"expected agreement as a number in [0, 1], got {agreement!r}"
+            )
+        self.agreement = agreement
+        super().__init__(
+            llm,
+            model,
+            base_url,
+            history=history,
+            history_tokens=history_tokens,
+            temperature=temperature,
+        )
+
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The most confident of the candidates."""
-        nothing: dict[str, float] = {}
-        candidates = self.attempt(lambda: self.candidates(obs), nothing)
-        return self.act_on(max(candidates, key=lambda a: candidates[a], default=""), obs)
+        return next(iter(self.candidates(obs)))
 
     def candidates(self, obs: Observation) -> dict[str, float]:
-        """Possible next actions and the confidence in each; the confidences sum to 1.
+        """Possible next actions and the confidence in each, the most confident first (Eq. 9).
 
-        Answers that are no valid action are dropped, the others scaled.
-
-        Raises:
-            ModelError: No usable answer, or no valid action in it.
+        The confidences sum to 1. Answers that are no valid action are dropped, the others
+        scaled; where none is left, a stand-in has all confidence.
         """
+        nothing: dict[str, float] = {}
+        found = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    def _asked(self, obs: Observation) -> dict[str, float]:
         answer = self.ask("ldm2", _schema(), **self.situation(obs))
         confidence: dict[str, float] = {}
         for candidate in answer.parsed.actions:
@@ -52,6 +95,31 @@ class Ldm2(LanguagePolicy):
         if not total:
             raise ModelError("answer", "expected at least one valid action with confidence > 0")
         return {action: share / total for action, share in confidence.items()}
+
+    def disagree(self, obs: Observation) -> bool:
+        """Whether the examples shown point to different actions, or there are none.
+
+        Actions are compared without the words that no valid action has here: the names of
+        things that were elsewhere.
+        """
+        actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
+        known = set(_WORD.findall(" ".join(obs["valid_actions"]).lower()))
+        forms = Counter(
+            tuple(word for word in _WORD.findall(action.lower()) if word in known or not known)
+            for action in actions
+        )
+        return not forms or max(forms.values()) < self.agreement * len(actions)
+
+    # ------------------------------------------------------------ branches of an episode
+
+    def snapshot(self) -> Any:
+        """What belongs to the episode so far."""
+        own = {name: value for name, value in vars(self).items() if name not in _LASTING}
+        return copy.deepcopy(own)
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot; counters go on."""
+        vars(self).update(copy.deepcopy(snapshot))
 
 
 @functools.cache

@@ -30,6 +30,7 @@ COMMANDS = {
     "quality": "gym_memory.cli.quality",
     "exam": "gym_memory.cli.exam",
     "memory": "gym_memory.cli.memory",
+    "ldm2": "gym_memory.cli.ldm2",
     "paper": "gym_memory.cli.paper",
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",

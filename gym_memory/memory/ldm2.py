@@ -25,6 +25,7 @@ _HEAD = "Examples of what was done in situations like this one:"
 _SO_FAR = "So far in this task:"
 _OWN_SHARE = 4
 """A quarter of the budget is kept free for the history of the present episode."""
+EACH = "each"
 _LEAST_EXAMPLE = 120
 """Characters under which an example says nothing."""
 
@@ -54,9 +55,9 @@ class LDM2(Memory):
     compared with that one, from its start to its last rewarded step; where none is known it is
     learnt whole. So a memory without demonstrations begins with its own first success.
 
-    The paper plays one process with each batch memory and takes the best: set :attr:`batch` to
-    one of :attr:`batches` for each, and :func:`~gym_memory.memory.ldm2_formation.choose` among
-    what came out. By default all batch memories are searched and the nearest tuples of all shown.
+    The paper plays one process with each batch memory and takes the best (Eq. 5): ``batch="each"``
+    uses another one in each episode of a task instance, and the protocol ``best_of`` takes the
+    best. By default all batch memories are searched and the nearest tuples of all shown.
 
     What differs from the paper: rules play the parts that it gives to a language model, unless
     ``llm`` is given (then each step asks once for the evaluation, once for the summary, and once
@@ -74,7 +75,8 @@ class LDM2(Memory):
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in WebShop and 50 in
             ALFWorld.
         examples: Tuples to show at most, >= 1.
-        batch: The one batch memory to use; None for all.
+        batch: The one batch memory to use; ``each`` for one after the other, the next one with
+            every episode of the same task instance; None for all.
         encoder: Encoder of goals, observations and subgoals, see
             :mod:`gym_memory.memory.encoders`. The default needs no weights.
         lifetime: How long tuples are kept that were learnt in episodes: over one ``trial``
@@ -82,6 +84,8 @@ class LDM2(Memory):
             with a store, else ``task``. A store always keeps them forever. What :meth:`form` and
             :meth:`refine` added always stays.
         capacity: Tuples from which on nothing more is learnt from episodes, >= 1.
+        learn: Whether episodes are learnt from. The paper's memory is fixed after refinement;
+            a store that several workers evaluate must be, for their order is left to chance.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
@@ -119,10 +123,11 @@ class LDM2(Memory):
         path: str = "",
         batch_size: int = 100,
         examples: int = 5,
-        batch: int | None = None,
+        batch: int | str | None = None,
         encoder: str | Encoder = "hash",
         lifetime: str | None = None,
         capacity: int = 200_000,
+        learn: bool = True,
         llm: str | ChatModel | None = None,
     ):
         for label, number in (
@@ -130,13 +135,17 @@ class LDM2(Memory):
         ):  # fmt: skip
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
-        if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int)):
-            raise InvalidArgumentError(f"expected batch as an int or None, got {batch!r}")
+        if batch not in (None, EACH) and (isinstance(batch, bool) or not isinstance(batch, int)):
+            raise InvalidArgumentError(f"expected batch as an int, {EACH!r} or None, got {batch!r}")
+        if not isinstance(learn, bool):
+            raise InvalidArgumentError(f"expected learn as True or False, got {learn!r}")
         if not isinstance(path, str):
             raise InvalidArgumentError(f"expected path as a text, got {path!r}")
         if lifetime not in (None, "trial", "task", "forever"):
             raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
-        self.examples, self.batch = examples, batch
+        self.batch_size, self.examples, self.batch = batch_size, examples, batch
+        self.learn = learn
+        self._turn = 0
         self._encoder = make_encoder(encoder)
         files = recordings(path)
         store = Store(path) if path and not files else None
@@ -159,6 +168,12 @@ class LDM2(Memory):
         """Numbers of the batch memories; ``batch`` may be set to one of them before an episode."""
         return self._bank.library.batches
 
+    def _in_use(self) -> int | None:
+        """The one batch memory in use now; None for all."""
+        if isinstance(self.batch, str):
+            return self.batches[self._turn % len(self.batches)] if self.batches else None
+        return self.batch
+
     def form(self, trajectories: Iterable[Trajectory]) -> int:
         """Form batch memories from trajectories, besides those there are.
 
@@ -179,7 +194,7 @@ class LDM2(Memory):
         if score <= score_of(worse.outcome):
             return 0
         return self._bank.learn(
-            better.task, better.steps, score, worse.steps, self.batch, lasting=True
+            better.task, better.steps, score, worse.steps, self._in_use(), lasting=True
         )
 
     # ------------------------------------------------------------ the episode
@@ -187,6 +202,7 @@ class LDM2(Memory):
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode: drop tuples whose lifetime is over, find the goal type."""
         last, self._task = self._task, task
+        self._turn = self._turn + 1 if task == last else 0
         kept = {
             "trial": task.id == last.id,
             "task": task.goal == last.goal,
@@ -196,7 +212,7 @@ class LDM2(Memory):
             self._bank.library = self._bank.formed
         self._bank.refresh()
         self._trace, self._complete, self._history = [], True, ""
-        found = self._bank.goal_types(task.goal, self.batch)
+        found = self._bank.goal_types(task.goal, self._in_use())
         self._places = [_Place(batch, kind, "") for _, batch, kind in found]
 
     def observe(self, step: Step) -> None:
@@ -217,9 +233,9 @@ class LDM2(Memory):
         An episode of more than 512 steps is not learnt from.
         """
         rewarded = [at for at, step in enumerate(self._trace) if step.reward > 0]
-        if rewarded and self._complete:
+        if rewarded and self._complete and self.learn:
             steps = self._trace[: rewarded[-1] + 1]
-            self._bank.learn(self._task, steps, score_of(outcome), batch=self.batch)
+            self._bank.learn(self._task, steps, score_of(outcome), batch=self._in_use())
 
     # ------------------------------------------------------------ the recall
 
@@ -279,6 +295,7 @@ class LDM2(Memory):
         return {
             **self._bank.state(),
             "task": list(self._task),
+            "turn": self._turn,
             "history": self._history,
             "trace": [[s.t, s.text, s.action, s.reward] for s in self._trace],
             "complete": self._complete,
@@ -291,17 +308,20 @@ class LDM2(Memory):
         trace = tuple(Step(t, text, action, reward) for t, text, action, reward in state["trace"])
         places = tuple(_Place(*place) for place in state["places"])
         self._bank.load_state(state)
-        episode = (task, str(state["history"]), trace, bool(state["complete"]), places)
+        whole, turn = bool(state["complete"]), int(state["turn"])
+        episode = (task, str(state["history"]), trace, whole, places, turn)
         self.restore((self._bank.snapshot(), episode))
 
     def snapshot(self) -> Any:
         """The state; shares the tuples."""
         trace, places = tuple(self._trace), tuple(self._places)
-        return self._bank.snapshot(), (self._task, self._history, trace, self._complete, places)
+        episode = (self._task, self._history, trace, self._complete, places, self._turn)
+        return self._bank.snapshot(), episode
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
-        tuples, (self._task, self._history, trace, self._complete, places) = snapshot
+        tuples, episode = snapshot
+        self._task, self._history, trace, self._complete, places, self._turn = episode
         self._bank.restore(tuples)
         self._trace, self._places = list(trace), list(places)
 

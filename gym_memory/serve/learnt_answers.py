@@ -10,9 +10,12 @@ import json
 import re
 import zlib
 
+import numpy as np
+
 from gym_memory.baselines.learner import Advice, Learner
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.memory.extract import get_extractor
+from gym_memory.serve.analogy import analogies, read_examples, read_present
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
 from gym_memory.types import Task
@@ -23,7 +26,8 @@ _LEARNING = re.compile(r"^(\d+)\. .*(?:NECESSARY|CONTRIBUTE)\b.*$", re.MULTILINE
 _GOAL = re.compile(r"^Thought: (.+)$", re.MULTILINE)
 _NEXT = "Next: "
 _PATIENCE = 4
-_EXAMPLE = re.compile(r"^Action: (.+)$", re.MULTILINE)
+_TURN = re.compile(r"^\[step \d+\](?: > (.*))?$", re.MULTILINE)
+_CANDIDATES = 4
 
 
 @answers("clin_goal")
@@ -73,23 +77,31 @@ def clin_act(slots: Slots) -> str:
 
 @answers("ldm2")
 def ldm2(slots: Slots) -> str:
-    """Every example votes for the possible action most like its own.
+    """The analogies of the examples; without examples any action is as good as another.
 
-    Likeness is the same verb, then words in common, then what the player by rules would do:
-    other things lie here than in the examples.
+    Nothing but the examples tells what to do, so an agent that is shown none plays by chance.
     """
     possible = [action for action in slots["actions"].split("\n") if action]
-    own, _ = choice_of({**slots, "memory": ""}, "")
-    votes: dict[str, float] = {}
-    for rank, example in enumerate(_EXAMPLE.findall(slots["memory"]), 1):
-        words = example.split()
-        alike = [action for action in possible if action.split()[0] == words[0]]
-        if alike:
-            best = max(alike, key=lambda a: (a == own, len({*a.split()} & {*words})))
-            votes[best] = votes.get(best, 0.0) + 1 / rank
-    votes = votes or {own: 1.0}
-    chosen = sorted(votes, key=lambda action: -votes[action])[:4]
-    total = sum(votes[action] for action in chosen)
+    present = read_present(slots["memory"], slots["observation"])
+    worth = analogies(read_examples(slots["memory"]), present, possible, _in_vain(slots))
+    if not worth:
+        draw = np.random.default_rng(zlib.crc32((slots["history"] + slots["observation"]).encode()))
+        worth = {possible[int(n)]: 1.0 for n in draw.permutation(len(possible))[:_CANDIDATES]}
+    chosen = sorted(worth, key=lambda action: -worth[action])[:_CANDIDATES]
+    total = sum(worth[action] for action in chosen)
     return json.dumps(
-        {"actions": [{"action": a, "confidence": round(votes[a] / total, 3)} for a in chosen]}
+        {"actions": [{"action": a, "confidence": round(worth[a] / total, 3)} for a in chosen]}
     )
+
+
+def _in_vain(slots: Slots) -> list[str]:
+    """Actions that were done at this very sight before, by the latest steps."""
+    seen = _lines(slots["observation"])
+    turns = _TURN.split(slots["history"])
+    return [
+        then for text, then in zip(turns[2::2], turns[3::2], strict=False) if _lines(text) == seen
+    ]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

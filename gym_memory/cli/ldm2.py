@@ -1,0 +1,196 @@
+"""``gym-memory ldm2``: form a memory of tuples from demonstrations, refine it by exploration."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
+from gym_memory.specs import parse_spec
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
+
+if TYPE_CHECKING:
+    from gym_memory.experiment.refine import RefinedTask
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""The two stages of LDM2's memory, kept in a store that every run can use.
+
+    Demonstrations are recorded steps: those of any run. Example, from nothing to a score:
+
+    `gym-memory run -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20
+    --out results/demos`
+
+    `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"`
+
+    `gym-memory ldm2 refine -e "Cooking?level=rl-2&split=train" -m "ldm2?path=tuples.db"
+    -p "ldm2?model=M" --seeds 20:30`
+
+    `gym-memory compare -e "Cooking?level=rl-2&split=test" -m "ldm2?path=tuples.db&learn=false"
+    -p "ldm2?model=M" --seeds 0:20`
+    """,
+)
+
+_FORMED = ("ldm2", "library", "formed")
+_STORE = "Memory ldm2?path=STORE, with further parameters."
+Store = Annotated[str, typer.Option("--memory", "-m", metavar="MEMORY", help=_STORE)]
+
+
+@app.command()
+def form(
+    recordings: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RECORDINGS", help="Recorded steps: *.jsonl.gz, or folders of them."
+        ),
+    ],
+    memory: Store,
+    successes: Annotated[
+        bool, typer.Option("--successes", help="Leave out episodes that did not win.")
+    ] = False,
+) -> None:
+    """Form a memory from demonstrations, batch by batch.
+
+    A batch that the store has already is not formed again, so the same command goes on where it
+    was interrupted.
+
+    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db&batch_size=50"`
+    """
+    from gym_memory.errors import InvalidArgumentError
+    from gym_memory.memory.ldm2 import LDM2
+    from gym_memory.memory.ldm2_bank import recordings as files_of
+    from gym_memory.memory.records.store import Store as Records
+    from gym_memory.memory.registry import make_memory
+    from gym_memory.trajectory import read_trajectory
+
+    opened = make_memory(memory)
+    if not isinstance(opened, LDM2) or opened.lifetime != "forever":
+        raise InvalidArgumentError(f"expected a memory ldm2?path=STORE, got {memory!r}")
+    played = [
+        trajectory
+        for path in recordings
+        for file in files_of(str(path))
+        for trajectory in read_trajectory(file)
+        if trajectory.outcome.success or not successes
+    ]
+    store = Records(str(parse_spec(memory).kwargs["path"]))
+    known = {record.payload for record in store.records(*_FORMED)}
+    before = opened.stats().lessons
+    with shown_progress(f"{len(played)} demonstrations") as on_progress:
+        for start in range(0, len(played), opened.batch_size):
+            on_progress(start, len(played), ())
+            batch = played[start : start + opened.batch_size]
+            digest = hashlib.sha256(repr(batch).encode()).hexdigest()
+            if digest not in known:
+                opened.form(batch)
+                store.add(*_FORMED, digest)
+        on_progress(len(played), len(played), ())
+    held = opened.stats().lessons
+    output().print(
+        f"{len(played)} demonstrations gave {held - before} new tuples; the store has {held} in "
+        f"{len(opened.batches)} batch memories.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def refine(
+    env: options.Env,
+    memory: Store,
+    policy: options.Policy = "ldm2",
+    seeds: options.Seeds = "0:10",
+    width: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Paths that stay after every step.")
+    ] = 4,
+    max_calls: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Calls of the policy's model for one tree."),
+    ] = None,
+    tree_steps: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Environment steps for one tree.")
+    ] = None,
+    budget: options.Budget = None,
+    max_steps: options.MaxSteps = None,
+    max_cost_usd: options.MaxCost = None,
+    max_tokens: options.MaxTokens = None,
+    out: options.Out = None,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+    retry_failed: options.RetryFailed = False,
+) -> None:
+    """Explore tasks as trees; add what made a process better than the greedy one.
+
+    Interrupted or killed, the same command goes on with the next task. Take tasks that are not
+    those by which the memory is judged.
+
+    Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?path=tuples.db"
+    -p "ldm2?model=qwen&base_url=http://localhost:8000/v1" --seeds 20:40 --max-calls 300`
+    """
+    from gym_memory.experiment.jobs import parse_seeds
+    from gym_memory.experiment.refine import RefineConfig
+    from gym_memory.experiment.refine import refine as run
+
+    options.load_plugins(plugins)
+    config = RefineConfig(
+        options.with_max_steps(env, max_steps),
+        memory,
+        policy,
+        parse_seeds(seeds),
+        width,
+        max_calls,
+        tree_steps,
+        DEFAULT_BUDGET if budget is None else budget,
+    )
+    digest = hashlib.sha256(repr(config).encode()).hexdigest()[:8]
+    folder = out or Path("results") / f"refine-{digest}"
+    with shown_progress(f"{len(config.seeds)} tasks") as on_progress:
+
+        def on_task(done: int, total: int, task: RefinedTask | None) -> None:
+            on_progress(done, total, ())
+
+        try:
+            rows = run(
+                config,
+                folder,
+                max_cost_usd=max_cost_usd,
+                max_tokens=max_tokens,
+                retry_failed=retry_failed,
+                on_task=on_task,
+            )
+        except KeyboardInterrupt:
+            progress().print(f"Interrupted. What is explored is in {folder}.", markup=False)
+            raise typer.Exit(130) from None
+    if json_lines:
+        print_json([dataclasses.asdict(row) for row in rows])
+    else:
+        _print(rows)
+    raise typer.Exit(int(any(row.failed for row in rows)))
+
+
+def _print(rows: Sequence[RefinedTask]) -> None:
+    numbers = ("seed", "greedy", "best", "splits", "calls", "steps", "added", "tuples")
+    table = new_table("task", *numbers, "end", right=numbers, title="explored")
+    for row in rows:
+        end = f"[red]failed: {escape(row.failed)}[/red]" if row.failed else ""
+        table.add_row(
+            *(escape(row.task_id), str(row.seed), f"{row.greedy:.3f}", f"{row.best:.3f}"),
+            *map(str, (row.splits, row.calls, row.steps, row.added, row.tuples)),
+            end or ("" if row.whole else "cut by a limit"),
+        )
+    output().print(table)
+    better = sum(row.best > row.greedy for row in rows)
+    added = sum(row.added for row in rows)
+    output().print(f"{better} of {len(rows)} tasks found better; {added} tuples added.")

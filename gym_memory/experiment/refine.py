@@ -1,0 +1,242 @@
+"""LDM2's refinement (Wang et al., 3.3): explore tasks, add what made a process better.
+
+Task by task, each with the memory as the one before it left it. The memory is a store, so what is
+added stays, and a folder keeps a line a task; a run that was interrupted goes on behind the last
+line. Between the store and the line lies a moment in which a kill makes the task be explored
+again: tuples that say the same are kept once, so nothing is added twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.errors import BudgetExceededError, InvalidArgumentError, ResultsError
+from gym_memory.experiment.explore import Exploration, explore
+from gym_memory.experiment.jobs import Job, with_parameter
+from gym_memory.llm import Budget, Meter, episode_usage
+from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2_formation import score_of
+from gym_memory.results import write_atomic
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
+
+__all__ = ["RefineConfig", "RefinedTask", "refine"]
+
+_FILE = "explored.jsonl"
+
+
+@dataclasses.dataclass(frozen=True)
+class RefineConfig:
+    """What to explore.
+
+    Args:
+        env: Environment, ``Cooking?level=rl-4&split=train``; its tasks should not be those that
+            the memory is judged by.
+        memory: Memory ``ldm2`` with the path of its store.
+        policy: A policy that can be explored (:class:`~gym_memory.experiment.explore.Exploring`).
+        seeds: The tasks, one after the other.
+        width: Paths that stay after every step; likewise ``max_calls`` and ``max_steps``, see
+            :func:`~gym_memory.experiment.explore.explore`.
+        max_calls: Calls for a tree.
+        max_steps: Steps for a tree.
+        budget: Tokens that a recalled memory may take.
+    """
+
+    env: str
+    memory: str
+    policy: str
+    seeds: tuple[int, ...]
+    width: int = 4
+    max_calls: int | None = None
+    max_steps: int | None = None
+    budget: int = DEFAULT_BUDGET
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**dataclasses.asdict(self), "seeds": list(self.seeds)}
+
+
+@dataclasses.dataclass(frozen=True)
+class RefinedTask:
+    """What came of a task: one line of ``explored.jsonl``.
+
+    Attributes:
+        seed: Its seed.
+        task_id: The task instance.
+        greedy: Score of the greedy process, as processes are compared.
+        best: Score of the best process.
+        success: Whether the best process won.
+        leaves: Score, confidence and number of steps of each leaf.
+        calls: Times that candidates were asked for.
+        steps: Environment steps taken.
+        splits: Nodes that split.
+        whole: Whether the tree was played to its end.
+        added: Tuples that the memory gained.
+        tuples: Tuples that it has.
+        counters: What language models took; see :meth:`gym_memory.llm.Meter.counters`.
+        failed: Why the task could not be explored; empty when it could.
+    """
+
+    seed: int
+    task_id: str = ""
+    greedy: float = 0.0
+    best: float = 0.0
+    success: bool = False
+    leaves: Sequence[Sequence[float]] = ()
+    calls: int = 0
+    steps: int = 0
+    splits: int = 0
+    whole: bool = False
+    added: int = 0
+    tuples: int = 0
+    counters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    failed: str = ""
+
+
+def refine(
+    config: RefineConfig,
+    out: str | os.PathLike[str],
+    *,
+    max_cost_usd: float | None = None,
+    max_tokens: int | None = None,
+    retry_failed: bool = False,
+    on_task: Callable[[int, int, RefinedTask | None], None] | None = None,
+) -> list[RefinedTask]:
+    """Explore what is not explored yet, and refine the memory after every task.
+
+    Args:
+        config: What to explore.
+        out: Folder for ``config.json`` and ``explored.jsonl``.
+        max_cost_usd: Most US dollars that the folder's tasks may spend on language models,
+            earlier calls included; the task that meets the stop is not kept.
+        max_tokens: Most prompt and completion tokens, likewise.
+        retry_failed: Explore failed tasks again.
+        on_task: Called at the start and after every task, with tasks done, tasks in all and the
+            last one.
+
+    Returns:
+        All tasks in the order of the seeds.
+
+    Raises:
+        ResultsError: The folder holds something else.
+        InvalidArgumentError: The memory keeps no store of tuples, or the policy cannot be explored.
+        BudgetExceededError: The stop was met; what was done is kept.
+    """
+    folder = Path(out)
+    done = {row.seed: row for row in _opened(folder, config) if not (row.failed and retry_failed)}
+    limits: dict[str, Any] = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
+    stopped = any(limit is not None for limit in limits.values())
+    spending = Budget(**limits, path=os.fspath(folder / "spending.sqlite")) if stopped else None
+    if on_task is not None:
+        on_task(len(done), len(config.seeds), None)
+    env = Job(
+        config.env,
+        with_parameter(config.memory, "learn", False),
+        config.policy,
+        0,
+        budget=config.budget,
+    ).make_env()
+    try:
+        memory, policy = env.get_wrapper_attr("memory"), make_policy(config.policy)
+        if not isinstance(memory, LDM2) or memory.lifetime != "forever":
+            raise InvalidArgumentError(
+                f"expected a memory ldm2?path=STORE, which keeps its tuples, got {config.memory!r}"
+            )
+        for seed in config.seeds:
+            if seed not in done:
+                done[seed] = _task(config, env, memory, policy, seed, spending)
+                _write(folder, done.values())
+                if on_task is not None:
+                    on_task(len(done), len(config.seeds), done[seed])
+    finally:
+        env.close()
+        if spending is not None:
+            spending.close()
+    return [done[seed] for seed in config.seeds]
+
+
+def _task(
+    config: RefineConfig,
+    env: Any,
+    memory: LDM2,
+    policy: Any,
+    seed: int,
+    spending: Budget | None,
+) -> RefinedTask:
+    """Explore a task and refine the memory; an error is told in the row."""
+    meter = Meter()
+    try:
+        with episode_usage(spending) as meter:
+            found = explore(
+                env,
+                policy,
+                seed,
+                width=config.width,
+                max_calls=config.max_calls,
+                max_steps=config.max_steps,
+            )
+            before = memory.stats().lessons
+            memory.refine(found.best, found.greedy)
+        return _row(seed, found, memory.stats().lessons - before, memory, meter)
+    except (BudgetExceededError, InvalidArgumentError):
+        raise
+    except Exception as error:  # the other tasks go on, as in every run
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        return RefinedTask(seed, counters=meter.counters(), failed=message)
+
+
+def _row(seed: int, found: Exploration, added: int, memory: LDM2, meter: Meter) -> RefinedTask:
+    return RefinedTask(
+        seed,
+        found.greedy.task.id,
+        score_of(found.greedy.outcome),
+        score_of(found.best.outcome),
+        found.best.outcome.success,
+        tuple(
+            (score_of(leaf.outcome), confidence, leaf.outcome.steps)
+            for leaf, confidence in zip(found.leaves, found.confidences, strict=True)
+        ),
+        found.calls,
+        found.steps,
+        found.splits,
+        found.whole,
+        added,
+        memory.stats().lessons,
+        meter.counters(),
+    )
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
+    """The tasks that a folder has; a new folder is given the configuration."""
+    path = folder / "config.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = json.loads(path.read_text("utf-8")) if path.exists() else None
+        if held is None:
+            write_atomic(path, json.dumps(config.to_json(), indent=2) + "\n")
+        elif held != config.to_json():
+            changed = [name for name, value in config.to_json().items() if held.get(name) != value]
+            raise ResultsError(
+                f"{str(folder)!r} holds another exploration, with other {', '.join(changed)}: "
+                "use another --out"
+            )
+        return [RefinedTask(**json.loads(line)) for line in _lines(folder / _FILE)]
+    except (OSError, TypeError, ValueError, AttributeError) as error:
+        raise ResultsError(f"cannot use {str(folder)!r} for an exploration: {error}") from error
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+def _write(folder: Path, rows: Any) -> None:
+    lines = [json.dumps(dataclasses.asdict(row), ensure_ascii=False) for row in rows]
+    write_atomic(folder / _FILE, "\n".join(lines) + "\n")
