@@ -17,6 +17,7 @@ ENVIRONMENTS = Registry(
         "Cooking": "gym_memory.envs.textworld.cooking:Cooking",
         "TreasureHunt": "gym_memory.envs.textworld.treasure_hunt:TreasureHunt",
         "Cleaning": "gym_memory.envs.textworld.cleaning:Cleaning",
+        "ALFWorld": "gym_memory.envs.alfworld.adapter:ALFWorld",
         "TextWorld": "gym_memory.envs.textworld.challenges:make_textworld",
     },
 )
