@@ -142,6 +142,8 @@ def _play(
         policy.update(Transition(obs, action, float(reward), next_obs, terminated, truncated, info))
         obs = next_obs
         tally.add(info)
+    if limit is not None and env.has_wrapper_attr("finish"):
+        env.get_wrapper_attr("finish")()  # a memory learns from an episode that was cut, too
     return tally.result()
 
 

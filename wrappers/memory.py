@@ -30,8 +30,8 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     The observation has these keys whatever the memory; what a memory lacks is empty.
 
     The memory is closed (``Memory.end``) when the environment ends the episode; an episode that
-    is cut from outside (a wrapper's time limit, a loop that stops) is closed by the next
-    ``reset``, so that a memory that learns over trials learns from it too.
+    is cut from outside (a wrapper's time limit, a loop that stops) is closed by :meth:`finish`,
+    at the latest by the next ``reset``, so that a memory that learns over trials learns from it.
 
     Args:
         env: A raw text environment.
@@ -83,8 +83,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self._focus = ""
         dialect = self.env.get_wrapper_attr("dialect")
         started = time.perf_counter()
-        if self._open is not None and self._open.steps:
-            self.memory.end(self._open)
+        self.finish()
         self.memory.begin(Task(info["task_id"], obs["task"], dialect), seed)
         return self._remember(obs, info, "", 0.0, done=False, started=started)
 
@@ -94,6 +93,12 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         done = terminated or truncated
         obs, info = self._remember(obs, info, action, float(reward), done=done)
         return obs, float(reward), terminated, truncated, info
+
+    def finish(self) -> None:
+        """Close an episode that was cut from outside; harmless where none is open."""
+        if self._open is not None and self._open.steps:
+            self.memory.end(self._open)
+        self._open = None
 
     def _remember(
         self,

@@ -14,7 +14,8 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.registry import Registry
 from gym_memory.run import EpisodeResult
 
-__all__ = ["PROTOCOLS", "Protocol", "RestartBudget", "SingleEpisode", "Trials", "make_protocol"]
+__all__ = ["PROTOCOLS", "BestOf", "Protocol", "RestartBudget", "SingleEpisode", "Trials"]
+__all__ += ["make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]
@@ -74,17 +75,23 @@ class Trials(Protocol):
 
     Args:
         k: Trials, >= 1 (CLIN plays 5).
+        stop: Whether a trial that wins is the last one, as in CLIN's paper.
     """
 
     name = "trials"
 
-    def __init__(self, k: int = 5):
-        self.k = _positive("k", k)
+    def __init__(self, k: int = 5, stop: bool = False):
+        if not isinstance(stop, bool):
+            raise InvalidArgumentError(f"expected stop as True or False, got {stop!r}")
+        self.k, self.stop = _positive("k", k), stop
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """``k`` episodes of the same task."""
+        """``k`` episodes of the same task, or fewer."""
         for _ in range(self.k):
-            yield play()
+            result = play()
+            yield result
+            if self.stop and result.success:
+                return
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
         """The last trial."""
@@ -117,15 +124,44 @@ class RestartBudget(Protocol):
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
         """The best score of all lives, and the steps of all of them together."""
-        best, played = -1.0, 0
-        curve: list[tuple[int, float]] = []
-        for result in results:
-            for step, score in result.curve:
-                if score > best:
-                    best = score
-                    curve.append((played + step, score))
-            played += result.steps
-        return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
+        return _best(results)
+
+
+class BestOf(Protocol):
+    """Several processes for one task instance, the best of which counts (LDM2, Eq. 5).
+
+    With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
+    choose among them; here the score does, so a process that wins is the last one.
+
+    Args:
+        k: Processes, >= 1.
+    """
+
+    name = "best_of"
+
+    def __init__(self, k: int = 4):
+        self.k = _positive("k", k)
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """At most ``k`` episodes of the same task."""
+        return Trials(self.k, stop=True).episodes(play)
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """The best score, and the steps of all processes together."""
+        return _best(results)
+
+
+def _best(results: Sequence[EpisodeResult]) -> Summary:
+    """The best score, and the steps of all episodes together."""
+    best, played = -1.0, 0
+    curve: list[tuple[int, float]] = []
+    for result in results:
+        for step, score in result.curve:
+            if score > best:
+                best = score
+                curve.append((played + step, score))
+        played += result.steps
+    return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
 
 
 def _positive(name: str, value: Any) -> int:
@@ -140,6 +176,7 @@ PROTOCOLS = Registry(
     {
         "single_episode": "gym_memory.experiment.protocols:SingleEpisode",
         "trials": "gym_memory.experiment.protocols:Trials",
+        "best_of": "gym_memory.experiment.protocols:BestOf",
         "restart_budget": "gym_memory.experiment.protocols:RestartBudget",
     },
 )

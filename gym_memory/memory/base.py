@@ -13,6 +13,7 @@ import json
 import os
 import tempfile
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -76,7 +77,10 @@ class Memory(ABC):
 
     @abstractmethod
     def load_state(self, state: dict[str, Any]) -> None:
-        """Replace the whole state by one that :meth:`state` returned."""
+        """Replace the whole state by one that :meth:`state` returned.
+
+        Objects of its own are replaced, not changed: a fork shares them until then.
+        """
 
     def snapshot(self) -> Any:
         """An opaque copy of the state for :meth:`restore`; later steps do not change it."""
@@ -89,6 +93,9 @@ class Memory(ABC):
     def fork(self) -> Memory:
         """An independent copy, e.g. for a branch of a tree search."""
         twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | dict | set | deque):  # may be filled anew in place
+                setattr(twin, name, copy.copy(value))
         twin.load_state(copy.deepcopy(self.state()))
         return twin
 

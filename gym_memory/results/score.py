@@ -248,9 +248,14 @@ def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
 
 
 def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]:
-    """Mean score of each trial over seeds; a trial that was not reached scores 0."""
+    """Mean score of each trial over seeds.
+
+    Behind the last trial of a seed its score goes on: the win that ended the trials, or the 0 of
+    a failure.
+    """
     length = max(len(u.trials) for u in group)
-    columns = zip(*[u.trials + (0.0,) * (length - len(u.trials)) for u in group], strict=True)
+    played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
+    columns = zip(*played, strict=True)
     return [(float(np.mean(column)), bootstrap_interval(column)) for column in columns]
 
 

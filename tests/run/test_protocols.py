@@ -10,6 +10,8 @@ import run_plugin  # noqa: F401 - registers the policies used here
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.experiment.jobs import Job, Listener, play_job
 from gym_memory.experiment.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
+from gym_memory.memory.history import History
+from gym_memory.results.score import score_by_trial, units
 from gym_memory.run import EpisodeResult
 
 
@@ -112,3 +114,29 @@ def test_trials_before_the_error_are_kept() -> None:
     assert [row.trial for row in rows] == [0, 1, 2]
     rows = list(play_job(Job("FakeHouse?nothing=1", "none", "random", 0)))
     assert rows[0].result.failed.startswith("UnknownNameError: unknown parameter")
+
+
+def test_a_life_that_the_budget_cuts_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory is told of the end of the last life, too."""
+    ended: list[int] = []
+    monkeypatch.setattr(History, "end", lambda _, outcome: ended.append(outcome.steps))
+    rows = list(play_job(job("restart_budget?steps=120", "sleepy?delay=0")))
+    assert ended == [row.result.steps for row in rows] == [50, 50, 20]
+
+
+def test_a_won_trial_may_be_the_last() -> None:
+    won = list(play_job(job("trials?k=4&stop=true", seed=4)))
+    assert [row.result.success for row in won] == [False, True]
+    failing = list(play_job(job("trials?k=4&stop=true", "sleepy?delay=0")))
+    assert len(failing) == 4
+    first, *later = [mean for mean, _ in score_by_trial(units([*won, *failing]))]
+    assert later == [0.5] * 3
+    assert first < 0.5
+
+
+def test_the_best_of_several_processes_counts() -> None:
+    results = [row.result for row in play_job(job("best_of?k=3", seed=4))]
+    assert [result.success for result in results] == [False, True]
+    summary = make_protocol("best_of?k=3").summarize(results[::-1])
+    assert (summary.score, summary.success) == (1.0, True)
+    assert summary.steps == sum(result.steps for result in results)
