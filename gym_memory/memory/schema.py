@@ -11,6 +11,7 @@ add to it, see their modules):
 fact                                meaning
 ==================================  ========================================================
 ``you | is in | kitchen``           the agent's place
+``you | is at | desk 1``            the furniture that the agent stands before
 ``apple | is in | fridge``          in a container, a room (on its floor) or ``inventory``
 ``knife | is on | table``           on a supporter
 ``fridge | is in | kitchen``        furniture and fixed things in a room
@@ -23,6 +24,7 @@ fact                                meaning
 ``apple | is | diced``              chopped / sliced / diced; a text says nothing of uncut
 ``apple | is | fried``              raw / fried / roasted / grilled / burned, where the text
                                     says so (it says raw only of what must be cooked)
+``apple | is | hot``                hot / cool, made so; ``clean`` likewise, which nothing undoes
 ``apple | is | consumed``           eaten, drunk or used up: it is nowhere any more
 ``recipe | requires | apple``       an ingredient
 ``apple | needs to be | diced``     a direction of the recipe (cut, cook); they add up
@@ -61,7 +63,7 @@ OPPOSITE = {
     "up": "down", "down": "up", "in": "out", "out": "in",
 }  # fmt: skip
 DIRECTIONS = tuple(OPPOSITE)
-LOCATIONS = frozenset({"is in", "is on", "is under", "is carried by"})
+LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations that say where a thing is; they share the slot ``location``."""
 
 VERBATIM = frozenset({"says"})
@@ -75,6 +77,7 @@ _STATE_SLOT = {
     **dict.fromkeys(("uncut", "chopped", "sliced", "diced"), "cut"),
     **dict.fromkeys(("raw", "fried", "roasted", "grilled", "burned"), "heat"),
     **dict.fromkeys(("on", "off"), "power"),
+    **dict.fromkeys(("hot", "cool"), "temperature"),
 }
 _WAYS = {f"is {d} of": d for d in OPPOSITE}
 _DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
