@@ -18,7 +18,9 @@ ENVIRONMENTS = Registry(
         "TreasureHunt": "gym_memory.envs.textworld.treasure_hunt:TreasureHunt",
         "Cleaning": "gym_memory.envs.textworld.cleaning:Cleaning",
         "ALFWorld": "gym_memory.envs.alfworld.adapter:ALFWorld",
+        "WebShop": "gym_memory.envs.webshop.adapter:WebShop",
         "TextWorld": "gym_memory.envs.textworld.challenges:make_textworld",
+        "ScienceWorld": "gym_memory.envs.scienceworld.adapter:ScienceWorld",
     },
 )
 """Name to raw environment class; the id is ``gym_memory/<name>-v0``."""

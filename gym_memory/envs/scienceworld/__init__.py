@@ -1,0 +1,1 @@
+"""ScienceWorld: thirty school experiments in a house, on the original engine in a Java process."""

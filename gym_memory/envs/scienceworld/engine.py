@@ -1,0 +1,217 @@
+"""The ScienceWorld engine in its Java process: started, asked, kept for the next, buried.
+
+Everything goes through the calls of the engine's own server class, never through its Python
+``step``, which lists all valid actions at every step and fetches them one by one. Two things are
+added so that an episode can be repeated:
+
+* The engine walks through hash sets whose order Java draws anew for each object, so two plays of
+  the same actions may differ. One option of the virtual machine (``-XX:hashCode=2``) makes it the
+  order of insertion.
+* Listing the valid actions draws from the random numbers of the world, so whether an agent looked
+  at the list changed how the animals move. The list now draws from a generator of its own, seeded
+  anew each time: it is the engine's list, a function of the state, and asking changes nothing.
+
+One process serves one environment at a time, for the engine keeps global state. An environment
+that is closed leaves its process to the next one in the same Python process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from gym_memory.errors import BackendError, MissingDependencyError
+from gym_memory.optional import require
+
+__all__ = ["Answer", "Engine", "acquire", "check_installed", "release"]
+
+_JAVA_OPTIONS = (
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+)
+"""A bounded heap (unbounded, it grows to 1.8 GB), no collector threads, repeatable hash codes."""
+_KEEP = 2
+"""Processes that wait for their next environment, at most."""
+_PURPOSE = "ScienceWorld"
+
+
+class Answer(NamedTuple):
+    """What the engine answers to a command: text, score in [-100, 100], whether the task ended."""
+
+    text: str
+    score: int
+    completed: bool
+
+
+def check_installed() -> str:
+    """Version of the ScienceWorld package.
+
+    Raises:
+        MissingDependencyError: The package or Java is absent.
+    """
+    try:
+        number = version("scienceworld")
+    except PackageNotFoundError as error:
+        raise MissingDependencyError(
+            "scienceworld", "pip install 'gym-memory[scienceworld]'", "ScienceWorld's tasks"
+        ) from error
+    if shutil.which("java") is None:
+        raise MissingDependencyError(
+            "java", "apt-get install default-jre-headless (any Java from 8 on will do)", _PURPOSE
+        )
+    return number
+
+
+class Engine:
+    """A Java process with one world in it.
+
+    Raises:
+        MissingDependencyError: The package or Java is absent.
+        BackendError: Java does not start.
+    """
+
+    def __init__(self) -> None:
+        check_installed()
+        self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
+        self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
+        self._owner = os.getpid()
+        jar = require("scienceworld.constants", "scienceworld", _PURPOSE).JAR_PATH
+        try:
+            port, self._process = self._py4j.launch_gateway(
+                classpath=jar, javaopts=list(_JAVA_OPTIONS), die_on_exit=True, return_proc=True
+            )
+            self._gateway = self._py4j.JavaGateway(
+                gateway_parameters=self._py4j.GatewayParameters(port=port, auto_field=True),
+                java_process=self._process,
+            )
+            self._prepare()
+        except (*self._errors, ValueError) as error:
+            raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
+
+    def _prepare(self) -> None:
+        jvm = self._gateway.jvm
+        self._server = jvm.scienceworld.runtime.pythonapi.PythonInterface()
+        self._join = jvm.java.lang.String.join
+        self._world_random = getattr(getattr(jvm.scala.util, "Random$"), "MODULE$")
+        self._game_random = self._world_random.self()
+        self._list_random = jvm.java.util.Random(0)
+        self._random_field = jvm.java.lang.Class.forName("scala.util.Random").getDeclaredField(
+            "self"
+        )
+        self._random_field.setAccessible(True)
+
+    @property
+    def process_id(self) -> int:
+        """Id of the Java process."""
+        return int(self._process.pid)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the process lives and was started by this Python process, not before a fork."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except self._errors as error:
+            self.kill()
+            text = str(error).strip() or type(error).__name__
+            raise BackendError(
+                f"the ScienceWorld engine (Java) broke off: {text[-500:]}"
+            ) from error
+
+    # ------------------------------------------------------------ one episode
+
+    def load(self, task: str, variation: int, simplification: str) -> str:
+        """Build the world of a task; returns the description of the room that one starts in.
+
+        Raises:
+            BackendError: The engine died or does not know the task.
+        """
+        error = self._ask(self._server.load, task, variation, simplification, False)
+        if error:
+            raise BackendError(f"ScienceWorld cannot load {task} {variation}: {error}")
+        return str(self._ask(self._server.freeActionLook))
+
+    def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
+        """The engine's solution of a task; leaves a fresh world of that task behind."""
+        self._ask(self._server.load, task, variation, simplification, True)
+        path = self._ask(lambda: self._join("\n", self._server.getGoldActionSequence()))
+        return tuple(path.split("\n")) if path else ()
+
+    def goal(self) -> str:
+        """The task in words."""
+        return str(self._ask(self._server.getTaskDescription)).strip()
+
+    def send(self, command: str) -> Answer:
+        """Play a command."""
+        text = self._ask(self._server.step, command)
+        score = round(100 * self._ask(self._server.getScore))
+        return Answer(text, score, bool(self._ask(self._server.getCompleted)))
+
+    def inventory(self) -> str:
+        """What the agent carries, in words; costs no time in the world."""
+        return str(self._ask(self._server.freeActionInventory)).strip()
+
+    def moves(self) -> int:
+        """Ticks of the world's clock so far; looking around takes none."""
+        return int(self._ask(self._server.getNumMoves))
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """The engine's list of valid actions, in its order, as one string over the wire."""
+        self._ask(self._list_random.setSeed, 0)
+        self._ask(self._random_field.set, self._world_random, self._list_random)
+        text = self._ask(lambda: self._join("\n", self._server.getValidActionObjectCombinations()))
+        self._ask(self._random_field.set, self._world_random, self._game_random)
+        return tuple(text.split("\n")) if text else ()
+
+    def tree(self) -> str:
+        """All objects of the world with their properties, nested, as JSON."""
+        return str(self._ask(lambda: self._server.agentInterface().get().universe().toJSON()))
+
+    # ------------------------------------------------------------ the end
+
+    def kill(self) -> None:
+        """End the process; what it was asked is lost."""
+        if self._owner != os.getpid():
+            return
+        with contextlib.suppress(*self._errors):
+            self._gateway.close()
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+_idle: list[Engine] = []
+
+
+def acquire() -> Engine:
+    """An engine of one's own: one that waits for work, else a new one."""
+    while _idle:
+        engine = _idle.pop()
+        if engine.usable:
+            return engine
+    return Engine()
+
+
+def release(engine: Engine) -> None:
+    """Give an engine back; what was loaded in it is of no use to anyone."""
+    if not engine.usable:
+        return
+    if len(_idle) < _KEEP:
+        _idle.append(engine)
+    else:
+        engine.kill()
+
+
+os.register_at_fork(after_in_child=_idle.clear)
