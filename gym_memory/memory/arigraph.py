@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
@@ -29,7 +29,7 @@ from gym_memory.memory.recall.ranking import put_unexplored, rank
 from gym_memory.memory.recall.render import Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
-from gym_memory.memory.records.episodes import Episode, EpisodeStore, Variant
+from gym_memory.memory.records.episodes import Episode, EpisodeStore
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -44,6 +44,9 @@ from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 __all__ = ["AriGraph"]
 
 RecallMode = Literal["structural", "semantic"]
+EpisodicScore = Literal["paper", "code", "relevance"]
+Queries = Sequence[tuple[str, int]]
+"""Search texts of Algorithm 2 with their depths."""
 _EPISODES_SHARE = 4
 """A quarter of the budget is kept free for recalled observations."""
 
@@ -82,7 +85,10 @@ class AriGraph(Memory):
         semantic: Whether to recall facts (the paper's ablation); the graph is still built, for
             the episodic search starts from it.
         exploration: Whether to recall exits that nobody took (the paper's ablation).
-        episodic_score: ``paper`` is equation 1, ``code`` what the authors' code computes.
+        episodic_score: ``paper`` is equation 1, ``code`` what the authors' code computes;
+            ``relevance`` weighs the recalled facts instead of counting them, see
+            :meth:`.SemanticIndex.relevance` and :meth:`.EpisodeStore.relevance_scores` (ours,
+            for long texts with many facts; to structural recall all facts are equally relevant).
         lifetime: When the graph and the episodes are cleared: at every ``episode``, when the
             task instance changes (``trial``), when the goal changes (``task``), never
             (``forever``). A graph that is kept for another trial of the same instance goes back
@@ -127,7 +133,7 @@ class AriGraph(Memory):
                 raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
         for label, chosen, known in (
             ("recall", recall, get_args(RecallMode)),
-            ("episodic_score", episodic_score, get_args(Variant)),
+            ("episodic_score", episodic_score, get_args(EpisodicScore)),
             ("lifetime", lifetime, ("episode", "trial", "task", "forever")),
         ):
             if chosen not in known:
@@ -220,8 +226,10 @@ class AriGraph(Memory):
         exploration = self.exploration and (
             self._explore is None or self._explore(cue.focus, self._task)
         )
+        queries: Queries = ()
         if self._meaning is not None:
-            relevant = self._search_by_meaning(self._meaning, cue, page)
+            queries = self._queries(cue)
+            relevant = self._search_by_meaning(self._meaning, queries, page)
         else:
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
@@ -230,7 +238,7 @@ class AriGraph(Memory):
         episodes: tuple[str, ...] = ()
         if with_episodes:
             room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
-            told, episodes = fit_episodes(self._search_episodes(relevant, cue), room)
+            told, episodes = fit_episodes(self._search_episodes(relevant, cue, queries), room)
             text = f"{text}\n{told}" if text and told else text or told
         self._tokens = count_tokens(text)
         return Recall(text, tuple(page.triples), (*asked, *episodes))
@@ -276,13 +284,17 @@ class AriGraph(Memory):
         count = rank(self._structure, cue, page, exploration=exploration)
         return page.triples[:count]
 
-    def _search_by_meaning(self, meaning: SemanticIndex, cue: Cue, page: Page) -> list[Triple]:
-        """Algorithm 2 for every query; fills the page and returns all facts found."""
+    def _queries(self, cue: Cue) -> Queries:
+        """What Algorithm 2 searches for."""
         if self._relevant is not None:
-            queries = self._relevant(cue, self._structure.known())
-        else:
-            texts = [cue.focus, *self._structure.queries(cue), cue.task]
-            queries = [(text, self.depth) for text in texts if text]
+            return self._relevant(cue, self._structure.known())
+        texts = [cue.focus, *self._structure.queries(cue), cue.task]
+        return [(text, self.depth) for text in texts if text]
+
+    def _search_by_meaning(
+        self, meaning: SemanticIndex, queries: Queries, page: Page
+    ) -> list[Triple]:
+        """Algorithm 2 for every query; fills the page and returns all facts found."""
         found = [triple for triple, _ in meaning.search(queries)]
         if self.semantic:
             subjects = dict.fromkeys(triple.subject for triple in found)
@@ -293,7 +305,9 @@ class AriGraph(Memory):
                 page.put(fact_block(block))
         return found
 
-    def _search_episodes(self, relevant: Iterable[Triple], cue: Cue) -> Iterator[Episode]:
+    def _search_episodes(
+        self, relevant: Iterable[Triple], cue: Cue, queries: Queries
+    ) -> Iterator[Episode]:
         """EpisodicSearch of Algorithm 1: the best ``k`` observations that are not recent."""
         hidden = self.recent + 1
         store = self.store
@@ -303,22 +317,30 @@ class AriGraph(Memory):
         if self.episodic_score == "paper":
             ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
         else:
-            ranked = self._ranked_as_in_code(relevant, cue, hidden, seen)
+            ranked = self._ranked_with_plan(relevant, cue, queries, hidden, seen)
         return islice(ranked, self.k)
 
-    def _ranked_as_in_code(
-        self, relevant: Iterable[Triple], cue: Cue, hidden: int, seen: set[str]
+    def _ranked_with_plan(
+        self, relevant: Iterable[Triple], cue: Cue, queries: Queries, hidden: int, seen: set[str]
     ) -> Iterator[Episode]:
-        """The authors' score: shared facts plus, with an encoder, similarity to the plan."""
+        """By shared facts, counted or weighed, plus, with an encoder, similarity to the plan."""
         store, encoder = self.store, self._encoder
         similarity = None
         if encoder is not None and cue.focus:
             texts = [episode.text for episode in store]
             similarity = (encoder.encode(texts) @ encoder.encode([cue.focus])[0]).round(5).tolist()
-        scores = store.episodic_scores(
-            relevant, exclude_last=hidden, variant="code", similarity=similarity
-        )
-        for id in sorted(scores, key=lambda id: (-scores[id], -id)):
+        if self.episodic_score == "code":
+            scores = store.episodic_scores(
+                relevant, exclude_last=hidden, variant="code", similarity=similarity
+            )
+        else:
+            weighed = (
+                self._meaning.relevance(queries) if self._meaning else dict.fromkeys(relevant, 1.0)
+            )
+            scores = store.relevance_scores(weighed, similarity)
+        end = len(store) - hidden
+        ranked = sorted((-round(score, 5), -id) for id, score in scores.items() if id < end)
+        for id in [-id for _, id in ranked]:
             if scores[id] > 0 and store[id].text not in seen:
                 seen.add(store[id].text)
                 yield store[id]

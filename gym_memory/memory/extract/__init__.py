@@ -15,6 +15,9 @@ EXTRACTORS = Registry(
     "gym_memory.extractors",
     {
         "textworld": "gym_memory.memory.extract.textworld:TextWorldRules",
+        "prose": "gym_memory.memory.extract.prose:ProseRules",
+        "alfworld": "gym_memory.memory.extract.alfworld:ALFWorldRules",
+        "webshop": "gym_memory.memory.extract.webshop:WebShopRules",
         "plain": "gym_memory.memory.extract.plain:PlainRules",
     },
 )

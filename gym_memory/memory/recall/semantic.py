@@ -155,3 +155,40 @@ class SemanticIndex:
                     left[obj] = depth - 1
         ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return [(self._facts[id], similarity) for id, similarity in ranked]
+
+    def relevance(self, queries: Sequence[tuple[str, int]]) -> dict[Triple, float]:
+        """How relevant each fact is that Algorithm 2 finds.
+
+        A fact is as relevant as it is similar to the text that retrieved it, times the relevance
+        of the fact through which the search came to that text; of several ways to it the best
+        counts. So a fact that only a far and faint way leads to counts little, where
+        :meth:`search` takes every fact that is close to *some* vertex for a good one.
+
+        Args:
+            queries: As for :meth:`search`.
+
+        Returns:
+            Facts to values in (0, 1], in the order in which they were found.
+        """
+        self._sync()
+        entering: dict[int, list[str]] = {}
+        for text, depth in queries:
+            entering.setdefault(depth, []).append(text)
+        found: dict[int, float] = {}
+        weights: dict[str, float] = {}
+        front: dict[str, float] = {}
+        for depth in range(max(entering, default=0), 0, -1):
+            front.update(dict.fromkeys(entering.get(depth, ()), 1.0))
+            weights.update(front)
+            reached: dict[str, float] = {}
+            for edges, weight in zip(self._retrieve(list(front)), front.values(), strict=True):
+                for id, similarity in edges:
+                    value = min(weight * similarity, 1.0)
+                    if value > found.get(id, 0.0):
+                        found[id] = value
+                    subject, relation, obj = self._facts[id]
+                    for name in (subject,) if relation in VERBATIM else (subject, obj):
+                        if value > max(weights.get(name, 0.0), reached.get(name, 0.0)):
+                            reached[name] = value
+            front = reached
+        return {self._facts[id]: value for id, value in found.items()}

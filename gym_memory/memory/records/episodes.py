@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -151,6 +151,35 @@ class EpisodeStore:
         if nearest <= 0:
             return scores
         return {id: scores.get(id, 0.0) + value / nearest for id, value in enumerate(near)}
+
+    def relevance_scores(
+        self, relevance: Mapping[Triple, float], similarity: Sequence[float] | None = None
+    ) -> dict[int, float]:
+        """How relevant each observation is, by how relevant its facts are.
+
+        ``similarity + r1 + r2 / 2 + r3 / 4 + ...`` with the relevances of its facts, the largest
+        first. Neither length nor talkativeness helps an observation: what counts is its best few
+        facts.
+
+        Args:
+            relevance: Facts to their relevance, >= 0.
+            similarity: Similarity of the policy's plan to each observation, of shape
+                ``(len(self),)``; without it the term is left out.
+
+        Returns:
+            Score by id; observations that share no such fact are absent, unless ``similarity``
+            is given.
+        """
+        shares: dict[int, list[float]] = {}
+        for fact, value in relevance.items():
+            for id in self._links.get(fact, ()):
+                shares.setdefault(id, []).append(value)
+        scores = dict(enumerate(map(float, similarity))) if similarity is not None else {}
+        for id, values in shares.items():
+            values.sort(reverse=True)
+            total = sum(value * 0.5**place for place, value in enumerate(values))
+            scores[id] = scores.get(id, 0.0) + total
+        return scores
 
     def recall(
         self,
