@@ -5,89 +5,120 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
-from gym_memory.experiment.compare import DEFAULT_TIMEOUT, compare
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds
-from gym_memory.results.report import format_interval
-from gym_memory.results.score import differences, table, units
-from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.experiment.compare import compare
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig
+from gym_memory.papers.presets import PRESETS, Preset, make_preset
+from gym_memory.results.report import build_report, format_interval
+from gym_memory.results.score import TableRow, differences, table, units
+from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = ["command", "play_config"]
+__all__ = ["PRESET", "agent_of", "command", "default_out", "play_config", "play_parts"]
+
+PRESET = (
+    "A paper's agent: policy, memory, protocol and `go to` at once, NAME or NAME?key=value for "
+    f"either; one of {', '.join(PRESETS)}."
+)
 
 
+@options.grouped
 def command(
     env: options.Envs,
-    memory: options.Memories = [DEFAULT_MEMORY],  # noqa: B006 - typer copies it
-    policy: options.Policies = ["random"],  # noqa: B006
+    memory: options.Memories = [],  # noqa: B006 - typer copies it
+    policy: options.Policies = [],  # noqa: B006
+    preset: Annotated[list[str], typer.Option(metavar="PRESET", help=f"{PRESET} Repeatable.")] = [],  # noqa: B006
     seeds: options.Seeds = "0:10",
-    protocol: options.Protocol = "single_episode",
-    budget: options.Budget = None,
-    max_steps: options.MaxSteps = None,
-    task_id: options.TaskId = "",
-    workers: options.Workers = None,
-    timeout: options.Timeout = DEFAULT_TIMEOUT,
-    max_cost_usd: options.MaxCost = None,
-    max_tokens: options.MaxTokens = None,
-    out: options.Out = None,
-    json_lines: options.Json = False,
-    plugins: options.Plugins = None,
-    retry_failed: options.RetryFailed = False,
-    allow_version_mismatch: options.AllowVersionMismatch = False,
+    protocol: options.Protocol = "",
+    *,
+    asked: options.Asked,
+    playing: options.Playing,
 ) -> None:
     """Play every environment x memory x policy x seed; print one table, write a report.
 
-    Interrupted or killed, the same command goes on where it was. Names: `gym-memory list`.
+    The memory is `arigraph` and the policy `random` where none is named. With `--preset`, every
+    paper's agent plays with its own memory, and with those of `--memory` for comparison; several
+    agents have a folder each. Interrupted or killed, the same command goes on where it was.
+    Names: `gym-memory list`.
 
     Example: `gym-memory compare -e "Cooking?level=medium&split=test" -m none -m history
     -p random -p walkthrough --seeds 0:20 --workers 2 --out results/first`
+
+    Papers' agents: `gym-memory compare -e "Cooking?level=stma-2" --preset ariadne --preset stma
+    -m none --model qwen --base-url http://localhost:8000/v1 --max-tokens 5000000`
     """
-    config = RunConfig(
-        envs=tuple(options.with_max_steps(spec, max_steps) for spec in env),
-        memories=tuple(memory),
-        policies=tuple(policy),
-        seeds=parse_seeds(seeds),
-        protocol=protocol,
-        budget=DEFAULT_BUDGET if budget is None else budget,
-        task_id=task_id,
-        plugins=options.load_plugins(plugins),
-    )
-    rows = play_config(
-        config,
-        out or default_out("compare", config),
-        workers=workers,
-        timeout=timeout,
-        max_cost_usd=max_cost_usd,
-        max_tokens=max_tokens,
-        retry_failed=retry_failed,
-        allow_version_mismatch=allow_version_mismatch,
-        json_lines=json_lines,
-    )
-    raise typer.Exit(int(any(row.result.failed for row in rows)))
+    if preset and policy:
+        raise InvalidArgumentError("--preset names the policy: expected no --policy beside it")
+    parts: dict[str, RunConfig] = {}
+    for name in preset or [""]:
+        agent = agent_of(name)
+        own = [agent.memory] if preset or not memory else []
+        parts[name] = asked.config(
+            env,
+            [*own, *(spec for spec in memory if spec not in own)],
+            policy or [agent.policy],
+            seeds,
+            protocol or agent.protocol,
+            navigate=agent.navigate,
+        )
+    configs = list(parts.values())
+    out = playing.out or default_out("compare", *configs)
+    if len(configs) == 1:
+        rows = play_config(configs[0], out, playing)
+        raise typer.Exit(int(any(row.result.failed for row in rows)))
+    folders = [out / name.partition("?")[0] for name in parts]
+    if len(set(folders)) < len(preset):
+        folders = [out / f"{number}-{folder.name}" for number, folder in enumerate(folders, 1)]
+    play_parts(dict(zip(folders, configs, strict=True)), out, playing)
+    scores = build_report(folders, out, allow_version_mismatch=playing.allow_version_mismatch)
+    _show(scores, playing.json_lines)
+    _tell_report(out)
+    raise typer.Exit(int(any(row.n_failed for row in scores)))
 
 
-def default_out(name: str, config: RunConfig) -> Path:
+def agent_of(preset: str, policy: str = "") -> Preset:
+    """The agent that is asked for: a preset, else a policy with the usual memory.
+
+    Raises:
+        InvalidArgumentError: Both are given.
+        UnknownNameError: No such preset.
+    """
+    if preset and policy:
+        raise InvalidArgumentError("--preset names the policy: expected no --policy beside it")
+    return make_preset(preset) if preset else Preset(policy or "random", DEFAULT_MEMORY)
+
+
+def default_out(name: str, *configs: RunConfig) -> Path:
     """A folder named after the configuration, so that the same command finds it again."""
-    text = json.dumps(config.to_json(), sort_keys=True)
+    text = "".join(json.dumps(config.to_json(), sort_keys=True) for config in configs)
     return Path("results") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def play_parts(
+    parts: Mapping[Path, RunConfig], out: Path, playing: options.Playing
+) -> list[list[EpisodeRow]]:
+    """Play several configurations, each into its folder; the hard stops hold for all together."""
+    out.mkdir(parents=True, exist_ok=True)
+    spending = out / "spending.sqlite"
+    return [
+        play_config(config, folder, playing, spending=spending, quiet=True)
+        for folder, config in parts.items()
+    ]
 
 
 def play_config(
     config: RunConfig,
     out: Path,
+    playing: options.Playing,
     *,
-    workers: int | None,
-    timeout: float,
-    max_cost_usd: float | None = None,
-    max_tokens: int | None = None,
     spending: Path | None = None,
-    retry_failed: bool = False,
-    allow_version_mismatch: bool = False,
-    json_lines: bool = False,
     quiet: bool = False,
 ) -> list[EpisodeRow]:
     """Run ``compare`` with a progress bar, then print its table and where the report lies.
@@ -99,26 +130,16 @@ def play_config(
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(
-                config,
-                out,
-                workers=options.default_workers() if workers is None else workers,
-                timeout=timeout,
-                max_cost_usd=max_cost_usd,
-                max_tokens=max_tokens,
-                spending=spending,
-                retry_failed=retry_failed,
-                allow_version_mismatch=allow_version_mismatch,
-                on_progress=on_progress,
+                config, out, spending=spending, on_progress=on_progress, **playing.arguments()
             )
     except KeyboardInterrupt:
         progress().print(f"Interrupted. What is finished is in {out}; the same command goes on.")
         raise typer.Exit(130) from None
     all_units = units(rows)
-    if json_lines:
-        print_json([row.to_json() for row in table(all_units)])
-    elif not quiet:
-        print_scores(table(all_units))
-        _print_differences(config, rows)
+    if not quiet:
+        _show(table(all_units), playing.json_lines)
+        if not playing.json_lines:
+            _print_differences(config, rows)
     failed = [unit for unit in all_units if unit.failed]
     if failed:
         first = failed[0]
@@ -127,8 +148,19 @@ def play_config(
             f"{first.env} {first.memory} {first.policy} seed {first.seed}: {first.failed}",
             markup=False,
         )
-    progress().print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
+    _tell_report(out)
     return rows
+
+
+def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
+    if json_lines:
+        print_json([row.to_json() for row in rows])
+    else:
+        print_scores(rows)
+
+
+def _tell_report(out: Path) -> None:
+    progress().print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
 
 
 def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:

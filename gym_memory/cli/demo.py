@@ -9,7 +9,6 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.compare import play_config
-from gym_memory.experiment.compare import DEFAULT_TIMEOUT
 from gym_memory.experiment.jobs import RunConfig
 
 __all__ = ["DEMO", "command"]
@@ -37,5 +36,5 @@ def command(
 
     Example: `gym-memory demo --out results/demo`
     """
-    rows = play_config(DEMO, out, workers=workers, timeout=DEFAULT_TIMEOUT, retry_failed=True)
+    rows = play_config(DEMO, out, options.Playing(workers=workers, retry_failed=True))
     raise typer.Exit(int(any(row.result.failed for row in rows)))

@@ -23,12 +23,13 @@ _MAX_DEFAULT = 40
 
 def command(
     kind: Annotated[
-        str, typer.Argument(help="environments, memories, policies, protocols or wrappers.")
+        str,
+        typer.Argument(help="environments, memories, policies, presets, protocols or wrappers."),
     ] = "",
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
-    """List environments with their levels, memories, policies, protocols and wrappers.
+    """List environments with their levels, memories, policies, presets, protocols, wrappers.
 
     Parameters go behind a question mark: `"Cooking?level=hard&split=test"`.
 
@@ -139,10 +140,17 @@ def _wrappers() -> list[dict[str, Any]]:
     return found
 
 
+def _presets() -> list[dict[str, Any]]:
+    from gym_memory.papers.presets import PRESETS
+
+    return [{"name": name, **preset._asdict()} for name, preset in PRESETS.items()]
+
+
 _KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "environments": _environments,
     "memories": _memories,
     "policies": _policies,
+    "presets": _presets,
     "protocols": _protocols,
     "wrappers": _wrappers,
 }

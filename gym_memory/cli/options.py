@@ -1,20 +1,30 @@
-"""Options that several commands share."""
+"""Options that several commands share: one by one, and in groups.
+
+A group is a dataclass; a command decorated with :func:`grouped` that takes one has an option for
+each of its fields.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from gym_memory.experiment.jobs import with_parameter
+from gym_memory.experiment.compare import DEFAULT_TIMEOUT
+from gym_memory.experiment.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.experiment.worker import import_plugin
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = [
     "AllowVersionMismatch",
+    "Asked",
+    "BaseUrl",
     "Budget",
     "Env",
     "Envs",
@@ -24,7 +34,10 @@ __all__ = [
     "MaxTokens",
     "Memories",
     "Memory",
+    "MemoryLlm",
+    "Model",
     "Out",
+    "Playing",
     "Plugins",
     "Policies",
     "Policy",
@@ -35,6 +48,7 @@ __all__ = [
     "Timeout",
     "Workers",
     "default_workers",
+    "grouped",
     "load_plugins",
     "with_max_steps",
 ]
@@ -58,6 +72,29 @@ Policy = Annotated[str, typer.Option("--policy", "-p", metavar="POLICY", help="P
 Policies = Annotated[
     list[str],
     typer.Option("--policy", "-p", metavar="POLICY", help="Policy, likewise. Repeatable."),
+]
+Model = Annotated[
+    str,
+    typer.Option(help="Language model of the policies; default: GYM_MEMORY_MODEL."),
+]
+BaseUrl = Annotated[
+    str,
+    typer.Option(
+        help="OpenAI-compatible endpoint of it; default: OPENAI_BASE_URL in the environment, "
+        "else OpenAI."
+    ),
+]
+MemoryLlm = Annotated[
+    bool,
+    typer.Option(
+        "--memory-llm", help="Let the model play the roles of the memories too; else rules do."
+    ),
+]
+Navigate = Annotated[
+    bool | None,
+    typer.Option(
+        help="Offer `go to PLACE` where the memory keeps a graph; default: as the preset has it."
+    ),
 ]
 Seeds = Annotated[
     str,
@@ -131,6 +168,120 @@ AllowVersionMismatch = Annotated[
         help="Put episodes of different backend versions side by side.",
     ),
 ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What is played, besides environments, memories, policies and seeds."""
+
+    model: Model = ""
+    base_url: BaseUrl = ""
+    memory_llm: MemoryLlm = False
+    navigate: Navigate = None
+    budget: Budget = None
+    max_steps: MaxSteps = None
+    task_id: TaskId = ""
+    plugins: Plugins = None
+
+    @property
+    def chat(self) -> dict[str, str]:
+        """The parameters of the language model that are given."""
+        return given_model(self.model, self.base_url)
+
+    def config(
+        self,
+        envs: Sequence[str],
+        memories: Sequence[str],
+        policies: Sequence[str],
+        seeds: str,
+        protocol: str,
+        *,
+        navigate: bool = False,
+    ) -> RunConfig:
+        """The run that is asked for.
+
+        Raises:
+            GymMemoryError: A name, a number or a plugin is wrong.
+        """
+        from gym_memory.papers.presets import memory_with_model, policy_with_model
+
+        plugins = load_plugins(self.plugins)
+        if navigate if self.navigate is None else self.navigate:
+            envs = [with_parameter(spec, "navigate", True) for spec in envs]
+        if self.memory_llm:
+            memories = [memory_with_model(spec, self.chat) for spec in memories]
+        if self.chat:
+            policies = [policy_with_model(spec, self.chat) for spec in policies]
+        return RunConfig(
+            envs=tuple(with_max_steps(spec, self.max_steps) for spec in envs),
+            memories=tuple(memories),
+            policies=tuple(policies),
+            seeds=parse_seeds(seeds),
+            protocol=protocol,
+            budget=DEFAULT_BUDGET if self.budget is None else self.budget,
+            task_id=self.task_id,
+            plugins=plugins,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Playing:
+    """How a run is played; the episodes do not depend on it."""
+
+    workers: Workers = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    max_cost_usd: MaxCost = None
+    max_tokens: MaxTokens = None
+    out: Out = None
+    json_lines: Json = False
+    retry_failed: RetryFailed = False
+    allow_version_mismatch: AllowVersionMismatch = False
+
+    def arguments(self) -> dict[str, Any]:
+        """What :func:`gym_memory.experiment.compare.compare` takes of it."""
+        own = dataclasses.asdict(self)
+        del own["out"], own["json_lines"]
+        return {**own, "workers": default_workers() if self.workers is None else self.workers}
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for every field of the dataclasses that it takes."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {
+        name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)
+    }
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    flat: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in groups:
+            flat.append(parameter.replace(annotation=hints[name], kind=keyword))
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        flat += [
+            inspect.Parameter(f.name, keyword, default=f.default, annotation=kinds[f.name])
+            for f in dataclasses.fields(groups[name])
+        ]
+
+    def run(**values: Any) -> None:
+        for name, kind in groups.items():
+            taken = {f.name: values.pop(f.name) for f in dataclasses.fields(kind)}
+            values[name] = kind(**taken)
+        command(**values)
+
+    run.__doc__, run.__name__, run.__module__ = (
+        command.__doc__,
+        command.__name__,
+        command.__module__,
+    )
+    run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return run
+
+
+def given_model(model: str, base_url: str) -> dict[str, str]:
+    """The parameters of a language model that are given; the rest is from the environment."""
+    named = {"model": model, "base_url": base_url}
+    return {name: value for name, value in named.items() if value}
 
 
 def default_workers() -> int:

@@ -9,30 +9,21 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
-from gym_memory.experiment.compare import DEFAULT_TIMEOUT
 
 __all__ = ["command"]
 
-_MODEL = "Name of the model; default: GYM_MEMORY_MODEL in the environment."
-_BASE_URL = "OpenAI-compatible endpoint; default: OPENAI_BASE_URL in the environment, else OpenAI."
-_MEMORY_LLM = "Let the model play the roles of the memories too, as in the papers; else rules do."
 
-
+@options.grouped
 def command(
     name: Annotated[str, typer.Argument(help="Name of the experiment; none lists them.")] = "",
-    model: Annotated[str, typer.Option(help=_MODEL)] = "",
-    base_url: Annotated[str, typer.Option(help=_BASE_URL)] = "",
-    memory_llm: Annotated[bool, typer.Option("--memory-llm", help=_MEMORY_LLM)] = False,
+    model: options.Model = "",
+    base_url: options.BaseUrl = "",
+    memory_llm: options.MemoryLlm = False,
     seeds: Annotated[
         str, typer.Option("--seeds", "-s", help="Seeds instead of the experiment's own.")
     ] = "",
-    workers: options.Workers = None,
-    timeout: options.Timeout = DEFAULT_TIMEOUT,
-    max_cost_usd: options.MaxCost = None,
-    max_tokens: options.MaxTokens = None,
-    out: options.Out = None,
-    json_lines: options.Json = False,
-    retry_failed: options.RetryFailed = False,
+    *,
+    playing: options.Playing,
 ) -> None:
     """Run a table or figure of a paper with a language model; print ours against theirs.
 
@@ -42,7 +33,7 @@ def command(
     Example: `gym-memory paper arigraph-fig3 --model qwen --base-url http://localhost:8000/v1
     --max-tokens 5000000`
     """
-    from gym_memory.cli.compare import default_out, play_config
+    from gym_memory.cli.compare import default_out, play_parts
     from gym_memory.papers import experiment_names, load_experiment
     from gym_memory.results.score import table, units
 
@@ -51,27 +42,12 @@ def command(
             output().print(f"{known}: {load_experiment(known).title}", markup=False, soft_wrap=True)
         return
     experiment = load_experiment(name)
-    parameters = {"model": model, "base_url": base_url}
-    parts = experiment.plan(
-        {key: value for key, value in parameters.items() if value},
-        memory_llm=memory_llm,
-        seeds=seeds,
-    )
-    folder = out or default_out(name, parts[0].config)
-    folder.mkdir(parents=True, exist_ok=True)
+    chat = options.given_model(model, base_url)
+    parts = experiment.plan(chat, memory_llm=memory_llm, seeds=seeds)
+    folder = playing.out or default_out(name, parts[0].config)
+    folders = {folder / part.name: part.config for part in parts}
     records, failed = [], False
-    for part in parts:
-        rows = play_config(
-            part.config,
-            folder / part.name,
-            workers=workers,
-            timeout=timeout,
-            max_cost_usd=max_cost_usd,
-            max_tokens=max_tokens,
-            spending=folder / "spending.sqlite",
-            retry_failed=retry_failed,
-            quiet=True,
-        )
+    for part, rows in zip(parts, play_parts(folders, folder, playing), strict=True):
         failed = failed or any(row.result.failed for row in rows)
         for row in table(units(rows)):
             cell = part.cells[row.env, row.memory, row.policy]  # type: ignore[index]
@@ -89,7 +65,7 @@ def command(
                     "cost_usd": row.cost_usd,
                 }
             )
-    if json_lines:
+    if playing.json_lines:
         print_json(records)
     else:
         _print(experiment.title, records)

@@ -2,67 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from rich.markup import escape
 
 from gym_memory.cli import options
-from gym_memory.cli.compare import default_out, play_config
-from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.experiment.compare import DEFAULT_TIMEOUT
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds, with_parameter
-from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+from gym_memory.cli.compare import PRESET, agent_of, default_out, play_config
+from gym_memory.cli.show import new_table, output
+from gym_memory.experiment.jobs import EpisodeRow, with_parameter
 
 __all__ = ["command"]
 
 
+@options.grouped
 def command(
     env: options.Env,
-    memory: options.Memory = DEFAULT_MEMORY,
-    policy: options.Policy = "random",
+    memory: options.Memory = "",
+    policy: options.Policy = "",
+    preset: Annotated[str, typer.Option(metavar="PRESET", help=PRESET)] = "",
     seeds: options.Seeds = "0:1",
-    protocol: options.Protocol = "single_episode",
-    budget: options.Budget = None,
-    max_steps: options.MaxSteps = None,
-    task_id: options.TaskId = "",
-    checkpoint: str = typer.Option("", help="What a trained policy has learnt, a file or folder."),
-    workers: options.Workers = None,
-    timeout: options.Timeout = DEFAULT_TIMEOUT,
-    max_cost_usd: options.MaxCost = None,
-    max_tokens: options.MaxTokens = None,
-    out: options.Out = None,
-    json_lines: options.Json = False,
-    plugins: options.Plugins = None,
-    retry_failed: options.RetryFailed = False,
-    allow_version_mismatch: options.AllowVersionMismatch = False,
+    protocol: options.Protocol = "",
+    checkpoint: Annotated[
+        str, typer.Option(help="What a trained policy has learnt, a file or folder.")
+    ] = "",
+    *,
+    asked: options.Asked,
+    playing: options.Playing,
 ) -> None:
     """Play one environment with one memory and one policy; print every episode.
 
+    The memory is `arigraph` and the policy `random` where none is named.
+
     Example: `gym-memory run -e "TreasureHunt?level=easy" -m history -p walkthrough --seeds 0:5`
+
+    A paper's agent, without a key against `gym-memory serve-scripted --port 8000`:
+    `gym-memory run -e "TreasureHunt?level=easy" --preset ariadne --model scripted
+    --base-url http://127.0.0.1:8000/v1`
     """
-    config = RunConfig(
-        envs=(options.with_max_steps(env, max_steps),),
-        memories=(memory,),
-        policies=(with_parameter(policy, "checkpoint", checkpoint) if checkpoint else policy,),
-        seeds=parse_seeds(seeds),
-        protocol=protocol,
-        budget=DEFAULT_BUDGET if budget is None else budget,
-        task_id=task_id,
-        plugins=options.load_plugins(plugins),
+    agent = agent_of(preset, policy)
+    player = agent.policy
+    config = asked.config(
+        [env],
+        [memory or agent.memory],
+        [with_parameter(player, "checkpoint", checkpoint) if checkpoint else player],
+        seeds,
+        protocol or agent.protocol,
+        navigate=agent.navigate,
     )
-    rows = play_config(
-        config,
-        out or default_out("run", config),
-        workers=workers,
-        timeout=timeout,
-        max_cost_usd=max_cost_usd,
-        max_tokens=max_tokens,
-        retry_failed=retry_failed,
-        allow_version_mismatch=allow_version_mismatch,
-        json_lines=json_lines,
-    )
-    if json_lines:
-        print_json([])
-    else:
+    rows = play_config(config, playing.out or default_out("run", config), playing)
+    if not playing.json_lines:
         _print_episodes(rows)
     raise typer.Exit(int(any(row.result.failed for row in rows)))
 

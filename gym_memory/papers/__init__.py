@@ -12,16 +12,14 @@ One YAML file an experiment, package data::
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.registry import POLICIES
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.experiment.jobs import RunConfig, parse_seeds
-from gym_memory.memory.registry import MEMORIES
 from gym_memory.optional import require
+from gym_memory.papers.presets import memory_with_model, policy_with_model
 from gym_memory.specs import format_spec, parse_spec
 
 __all__ = ["Cell", "Expected", "Experiment", "Part", "experiment_names", "load_experiment"]
@@ -76,12 +74,11 @@ class Experiment(NamedTuple):
     def _part(
         self, part: Mapping[str, Any], model: Mapping[str, str], memory_llm: bool, seeds: str
     ) -> Part:
-        llm = format_spec("openai", model)
         memories = {
-            _with_llm(named, MEMORIES.get, llm) if memory_llm else _canonical(named): named
+            memory_with_model(named, model) if memory_llm else _canonical(named): named
             for named in part["memories"]
         }
-        policies = {_with_llm(named, POLICIES.get, llm): named for named in part["policies"]}
+        policies = {policy_with_model(named, model): named for named in part["policies"]}
         config = RunConfig(
             envs=tuple(part["envs"]),
             memories=tuple(memories),
@@ -100,13 +97,6 @@ class Experiment(NamedTuple):
 
 def _canonical(spec: str) -> str:
     return format_spec(*parse_spec(spec))
-
-
-def _with_llm(spec: str, factory: Any, llm: str) -> str:
-    """A memory or policy with the model; one that has no part for a model stays as it is."""
-    name, kwargs = parse_spec(spec)
-    takes = "llm" in inspect.signature(factory(name)).parameters
-    return format_spec(name, {**kwargs, "llm": llm} if takes else kwargs)
 
 
 def experiment_names() -> tuple[str, ...]:

@@ -1,0 +1,128 @@
+"""The papers' agents by name, in ``run`` and ``compare``, against the scripted server."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.cli import main, options
+from gym_memory.cli.compare import agent_of
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.experiment.protocols import make_protocol
+from gym_memory.memory import make_memory
+from gym_memory.papers.presets import (
+    PRESETS,
+    make_preset,
+    memory_with_model,
+    policy_with_model,
+)
+from gym_memory.results.folder import read_config
+from gym_memory.serve import ScriptedServer
+from gym_memory.wrappers.make import make_env
+
+GAME = "Cooking?level=rl-1&max_steps=4"
+
+
+def call(capsys: Any, *words: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return int(end.value.code or 0), capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_built(name: str) -> None:
+    preset = make_preset(name)
+    assert make_memory(preset.memory)
+    assert make_protocol(preset.protocol)
+    assert preset.about
+    asked = options.Asked(model="m", base_url="http://127.0.0.1:9/v1", memory_llm=True)
+    config = asked.config(["FakeHouse"], [preset.memory], [preset.policy], "0", preset.protocol)
+    assert "model=m" in config.policies[0]
+
+
+def test_parameters_go_to_the_policy_else_to_the_memory() -> None:
+    both = make_preset("ariadne?history=0&exploration=false")
+    assert (both.policy, both.memory) == ("ariadne?history=0", "arigraph?exploration=false")
+    with pytest.raises(UnknownNameError, match="rounds"):
+        make_preset("stma?round=2")
+    with pytest.raises(UnknownNameError, match="ariadne"):
+        make_preset("ariadn")
+    with pytest.raises(InvalidArgumentError, match="policy"):
+        agent_of("ariadne", "random")
+
+
+def test_a_model_goes_where_there_is_a_part_for_it() -> None:
+    model = {"model": "m", "base_url": "http://h/v1"}
+    assert policy_with_model("ariadne?model=own", model) == (
+        "ariadne?base_url=http://h/v1&model=own"
+    )
+    assert policy_with_model("planner", model) == "planner"
+    assert policy_with_model("choose", model) == "choose?model=m"
+    assert memory_with_model("none", model) == "none"
+    assert make_memory(memory_with_model("arigraph", model))
+
+
+def test_go_to_is_offered_where_there_is_a_graph() -> None:
+    for memory, offered in (("arigraph", True), ("none", False)):
+        env = make_env("FakeHouse", memory=memory, navigate=True)
+        env.reset(seed=0)
+        obs, *_ = env.step("go west")
+        assert any(action.startswith("go to ") for action in obs["valid_actions"]) == offered
+    with pytest.raises(InvalidArgumentError, match="navigate"):
+        make_env("FakeHouse", navigate="yes")  # type: ignore[arg-type]
+
+
+def test_agents_of_papers_share_a_table(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with ScriptedServer() as server:
+        chat = ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "900000")
+        words = ("compare", "-e", GAME, "--preset", "ariadne", "--preset", "stma", "-m", "none")
+        rest = ("-s", "0", "-w", "1", "-o", str(tmp_path / "out"), "--json", *chat)
+        status, out = call(capsys, *words, *rest)
+        assert status == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    cells = [(row["env"], row["memory"], row["policy"].partition("?")[0]) for row in rows]
+    assert cells == [
+        (f"{GAME}&navigate=true", "arigraph", "ariadne"),
+        (f"{GAME}&navigate=true", "none", "ariadne"),
+        (GAME, "stma", "stma"),
+        (GAME, "none", "stma"),
+    ]
+    assert (tmp_path / "out" / "report.md").exists()
+    assert (tmp_path / "out" / "spending.sqlite").exists()
+    assert read_config(tmp_path / "out" / "stma").memories == ("stma", "none")
+
+
+def test_a_single_agent_has_the_folder_for_itself(tmp_path: Path, capsys: Any) -> None:
+    with ScriptedServer() as server:
+        chat = ("--model", "scripted", "--base-url", server.base_url, "--memory-llm")
+        words = ("run", "-e", GAME, "--preset", "ariadne", "--no-navigate", "-w", "1")
+        status, out = call(capsys, *words, *chat, "-o", str(tmp_path / "out"))
+        assert status == 0
+        assert server.served["extract"] > 0, "the model plays the memory's roles too"
+    config = read_config(tmp_path / "out")
+    assert config.envs == (GAME,)
+    assert "out of steps" in out or "won" in out
+
+
+def test_two_ways_to_name_the_policy_are_refused(capsys: Any) -> None:
+    assert call(capsys, "compare", "-e", GAME, "--preset", "stma", "-p", "random")[0] == 2
+    assert call(capsys, "run", "-e", GAME, "--preset", "stma", "-p", "random")[0] == 2
+
+
+def test_a_group_of_options_is_an_option_a_field(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in ("run", "compare"):
+        _, help_text = call(capsys, command, "--help")
+        for group in (options.Asked, options.Playing):
+            for field in dataclasses.fields(group):
+                named = {"plugins": "import", "json_lines": "json"}.get(field.name, field.name)
+                assert f"--{named.replace('_', '-')}" in help_text
