@@ -1,0 +1,201 @@
+"""WebShop (Yao et al., 2022): find, customise and buy the product that a request asks for.
+
+An engine of our own with the official pages, actions, reward and file formats; see
+``docs/webshop.md`` for what differs. The episode ends with the purchase, whose reward in [0, 1] is
+the score; success is a reward of 1. An episode without a purchase scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import ClassVar
+
+from gym_memory.envs.base import Feedback, TextEnv
+from gym_memory.envs.webshop.catalogue import SPLITS, Catalogue, Goal, Product
+from gym_memory.envs.webshop.facts import page_facts, product_facts
+from gym_memory.envs.webshop.files import read_catalogue
+from gym_memory.envs.webshop.pages import View
+from gym_memory.envs.webshop.reward import rate
+from gym_memory.envs.webshop.shop import open_shop
+from gym_memory.envs.webshop.solution import find_listing, right_products, walkthrough
+from gym_memory.envs.webshop.synthetic import synthetic_catalogue
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.memory.extract.webshop_request import queries
+from gym_memory.types import Oracle, Triple
+
+__all__ = ["WebShop"]
+
+_STEPS = 100
+"""The step limit of the official baselines."""
+
+
+class WebShop(TextEnv):
+    """A shop of search, result, item and detail pages.
+
+    Actions are ``search[words]`` and ``click[text]``. What can be clicked is valid, and on the
+    search page, so that a policy that picks from a list can search too, a few searches made of the
+    request's own words. Any other search is just as good.
+
+    Args:
+        split: ``train``, ``valid`` or ``test``.
+        path: Folder of the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
+            ``~`` are expanded. None for the synthetic catalogue, which needs no files.
+        goals: Of official files: ``human`` requests or the ``synthetic`` ones.
+        num_products: Of official files: only the first of the products; None for all.
+        catalogue_seed: Chooses the synthetic catalogue.
+        show_attributes: Whether item pages link to the annotated attributes (official default no).
+        max_steps: Step limit.
+        valid_actions: Whether the observation lists the valid actions.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        CorruptGameError: Official files are missing or have another form.
+        InvalidArgumentError: An argument has the wrong type or value.
+        MissingDependencyError: bm25s or rapidfuzz is not installed.
+        UnknownNameError: Unknown split or kind of goals.
+    """
+
+    dialect: ClassVar[str] = "webshop"
+    max_action_chars: ClassVar[int] = 1000
+
+    def __init__(
+        self,
+        split: str = "test",
+        *,
+        path: str | None = None,
+        goals: str = "human",
+        num_products: int | None = None,
+        catalogue_seed: int = 0,
+        show_attributes: bool = False,
+        max_steps: int = _STEPS,
+        valid_actions: bool = True,
+        render_mode: str | None = None,
+    ):
+        for label, value, known in (
+            ("split", split, SPLITS),
+            ("goals", goals, ("human", "synthetic")),
+        ):
+            if value not in known:
+                raise UnknownNameError(label, str(value), known)
+        for label, number, least in (
+            ("num_products", num_products, 1),
+            ("catalogue_seed", catalogue_seed, 0),
+        ):
+            optional = label == "num_products" and number is None
+            wrong = isinstance(number, bool) or not isinstance(number, int) or number < least
+            if wrong and not optional:
+                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+        if not isinstance(show_attributes, bool):
+            raise InvalidArgumentError(
+                f"expected show_attributes as True or False, got {show_attributes!r}"
+            )
+        if path is not None and not isinstance(path, str):
+            raise InvalidArgumentError(f"expected path as text or None, got {path!r}")
+        super().__init__(
+            max_steps=max_steps,
+            valid_actions=valid_actions,
+            split=split,
+            render_mode=render_mode,
+        )
+        self.catalogue: Catalogue = (
+            synthetic_catalogue(catalogue_seed)
+            if path is None
+            else read_catalogue(path, goals=goals, num_products=num_products)
+        )
+        self._shop = open_shop(self.catalogue)
+        self._with_attributes = show_attributes
+        self._positions = self.catalogue.split(split)
+        if not self._positions:
+            raise InvalidArgumentError(
+                f"the split {split!r} is empty: {self.catalogue.name} has only "
+                f"{len(self.catalogue.goals)} requests"
+            )
+        self._ids = [f"webshop/{self.catalogue.name}/{split}/{i}" for i in self._positions]
+        self._index = dict(zip(self._ids, self._positions, strict=True))
+        self._goal: Goal = self.catalogue.goals[self._positions[0]]
+        self._view = View()
+
+    # ------------------------------------------------------------ hooks
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _open(self, task_id: str) -> Feedback:
+        self._goal = self.catalogue.goals[self._index[task_id]]
+        self._view = View()
+        return self._page()
+
+    def _send(self, action: str) -> Feedback:
+        """Follow an action; one that leads nowhere shows the same page again."""
+        following = self._shop.follow(self._view, action, with_attributes=self._with_attributes)
+        if following is None:
+            return self._page()._replace(accepted=False)
+        self._view = following
+        return self._page()
+
+    def _page(self) -> Feedback:
+        view, goal = self._view, self._goal
+        text = self._shop.text(view, goal.instruction, with_attributes=self._with_attributes)
+        if view.page != "done":
+            return Feedback(text, max_score=1.0)
+        product = self.catalogue.by_asin[view.asin]
+        score = rate(product, dict(view.chosen), goal).total
+        return Feedback(text, score, 1.0, won=score == 1.0, lost=score < 1.0)
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        if self._view.page == "search":
+            return tuple(f"search[{query}]" for query in queries(self._goal.instruction))
+        links = self._shop.links(self._view, with_attributes=self._with_attributes)
+        return tuple(f"click[{text}]" for text in links)
+
+    def _save(self) -> tuple[Goal, View]:
+        return self._goal, self._view
+
+    def _load(self, native: tuple[Goal, View]) -> None:
+        self._goal, self._view = native
+
+    def goal(self) -> str:
+        """The request."""
+        return self._goal.instruction
+
+    # ------------------------------------------------------------ beyond Gymnasium
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the search and of the text ratio, and the digest of the catalogue."""
+        return {
+            "bm25s": version("bm25s"),
+            "rapidfuzz": version("rapidfuzz"),
+            "webshop-catalogue": self.catalogue.digest,
+        }
+
+    def oracle(self) -> Oracle:
+        """What the page shows, all about the products that satisfy the request, how to buy one.
+
+        ``objects`` has the ``view``, the ``goal`` and the codes of the ``right`` products.
+        """
+        goal, shop, view = self._goal, self._shop, self._view
+        facts = set(page_facts(shop, view, goal.instruction))
+        right = right_products(shop, goal)
+        for product in right:
+            facts |= product_facts(product, goal.instruction)
+            facts |= self._listing(product)
+        objects = {"view": view, "goal": goal, "right": tuple(p.asin for p in right)}
+        return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
+
+    def _listing(self, product: Product) -> frozenset[Triple]:
+        """Where a product can be found: by a search made so far, or else by the next one."""
+        searches, view = queries(self._goal.instruction), self._view
+        listing = find_listing(self._shop, product, (*view.searches, *searches))
+        if listing is None or (view.page == "results" and product in self._shop.shown(view)):
+            return frozenset()
+        known = (*view.searches, listing.query)
+        number = known.index(listing.query) + 1
+        place = f"page {listing.number} of search {number}"
+        return frozenset(
+            {
+                Triple(product.asin.lower(), "is on", place),
+                Triple(place, "is in", f"search {number}"),
+                Triple(f"search {number}", "looks for", listing.query),
+            }
+        )
