@@ -17,6 +17,8 @@ fact                                meaning
 ``fridge | is in | kitchen``        furniture and fixed things in a room
 ``kitchen | has exit | north``      a way out, wherever it leads, with or without a door
 ``hall | is east of | kitchen``     a known way: going east from the kitchen leads to the hall
+``hall | is through door 4 of |``   likewise, by an exit with a name instead of a direction
+``jackal | was last seen in | hall``  where something that moves by itself was seen last
 ``kitchen | has north door | gate`` the door that stands in that exit
 ``fridge | is | closed``            open / closed / locked; *closed* only says that it is shut,
                                     for a text that shows a locked door shows a closed one
@@ -54,14 +56,22 @@ __all__ = [
     "way_relation",
 ]
 
+
+class _Opposites(dict[str, str]):
+    """Direction to its opposite; a named exit leads back through itself."""
+
+    def __missing__(self, exit_: str) -> str:
+        return exit_
+
+
 PLAYER = "you"
 INVENTORY = "inventory"
-OPPOSITE = {
+OPPOSITE = _Opposites({
     "north": "south", "south": "north", "east": "west", "west": "east",
     "northeast": "southwest", "southwest": "northeast",
     "northwest": "southeast", "southeast": "northwest",
     "up": "down", "down": "up", "in": "out", "out": "in",
-}  # fmt: skip
+})  # fmt: skip
 DIRECTIONS = tuple(OPPOSITE)
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations that say where a thing is; they share the slot ``location``."""
@@ -73,19 +83,25 @@ Slot = tuple[str, str]
 """(entity, name of the slot)."""
 
 _STATE_SLOT = {
-    **dict.fromkeys(("open", "closed", "locked"), "openness"),
+    **dict.fromkeys(("open", "closed", "locked", "broken"), "openness"),
+    **dict.fromkeys(("explored", "partly explored"), "exploration"),
     **dict.fromkeys(("uncut", "chopped", "sliced", "diced"), "cut"),
     **dict.fromkeys(("raw", "fried", "roasted", "grilled", "burned"), "heat"),
     **dict.fromkeys(("on", "off"), "power"),
     **dict.fromkeys(("hot", "cool"), "temperature"),
 }
 _WAYS = {f"is {d} of": d for d in OPPOSITE}
+_THROUGH, _OF = "is through ", " of"
+_SIGHTING = "was last seen in"
 _DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
 
 
 def way_relation(direction: str) -> str:
-    """The relation of a known way: ``east`` gives ``is east of``."""
-    return f"is {direction} of"
+    """The relation of a known way: ``east`` gives ``is east of``.
+
+    An exit that is no direction has a name of its own: ``door 4`` gives ``is through door 4 of``.
+    """
+    return f"is {direction} of" if direction in OPPOSITE else f"{_THROUGH}{direction}{_OF}"
 
 
 def door_relation(direction: str) -> str:
@@ -96,10 +112,13 @@ def door_relation(direction: str) -> str:
 def direction_of(relation: str) -> str | None:
     """The direction in a way's relation, None for every other relation.
 
-    >>> direction_of("is east of"), direction_of("is in")
-    ('east', None)
+    >>> direction_of("is east of"), direction_of("is through door 4 of"), direction_of("is in")
+    ('east', 'door 4', None)
     """
-    return _WAYS.get(relation)
+    direction = _WAYS.get(relation)
+    if direction is None and relation.startswith(_THROUGH) and relation.endswith(_OF):
+        return relation[len(_THROUGH) : -len(_OF)]
+    return direction
 
 
 def slot_of(triple: Triple) -> Slot | None:
@@ -121,8 +140,10 @@ def slot_of(triple: Triple) -> Slot | None:
     if relation == "is":
         state = _STATE_SLOT.get(obj)
         return (subject, state) if state else None
-    direction = _WAYS.get(relation)
+    direction = direction_of(relation)
     if direction is not None:
         return obj, direction
+    if relation == _SIGHTING:
+        return subject, "sighting"
     door = _DOORS.get(relation)
     return (subject, door) if door is not None else None

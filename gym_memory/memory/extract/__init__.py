@@ -18,6 +18,7 @@ EXTRACTORS = Registry(
         "prose": "gym_memory.memory.extract.prose:ProseRules",
         "alfworld": "gym_memory.memory.extract.alfworld:ALFWorldRules",
         "webshop": "gym_memory.memory.extract.webshop:WebShopRules",
+        "nethack": "gym_memory.memory.extract.nethack:NetHackRules",
         "plain": "gym_memory.memory.extract.plain:PlainRules",
     },
 )

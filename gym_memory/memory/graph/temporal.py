@@ -25,7 +25,7 @@ from gym_memory.memory.graph import edges
 from gym_memory.memory.graph.edges import EdgeArrays
 from gym_memory.memory.graph.facts import Fact, Snapshot, Source, VersionedFacts
 from gym_memory.memory.graph.timeline import Event
-from gym_memory.memory.schema import DIRECTIONS, VERBATIM, slot_of
+from gym_memory.memory.schema import DIRECTIONS, VERBATIM, direction_of, slot_of
 from gym_memory.types import Triple
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class TemporalGraph(VersionedFacts):
         """The shortest known way between two places, over ``B is <direction> of A`` facts.
 
         O(places). Of equally short ways, the one whose directions come first in
-        :data:`schema.DIRECTIONS`.
+        :data:`schema.DIRECTIONS`; exits with names come after these.
 
         Returns:
             ``[(direction, next place), ...]``, empty from a place to itself, None if no way is
@@ -346,9 +346,8 @@ class TemporalGraph(VersionedFacts):
         queue = deque([source])
         while queue and target not in came:
             place = queue.popleft()
-            for direction in DIRECTIONS:
-                way = self._slots.get((place, direction))
-                if way is not None and way[0] not in came:
+            for direction, way in self._ways_from(place):
+                if way[0] not in came:
                     came[way[0]] = (direction, place)
                     queue.append(way[0])
         if target not in came:
@@ -359,6 +358,17 @@ class TemporalGraph(VersionedFacts):
             path.append((direction, target))
             target = previous
         return path[::-1]
+
+    def _ways_from(self, place: str) -> Iterator[tuple[str, Triple]]:
+        """Ways out of a place: those by compass in a fixed order, then those by named exits."""
+        for direction in DIRECTIONS:
+            way = self._slots.get((place, direction))
+            if way is not None:
+                yield direction, way
+        for fact in self._in.get(place, ()):
+            exit_ = direction_of(fact[1])
+            if exit_ is not None and exit_ not in DIRECTIONS:
+                yield exit_, fact
 
     # Export
 

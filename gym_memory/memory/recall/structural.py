@@ -40,6 +40,14 @@ _KINDS = {
 }
 
 
+def _kind_of(relation: str) -> int:
+    """What a fact of a relation tells of its subject."""
+    kind = _KINDS.get(relation)
+    if kind is None:
+        kind = _KNOWLEDGE if direction_of(relation) is None else _WAY
+    return kind
+
+
 class Answer(NamedTuple):
     """The last ranking, good as long as nothing changes and the same is asked."""
 
@@ -105,7 +113,7 @@ class StructuralIndex:
 
     def _take(self, triple: Triple, *, ended: bool) -> None:
         subject, relation, obj = triple
-        kind = _KINDS.get(relation, _KNOWLEDGE)
+        kind = _kind_of(relation)
         if kind in (_STATE, _LOCATION, _KNOWLEDGE):
             self.cards.pop(subject, None)
             self.subjects.pop(subject, None)
@@ -133,7 +141,7 @@ class StructuralIndex:
         if card is None:
             own, held = [], []
             for fact in self.graph.outgoing(entity):
-                if _KINDS.get(fact[1], _KNOWLEDGE) in (_STATE, _LOCATION, _KNOWLEDGE):
+                if _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
                     own.append(fact)
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:

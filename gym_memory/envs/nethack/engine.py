@@ -1,0 +1,244 @@
+"""The game itself: NLE with fixed seeds, single keys, and its pages of text read through.
+
+The arrays that NLE hands out are shared buffers; a :class:`Screen` is good until the next key.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import contextlib
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gym_memory.errors import BackendError
+
+__all__ = ["Engine", "Item", "Prompt", "Screen"]
+
+ESCAPE, ENTER, SPACE = 27, 13, 32
+KEYS = (
+    "glyphs", "blstats", "message", "inv_strs", "inv_letters", "inv_oclasses",
+    "screen_descriptions", "tty_chars", "misc",
+)  # fmt: skip
+"""Observations of NLE that are used."""
+
+_MOST_PAGES = 50
+_BIRTHDAY = 1_000_000_000
+_MORE = b"--More--"
+_MENU_END = re.compile(rb"\((?:end|\d+ of \d+)\)")
+_ENTRY = re.compile(r"^(?P<letter>[a-zA-Z$#*\\_]) [-+#] (?P<name>.+)$")
+_CLASSES = (
+    "", "", "weapon", "armor", "ring", "amulet", "tool", "food", "potion", "scroll", "spellbook",
+    "wand", "coins", "gem", "rock", "ball", "chain", "venom",
+)  # fmt: skip
+
+
+class Item(NamedTuple):
+    """A thing in the pack.
+
+    Attributes:
+        letter: Its letter.
+        name: As the game writes it, ``a +1 long sword (weapon in hand)``.
+        kind: Its class in a word: ``weapon``, ``food``, ...
+    """
+
+    letter: str
+    name: str
+    kind: str
+
+
+class Prompt(NamedTuple):
+    """Something that the game waits for.
+
+    Attributes:
+        kind: ``key`` (one key out of some), ``line`` (a line of text) or ``menu``.
+        text: The question.
+        options: Letter and words of each line of a menu.
+    """
+
+    kind: str
+    text: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+class Screen(NamedTuple):
+    """What the game shows after a key.
+
+    Attributes:
+        glyphs: int16 of shape (1659,), row by row.
+        words: uint8 of shape (1659, 80), what each cell shows in English.
+        status: The 27 numbers of the status line.
+        message: All messages since the key, pages included.
+        items: The pack.
+        prompt: What the game waits for; None if for any command.
+        done: Whether the game is over.
+    """
+
+    glyphs: npt.NDArray[np.int16]
+    words: npt.NDArray[np.uint8]
+    status: tuple[int, ...]
+    message: str
+    items: tuple[Item, ...]
+    prompt: Prompt | None
+    done: bool
+
+    @property
+    def here(self) -> int:
+        """The cell of the player."""
+        return self.status[1] * 79 + self.status[0]
+
+    def shown(self, cell: int) -> str:
+        """What a cell shows, in English."""
+        return _text(self.words[cell])
+
+
+class Engine:
+    """A game of NetHack that is played key by key.
+
+    Args:
+        make: Builds the NLE environment, whose action ``i`` is the key ``i``; called at the first
+            start and after :meth:`close`.
+    """
+
+    def __init__(self, make: Callable[[], Any]):
+        self._make = make
+        self._env: Any = None
+        self._inventory = b""
+        self._items: tuple[Item, ...] = ()
+        self.ascended = False
+        self.reward = 0.0
+        """Reward that the task of the NLE environment gave since the start."""
+        self.solved = False
+        """Whether the task of the NLE environment says that it is done."""
+
+    def start(self, seed: int) -> Screen:
+        """Begin a game; the same seed gives the same game whenever it is played."""
+        if self._env is None:
+            self._env = self._make()
+        self._env.unwrapped.seed(core=seed, disp=seed, reseed=False)
+        observation, _ = self._env.reset()
+        self._fix_birthday()
+        self.ascended, self.solved, self.reward = False, False, 0.0
+        self._inventory, self._items = b"", ()
+        return self._settled(observation, done=False)
+
+    def press(self, key: int) -> Screen:
+        """Press a key and read through the pages of text that it brings up.
+
+        Args:
+            key: Code of the key, 0 to 255.
+
+        Raises:
+            BackendError: The engine is closed, or it failed.
+        """
+        if self._env is None:
+            raise BackendError("expected a started game: call reset() first")
+        observation, done = self._key(key)
+        return self._settled(observation, done=done)
+
+    def close(self) -> None:
+        """End the game; a new one can be started."""
+        if self._env is not None:
+            self._env.close()
+            self._env = None
+
+    def _fix_birthday(self) -> None:
+        """Set the hour at which the game began, from which NetHack takes shopkeepers' names.
+
+        NLE 1.3 fixes phases of the moon but not this (NetHack-LE/nle issue 129).
+        """
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            library = ctypes.CDLL(self._env.unwrapped.nethack.dlpath)
+            try:
+                ctypes.c_long.in_dll(library, "ubirthday").value = _BIRTHDAY
+            finally:
+                _ctypes.dlclose(library._handle)  # NLE refuses to load it while it is open
+
+    def _key(self, key: int) -> tuple[Any, bool]:
+        try:
+            observation, reward, terminated, truncated, info = self._env.step(key)
+        except RuntimeError as error:
+            raise BackendError(f"NetHack failed: {error}") from error
+        self.ascended = bool(info.get("is_ascended", False))
+        self.solved = int(info.get("end_status", 0)) == 2  # MiniHack's task success
+        self.reward += float(reward)
+        return observation, bool(terminated or truncated)
+
+    def _settled(self, observation: Any, *, done: bool) -> Screen:
+        """The screen once the game waits for a command, a menu or an answer."""
+        said = [_text(observation["message"])]
+        prompt = None
+        for _ in range(_MOST_PAGES):
+            if done:
+                break
+            in_question, in_line, waiting = observation["misc"].tolist()
+            if not waiting:
+                if in_question or in_line:
+                    prompt = Prompt("line" if in_line else "key", said[-1])
+                break
+            page, prompt = _page(observation["tty_chars"])
+            if prompt is not None:
+                break
+            if len(page) > 1 or not said[-1]:
+                said.extend(line for line in page if line not in said)
+            observation, done = self._key(ENTER)
+            if not done:
+                said.append(_text(observation["message"]))
+        return Screen(
+            observation["glyphs"].ravel(),
+            observation["screen_descriptions"].reshape(-1, 80),
+            tuple(observation["blstats"].tolist()),
+            " ".join(dict.fromkeys(filter(None, said))),
+            self._pack(observation),
+            prompt,
+            done,
+        )
+
+    def _pack(self, observation: Any) -> tuple[Item, ...]:
+        written = observation["inv_strs"].tobytes()
+        if written != self._inventory:
+            self._inventory = written
+            self._items = tuple(
+                Item(chr(letter), _text(name), _CLASSES[kind] if kind < len(_CLASSES) else "")
+                for letter, name, kind in zip(
+                    observation["inv_letters"].tolist(),
+                    observation["inv_strs"],
+                    observation["inv_oclasses"].tolist(),
+                    strict=True,
+                )
+                if letter
+            )
+        return self._items
+
+
+def _text(characters: npt.NDArray[np.uint8]) -> str:
+    return characters.tobytes().split(b"\0", 1)[0].decode("latin-1").strip()
+
+
+def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], Prompt | None]:
+    """The lines of a page of text, or the menu that waits for a choice."""
+    rows = [row.tobytes() for row in terminal]
+    for number, row in enumerate(rows):
+        end = _MENU_END.search(row)
+        if end is not None:
+            lines = [_plain(line[end.start() :]) for line in rows[:number]]
+            options = tuple((m["letter"], m["name"]) for m in map(_ENTRY.match, lines) if m)
+            if options:
+                title = next((line for line in lines if line and not _ENTRY.match(line)), "")
+                return [], Prompt("menu", title, options)
+            return [line for line in lines if line], None
+        more = row.find(_MORE)
+        if more >= 0:
+            start = more if number > 1 else 0
+            lines = [_plain(line[start:]) for line in rows[:number]]
+            lines.append(_plain(row[start:more]))
+            return [line for line in lines if line], None
+    return [], None
+
+
+def _plain(line: bytes) -> str:
+    return line.replace(b"\0", b" ").decode("latin-1").strip()

@@ -1,0 +1,67 @@
+"""The tracker's knowledge as facts; only for scoring and upper bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gym_memory.envs.nethack.level import Level
+from gym_memory.envs.nethack.tracker import Tracker, listing
+from gym_memory.memory.extract.nethack_words import (
+    SIGHTING,
+    area_facts,
+    exit_of,
+    item_facts,
+    scoped,
+)
+from gym_memory.memory.schema import PLAYER, way_relation
+from gym_memory.types import Triple
+
+__all__ = ["facts_of", "level_facts"]
+
+
+def facts_of(tracker: Tracker) -> frozenset[Triple]:
+    """All facts about all levels seen so far, the pack included."""
+    facts: set[Triple] = set()
+    for level in tracker.levels.values():
+        facts.update(level_facts(level))
+    level = tracker.level
+    if level.current:
+        facts.add(Triple(PLAYER, "is in", scoped(_name(level.current), level.name)))
+    facts.update(item_facts(tuple(item.name for item in tracker.screen.items)))
+    return frozenset(facts)
+
+
+def level_facts(level: Level) -> Iterator[Triple]:
+    """All facts about one level."""
+    for area in level.areas():
+        seen = listing(level, area)
+        yield from area_facts(
+            scoped(_name(area), level.name),
+            level.name,
+            kind=seen.kind,
+            explored=seen.explored,
+            features=[name for name, _ in seen.features],
+            exits=[(name, state) for name, _, state in seen.exits],
+            items=[name for name, _ in seen.items],
+        )
+    for label, area in level.sightings.items():
+        yield Triple(label, SIGHTING, scoped(_name(area), level.name))
+    yield from _ways(level)
+
+
+def _ways(level: Level) -> Iterator[Triple]:
+    """Doors whose two sides are known."""
+    sides: dict[int, list[str]] = {}
+    for area, doors in level.exits.items():
+        for cell in doors:
+            sides.setdefault(cell, []).append(scoped(_name(area), level.name))
+    for cell, names in sides.items():
+        door = exit_of(f"door {level.doors[cell]}")
+        for one in names:
+            for other in names:
+                if one != other:
+                    yield Triple(one, way_relation(door), other)
+
+
+def _name(area: int) -> str:
+    return f"room {area}" if area > 0 else f"corridor {-area}"

@@ -1,0 +1,107 @@
+"""What each glyph of the map stands for: tables that are indexed by the glyph's number."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gym_memory.optional import require
+
+__all__ = [
+    "CLOSED_DOOR", "CORRIDOR", "DOORWAY", "EFFECT", "FEATURE", "FLOOR", "HOSTILE", "NOTHING",
+    "OBJECT", "OPEN_DOOR", "PET", "SHAPE", "TRAP", "UNDER", "UNKNOWN", "WALL", "WATER", "Glyphs",
+    "glyph_tables", "nle",
+]  # fmt: skip
+
+SHAPE = (21, 79)
+"""Rows and columns of the map."""
+
+UNKNOWN, WALL, FLOOR, CORRIDOR, DOORWAY, OPEN_DOOR, CLOSED_DOOR, WATER, UNDER = range(9)
+"""Kinds of terrain. ``UNDER``: something that can be walked on, hidden by what stands on it."""
+
+NOTHING, TERRAIN, FEATURE, TRAP, OBJECT, HOSTILE, PET, EFFECT = range(8)
+"""What a glyph shows. ``HOSTILE``: any creature that is no pet."""
+
+_SILENT = -1  # the glyph says nothing about the terrain
+_DOORWAY, _DOORS, _BARS_AND_TREE, _FLOORS = (12,), (13, 14, 15, 16), (17, 18), (19, 20)
+_CORRIDORS, _FEATURES, _POOLS, _ICE = (21, 22), range(23, 32), (32, 34, 41), 33
+_BRIDGES_DOWN, _BRIDGES_UP, _AIR, _TRAPS = (35, 36), (37, 38), (39, 40), range(42, 65)
+_WALLS = range(1, 12)
+
+
+class Glyphs(NamedTuple):
+    """Tables over all glyphs.
+
+    Attributes:
+        terrain: int8, the kind of terrain it shows, -1 where it hides the terrain.
+        kind: int8, what it shows.
+        blocks: bool, an object that cannot be walked over.
+        boulder: The glyph of a boulder.
+    """
+
+    terrain: npt.NDArray[np.int8]
+    kind: npt.NDArray[np.int8]
+    blocks: npt.NDArray[np.bool_]
+    boulder: int
+
+
+def nle() -> Any:
+    """NLE's module of constants.
+
+    Raises:
+        MissingDependencyError: NLE is not installed.
+    """
+    return require("nle.nethack", "nethack", "NetHack")
+
+
+@functools.cache
+def glyph_tables() -> Glyphs:
+    """The tables, computed once from NLE's numbering.
+
+    Raises:
+        MissingDependencyError: NLE is not installed.
+    """
+    game = nle()
+    size = game.MAX_GLYPH + 1
+    terrain = np.full(size, _SILENT, np.int8)
+    kind = np.full(size, EFFECT, np.int8)
+    cmap = game.GLYPH_CMAP_OFF
+    for numbers, here, shows in (
+        ((0,), _SILENT, NOTHING),
+        (_WALLS, WALL, TERRAIN),
+        (_DOORWAY, DOORWAY, TERRAIN),
+        (_DOORS[:2], OPEN_DOOR, TERRAIN),
+        (_DOORS[2:], CLOSED_DOOR, TERRAIN),
+        (_BARS_AND_TREE, WALL, TERRAIN),
+        (_FLOORS, FLOOR, TERRAIN),
+        (_CORRIDORS, CORRIDOR, TERRAIN),
+        (_FEATURES, FLOOR, FEATURE),
+        (_POOLS, WATER, TERRAIN),
+        ((_ICE,), FLOOR, TERRAIN),
+        (_BRIDGES_DOWN, FLOOR, TERRAIN),
+        (_BRIDGES_UP, WALL, TERRAIN),
+        (_AIR, FLOOR, TERRAIN),
+        (_TRAPS, _SILENT, TRAP),
+    ):
+        glyphs = cmap + np.asarray(numbers)
+        terrain[glyphs], kind[glyphs] = here, shows
+    kind[: game.GLYPH_BODY_OFF] = HOSTILE  # normal, pets, unseen, detected
+    kind[game.GLYPH_PET_OFF : game.GLYPH_INVIS_OFF] = PET
+    kind[game.GLYPH_RIDDEN_OFF : game.GLYPH_OBJ_OFF] = PET
+    kind[game.GLYPH_BODY_OFF : game.GLYPH_RIDDEN_OFF] = OBJECT
+    kind[game.GLYPH_OBJ_OFF : game.GLYPH_CMAP_OFF] = OBJECT
+    kind[game.GLYPH_WARNING_OFF : game.GLYPH_STATUE_OFF] = HOSTILE
+    kind[game.GLYPH_STATUE_OFF :] = OBJECT
+    kind[game.NO_GLYPH :] = EFFECT
+    blocks = np.zeros(size, np.bool_)
+    boulder = next(
+        game.GLYPH_OBJ_OFF + number
+        for number in range(game.NUM_OBJECTS)
+        if game.OBJ_NAME(game.objclass(number)) == "boulder"
+    )
+    blocks[boulder] = True
+    blocks[game.GLYPH_STATUE_OFF : game.NO_GLYPH] = True
+    return Glyphs(terrain, kind, blocks, boulder)

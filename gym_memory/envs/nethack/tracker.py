@@ -1,0 +1,223 @@
+"""The tracker: all levels as far as they were seen, and what happened since the last report.
+
+Both descriptors and the engine facts are read off this one tracker.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gym_memory.envs.nethack.engine import Screen
+from gym_memory.envs.nethack.level import Area, Level, area_name
+
+__all__ = ["Listing", "Status", "Tracker"]
+
+_DUNGEONS = {
+    1: "gehennom level", 2: "mines level", 3: "quest level", 4: "sokoban level",
+    5: "fort ludios level", 6: "tower level", 7: "plane",
+}  # fmt: skip
+_LOCKED = re.compile(r"\bThis door is locked\b|\bdoor is locked\b")
+_SHOP = re.compile(r"[Ww]elcome(?: again)? to [\w' -]+?'s? ([\w' -]+?)!")
+_TEMPLE = re.compile(r"You (?:have a (?:strange )?forbidding feeling|experience a sense of peace)")
+_LIFTED = re.compile(r"see no objects here|(?:^|[.!] )[a-zA-Z$] - ")
+_HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
+_LOADS = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_CONDITIONS = (
+    "turning to stone", "turning to slime", "strangled", "food poisoned", "terminally ill",
+    "blind", "deaf", "stunned", "confused", "hallucinating", "levitating", "flying", "riding",
+)  # fmt: skip
+
+
+class Listing(NamedTuple):
+    """What an area holds; what it does not list, it does not hold.
+
+    Every entry is a name and its cell; exits have their state as well.
+    """
+
+    area: Area
+    kind: str
+    explored: bool
+    features: tuple[tuple[str, int], ...]
+    exits: tuple[tuple[str, int, str], ...]
+    items: tuple[tuple[str, int], ...]
+    creatures: tuple[tuple[str, int], ...]
+
+
+class Status(NamedTuple):
+    """The numbers of the status line that are told."""
+
+    hp: int
+    max_hp: int
+    ac: int
+    experience: int
+    gold: int
+    energy: int
+    max_energy: int
+    depth: int
+    turn: int
+    score: int
+    conditions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, screen: Screen) -> Status:
+        """The status that a screen shows."""
+        s = screen.status
+        hunger = _HUNGER[s[21]] if 0 <= s[21] < len(_HUNGER) else ""
+        load = _LOADS[s[22]] if 0 <= s[22] < len(_LOADS) else ""
+        ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1]
+        conditions = tuple(filter(None, (hunger, load, *ill)))
+        return cls(
+            s[10], s[11], s[16], s[18], s[13], s[14], s[15], s[12], s[20], s[9], conditions
+        )  # fmt: skip
+
+
+class Tracker:
+    """Everything seen in a game.
+
+    Attributes:
+        levels: Level by (number of its dungeon, number in it).
+        level: The one where the player is.
+        screen: The last screen.
+        status: Its status line.
+        facing: The cell that the last key with a direction was about.
+        deepest: Greatest depth reached.
+        messages: What the game said since the last :meth:`begin_report`.
+        passed: Listings of areas that were left since then, as they were left.
+        arrival: ``(feature, area, level)`` of stairs taken since then.
+        news: Kinds of things seen for the first time on a level since then.
+    """
+
+    def __init__(self, screen: Screen):
+        self.levels: dict[tuple[int, int], Level] = {}
+        self.passed: dict[tuple[str, Area], Listing] = {}
+        self.messages: list[str] = []
+        self.arrival: tuple[str, Area, Level] | None = None
+        self.merged: list[tuple[Level, Area, Area]] = []
+        self.news: list[str] = []
+        self.deepest = 0
+        self.facing = -1
+        self._told: dict[tuple[str, Area], Listing] = {}
+        self.level = Level("")
+        self.screen = screen
+        self.status = Status.of(screen)
+        self.update(screen)
+
+    def begin_report(self) -> None:
+        """What happened up to now has been told."""
+        self.passed, self.messages, self.news = {}, [], []
+        self.merged, self.arrival = [], None
+
+    def update(self, screen: Screen, key: str = "") -> None:
+        """Take in what a key brought.
+
+        Args:
+            screen: The screen after it.
+            key: ``up`` or ``down`` if it was the key for stairs.
+        """
+        before, old = self.screen, self.level
+        left, stood = (old.current, before.here) if old.name else (0, -1)
+        self.screen = screen
+        if screen.message:
+            self.messages.append(screen.message)
+        if screen.done or screen.status[20] == 0:  # the map is gone
+            return
+        self.status = Status.of(screen)
+        self.deepest = max(self.deepest, self.status.depth)
+        place = (screen.status[23], screen.status[24])
+        level = self.levels.get(place)
+        if level is None:
+            name = f"{_DUNGEONS.get(place[0], 'level')} {self.status.depth}"
+            level = self.levels[place] = Level(name)
+        self.level = level
+        self.news += level.update(screen)
+        self.merged += [(level, gone, kept) for gone, kept in level.take_merged()]
+        if level is not old and old.name:
+            old.creatures = ()
+            self._pass(old, left)
+            if key and stood in old.features:
+                self.arrival = (old.features[stood], left, old)
+        elif left and left != level.current:
+            self._pass(level, left)
+        if screen.message:
+            self._read(screen)
+
+    def _pass(self, level: Level, area: Area) -> None:
+        if area:
+            self.passed[level.name, area] = listing(level, area)
+
+    def _read(self, screen: Screen) -> None:
+        """What the messages say about the map."""
+        message, level, here = screen.message, self.level, screen.here
+        if "locked" in message and _LOCKED.search(message):
+            level.lock(self.facing)
+        shop = _SHOP.search(message)
+        if shop is not None and level.current:
+            inside = [area for area in level.areas_of(here) if area > 0]
+            level.kinds.setdefault(inside[0] if inside else level.current, shop[1].lower())
+        elif _TEMPLE.search(message) and level.current > 0:
+            level.kinds.setdefault(level.current, "temple")
+        if here in level.items and _LIFTED.search(message):
+            level.lift(here)
+
+    def stairs_here(self, words: str) -> None:
+        """What the command to look says about the cell under the player."""
+        for said, name in (
+            ("staircase up", "staircase up"), ("staircase down", "staircase down"),
+            ("ladder up", "ladder up"), ("ladder down", "ladder down"),
+            ("altar", "altar"), ("fountain", "fountain"), ("opulent throne", "opulent throne"),
+            ("sink", "sink"),
+        ):  # fmt: skip
+            if f" {said}" in words:
+                self.level.note_feature(self.screen.here, name)
+                return
+
+    # ------------------------------------------------------------ reports
+
+    def here(self) -> Listing:
+        """What is where the player is."""
+        return listing(self.level, self.level.current)
+
+    def untold(self) -> list[tuple[Level, Listing]]:
+        """Areas that were passed since the last report and were not told as they are now."""
+        levels = {level.name: level for level in self.levels.values()}
+        return [
+            (levels[name], seen)
+            for (name, area), seen in self.passed.items()
+            if self._told.get((name, area)) != seen
+            and (levels[name] is not self.level or area != self.level.current)
+            and (levels[name].area == area).any()
+        ]
+
+    def tell(self, level: Level, told: Listing) -> None:
+        """A listing was shown."""
+        self._told[level.name, told.area] = told
+
+
+def listing(level: Level, area: Area) -> Listing:
+    """What is known to be in an area."""
+
+    def inside(cell: int) -> bool:
+        own = int(level.area[cell])
+        return own == area if own else area in level.areas_of(cell)
+
+    doors = level.exits.get(area, ())
+    frontier = level.frontier()
+    return Listing(
+        area,
+        level.kinds.get(area, ""),
+        not bool((frontier & (level.area == area)).any()),
+        tuple((name, cell) for cell, name in level.features.items() if inside(cell)),
+        tuple((f"door {level.doors[c]}", c, level.door_states[c]) for c in sorted(doors)),
+        tuple((name, cell) for cell, name in sorted(level.items.items()) if inside(cell)),
+        tuple((being.label, being.cell) for being in level.creatures if inside(being.cell)),
+    )
+
+
+def title(level: Level, area: Area) -> str:
+    """The full name of an area.
+
+    >>> title(Level("level 2"), 3)
+    'room 3 of level 2'
+    """
+    return f"{area_name(area)} of {level.name}"
