@@ -13,6 +13,9 @@ action changes it; nothing else changes the world of these games. Besides, one k
   something is, if a note or the goal says so;
 * that a thing is locked, and not merely shut, once the text said so.
 
+That is how TextWorld shows things. A family that shows them in another way says itself what each
+step showed, as ``visible`` among the objects of its oracle.
+
 For scoring only: a memory never sees any of this.
 """
 
@@ -61,13 +64,21 @@ class IdealObserver:
         self._facts: frozenset[Triple] = frozenset()
         self._locked: set[str] = set()
 
-    def see(self, facts: frozenset[Triple], text: str, action: str = "") -> None:
+    def see(
+        self,
+        facts: frozenset[Triple],
+        text: str,
+        action: str = "",
+        visible: frozenset[Triple] | None = None,
+    ) -> None:
         """Take in one step.
 
         Args:
             facts: All that is true after it, in the vocabulary of :mod:`gym_memory.memory.schema`.
             text: What was shown.
             action: What was done; empty for the first observation.
+            visible: What the engine says was shown or told, where it says so; then nothing is
+                concluded from the text or from the place.
         """
         world = _World(self._completed(facts))
         shown = _Shown(text.lower(), action.strip().lower())
@@ -77,9 +88,11 @@ class IdealObserver:
             if state == "locked" and (shown.speaks_of_lock(thing) or self._was(thing, "closed"))
         }
         news = world.facts - self._facts if self._facts else frozenset()
-        told = {fact for fact in world.facts - self.known if self._is_told(fact, shown, world)}
+        if visible is None:
+            told = {fact for fact in world.facts - self.known if self._is_told(fact, shown, world)}
+            visible = frozenset({*told, *self._walked(world), *world.visible()})
         self.true = self._in_words(world.facts)
-        self.shown = self._in_words({*told, *news, *self._walked(world), *world.visible()})
+        self.shown = self._in_words(news | visible)
         known = (self._in_words(self.known) | self.shown) & self.true
         self.past = (self.past | self.known) - known
         self.known = known

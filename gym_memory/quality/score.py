@@ -224,7 +224,8 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
 
     def _see(self, obs: dict[str, Any], action: str, t: int) -> None:
         observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
-        observer.see(self._oracle().facts, obs["text"], action)
+        oracle = self._oracle()
+        observer.see(oracle.facts, obs["text"], action, oracle.objects.get("visible"))
         live = {fact for fact in graph.live() if observer.is_scored(fact)}
         known = {fact for fact in observer.known if observer.is_scored(fact)}
         right = live & observer.known

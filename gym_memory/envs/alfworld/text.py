@@ -24,7 +24,7 @@ Bound = Mapping[str, str]
 
 _BLOCK = re.compile(r'grammar\s*::\s*"""(.*?)"""\s*;', re.DOTALL)
 _ACTION = re.compile(r"action\s+(\w+)\s*\{(.*?)\n\}", re.DOTALL)
-_FIELD = r'\b{}\s*::\s*"([^"\n]*)"\s*;'
+_FIELD = r'\b{}\s*::\s*"([^"]*)"\s*;'
 _TOKEN = re.compile(
     r"(?P<list>\[\{(?P<each>[^{}|]+)(?:\|(?P<given>[^{}\[\]]+))?\}\])"
     r"|\{(?P<expression>[^{}|]+)(?:\|(?P<facts>[^{}\[\]]+))?\}"
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _parts(text: str) -> tuple[_Part, ...]:
-    found, position = [], 0
+    found, position = [], len(text) - len(text.lstrip())
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
