@@ -21,7 +21,7 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[all,dev]'
+	$(PIP) -e '.[all,alfworld,dev]'
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
