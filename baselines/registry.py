@@ -24,6 +24,7 @@ POLICIES = Registry(
         "clin": "gym_memory.baselines.clin:Clin",
         "ldm2": "gym_memory.baselines.ldm2:Ldm2",
         "choose": "gym_memory.baselines.choose:Choose",
+        "descender": "gym_memory.baselines.descender:Descender",
         "learner": "gym_memory.baselines.learner:Learner",
     },
 )
