@@ -25,6 +25,7 @@ POLICIES = Registry(
         "ldm2": "gym_memory.baselines.ldm2:Ldm2",
         "choose": "gym_memory.baselines.choose:Choose",
         "descender": "gym_memory.baselines.descender:Descender",
+        "shopper": "gym_memory.baselines.shopper:Shopper",
         "learner": "gym_memory.baselines.learner:Learner",
     },
 )
