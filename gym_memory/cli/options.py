@@ -26,6 +26,7 @@ __all__ = [
     "Asked",
     "BaseUrl",
     "Budget",
+    "Concurrency",
     "Env",
     "Envs",
     "Json",
@@ -137,6 +138,15 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", "-w", metavar="N", help="Worker processes; default: one a core."),
 ]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Episodes at once, over all workers, in threads of them: for agents that wait for a "
+        "language model. Default: one a worker.",
+    ),
+]
 Timeout = Annotated[
     float,
     typer.Option(
@@ -229,6 +239,7 @@ class Playing:
     """How a run is played; the episodes do not depend on it."""
 
     workers: Workers = None
+    concurrency: Concurrency = None
     timeout: Timeout = DEFAULT_TIMEOUT
     max_cost_usd: MaxCost = None
     max_tokens: MaxTokens = None

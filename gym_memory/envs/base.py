@@ -7,6 +7,7 @@ step limit, counting, info, snapshots, odd input) lives here.
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,6 +24,10 @@ __all__ = ["Feedback", "Snapshot", "TextEnv"]
 _REFUSED_LONG = "That command is too long to be understood."
 _REFUSED_EMPTY = "Nothing was said, so nothing happens."
 _REFUSED_LINES = "Only one command on one line can be understood."
+
+
+_opening = threading.Lock()
+"""One game is opened at a time: what engines read games with is not made for threads."""
 
 
 class Feedback(NamedTuple):
@@ -171,7 +176,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         task_id = self._choose_task(seed, options or {})
         self._actions.clear()
         self._invalid = 0
-        self._feedback = self._open(task_id)
+        with _opening:
+            self._feedback = self._open(task_id)
         self.task_id = task_id
         self._done = self._feedback.won or self._feedback.lost
         self._valid = None
@@ -274,7 +280,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         if snapshot.native is not None:
             self._load(snapshot.native)
         else:
-            self._open(snapshot.task_id)
+            with _opening:
+                self._open(snapshot.task_id)
             for action in snapshot.actions:
                 if self.refuse(action) is None:
                     self._send(" ".join(action.split()))

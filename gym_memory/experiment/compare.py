@@ -24,6 +24,7 @@ def compare(
     out: str | os.PathLike[str],
     *,
     workers: int = 1,
+    concurrency: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     allow_version_mismatch: bool = False,
     retry_failed: bool = False,
@@ -42,6 +43,9 @@ def compare(
         config: What to play.
         out: Results folder.
         workers: Worker processes, >= 1; results do not depend on it.
+        concurrency: Episodes played at once over all workers, those of a worker in threads of
+            it, so that a server of a language model has much to do at a time; None for one a
+            worker. An engine that dies takes the episodes beside it along: they are played again.
         timeout: Seconds that an episode may take; one that takes longer counts as failed.
         allow_version_mismatch: Go on with other backend versions than the folder's.
         retry_failed: Play failed jobs of an earlier call again.
@@ -71,13 +75,15 @@ def compare(
         if on_progress is not None:
             on_progress(done, total, ())
         if todo:
+            at_once = workers if concurrency is None else concurrency
             pool = WorkerPool(
-                min(workers, len(todo)),
+                min(workers, at_once, len(todo)),
                 timeout=timeout,
                 logs=folder.path / "logs",
                 steps=folder.path / "steps",
                 plugins=config.plugins,
                 limits=limits,
+                concurrency=None if concurrency is None else min(at_once, len(todo)),
             )
             with pool:
                 backends = pool.check(config)

@@ -9,6 +9,7 @@ failed with the reason. When the parent dies, its workers kill themselves.
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import pickle
@@ -35,6 +36,31 @@ _END_SECONDS = 5.0
 """Time to wait for a process that is ending, to learn how; it is killed in any case."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
+_MOST_STACKS = 8
+"""Of so many lanes the stacks are told at most, where one hangs."""
+
+
+class _Play:
+    """A job that a worker plays, as far as the parent has heard of it."""
+
+    def __init__(self, job: Job, timeout: float, *, alone: bool):
+        self.job, self.alone = job, alone
+        self.rows: list[EpisodeRow] = []
+        self.in_episode = False
+        self.task_id = job.task_id
+        self.deadline = time.monotonic() + timeout
+
+    @property
+    def whole(self) -> bool:
+        """Whether the job had ended but for the closing of its environment."""
+        return bool(self.rows) and not self.in_episode
+
+    def broken(self, reason: str, detail: str) -> list[EpisodeRow]:
+        """Its rows where it broke off: those received, and one that says why."""
+        if self.whole:
+            return self.rows
+        failure = EpisodeResult.failure(reason, detail, task_id=self.task_id)
+        return [*self.rows, EpisodeRow(self.job, len(self.rows), failure)]
 
 
 class _Worker:
@@ -47,30 +73,43 @@ class _Worker:
         log: Path,
         steps: Path | None,
         limits: Mapping[str, Any],
+        lanes: int,
     ):
-        self.slot = slot
-        self.job: Job | None = None
-        self.rows: list[EpisodeRow] = []
-        self.in_episode = False
-        self.task_id = ""
+        self.slot, self.lanes = slot, lanes
+        self.plays: dict[Job, _Play] = {}
         self.ready = False
-        self.deadline = time.monotonic() + START_SECONDS
+        self._starts_until = time.monotonic() + START_SECONDS
         self._log = log
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        arguments = (theirs, tuple(plugins), str(log), str(steps or ""), dict(limits))
+        arguments = (theirs, tuple(plugins), str(log), str(steps or ""), dict(limits), lanes)
         self.process = context.Process(target=serve, args=arguments)
         with _child_settings():
             self.process.start()
         theirs.close()
 
-    def give(self, job: Job, timeout: float) -> None:
+    @property
+    def deadline(self) -> float:
+        """When the next thing that it does takes too long."""
+        if not self.ready or not self.plays:
+            return self._starts_until
+        return min(play.deadline for play in self.plays.values())
+
+    def wait_until(self, deadline: float) -> None:
+        """Set when an answer is due of a worker that plays nothing."""
+        self._starts_until = deadline
+
+    def room(self, *, alone: bool) -> bool:
+        """Whether it can take one more job, or one that must be alone."""
+        free = self.ready and len(self.plays) < (1 if alone else self.lanes)
+        return free and not any(play.alone for play in self.plays.values())
+
+    def give(self, job: Job, timeout: float, *, alone: bool) -> None:
         """Send a job; if the worker is dead, the next look at it tells."""
-        self.job, self.rows, self.task_id = job, [], job.task_id
-        self.in_episode = False
-        self.deadline = time.monotonic() + timeout
-        self._log_start = self._log_size()
+        if not self.plays:
+            self._log_start = self._log_size()
+        self.plays[job] = _Play(job, timeout, alone=alone)
         with contextlib.suppress(OSError):
             self.connection.send(job)
 
@@ -82,27 +121,16 @@ class _Worker:
             or time.monotonic() >= self.deadline
         )
 
-    def failed_rows(self, reason: str) -> list[EpisodeRow]:
-        """The rows of a job that broke off: those received and one that says why.
-
-        Where the job had ended but for the closing of its environment, nothing is amiss.
-        """
-        assert self.job is not None
-        if self.rows and not self.in_episode:
-            return self.rows
-        failure = EpisodeResult.failure(reason, self.log_tail(), task_id=self.task_id)
-        return [*self.rows, EpisodeRow(self.job, len(self.rows), failure)]
-
     def _log_size(self) -> int:
         return self._log.stat().st_size if self._log.exists() else 0
 
     def log_tail(self) -> str:
-        """The end of what the worker printed during its job."""
+        """The end of what the worker printed during its jobs."""
         try:
             text = self._log.read_bytes()[self._log_start :].decode(errors="replace")
         except OSError:
             return ""
-        return text[-_LOG_CHARS:].strip()
+        return text[-_LOG_CHARS * min(self.lanes, _MOST_STACKS) :].strip()
 
     def ask_where(self) -> None:
         """Have a hanging worker write its stack to its log."""
@@ -153,6 +181,8 @@ class WorkerPool:
         plugins: Modules that every worker imports first.
         limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together; None for
             no limit.
+        concurrency: Jobs played at once over all workers, >= ``n_workers``, those of a worker in
+            threads of it: for policies that wait for a server. None for one a worker.
     """
 
     def __init__(
@@ -164,6 +194,7 @@ class WorkerPool:
         steps: Path | None = None,
         plugins: Sequence[str] = (),
         limits: Mapping[str, Any] | None = None,
+        concurrency: int | None = None,
     ):
         if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
             raise InvalidArgumentError(f"expected workers as an int >= 1, got {n_workers!r}")
@@ -172,7 +203,14 @@ class WorkerPool:
         self._n, self._timeout = n_workers, timeout
         self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
         self._limits = limits or {}
+        self._most = n_workers if concurrency is None else concurrency
+        if isinstance(self._most, bool) or not isinstance(self._most, int) or self._most < self._n:
+            raise InvalidArgumentError(
+                f"expected concurrency as an int >= {self._n}, got {concurrency!r}"
+            )
         self._workers: dict[int, _Worker] = {}
+        self._waiting: deque[Job] = deque()
+        self._suspects: set[Job] = set()  # were played beside others when their worker died
 
     def __enter__(self) -> WorkerPool:
         for folder in (self._logs, self._steps):
@@ -192,7 +230,10 @@ class WorkerPool:
 
     def _start(self, slot: int) -> _Worker:
         log = self._logs / f"worker-{slot}.log"
-        self._workers[slot] = worker = _Worker(slot, self._plugins, log, self._steps, self._limits)
+        lanes = math.ceil(self._most / self._n)
+        self._workers[slot] = worker = _Worker(
+            slot, self._plugins, log, self._steps, self._limits, lanes
+        )
         return worker
 
     def check(self, config: RunConfig) -> dict[str, str]:
@@ -206,7 +247,7 @@ class WorkerPool:
         """
         worker = self._workers.get(0) or self._start(0)
         worker.connection.send(config)
-        worker.deadline = time.monotonic() + max(self._timeout, START_SECONDS)
+        worker.wait_until(time.monotonic() + max(self._timeout, START_SECONDS))
         while True:
             kind, *content = self._receive(worker)
             if kind == "checked":
@@ -219,64 +260,92 @@ class WorkerPool:
         Raises:
             BackendError: Worker processes cannot be started.
         """
-        waiting = deque(jobs)
-        for slot in range(min(self._n, len(waiting))):
-            if slot not in self._workers:
-                self._start(slot)
-        while waiting or any(worker.job for worker in self._workers.values()):
-            for worker in list(self._workers.values()):
-                if worker.ready and worker.job is None and waiting:
-                    if not worker.process.is_alive():
-                        worker.kill()
-                        self._start(worker.slot)
-                        continue
-                    worker.give(waiting.popleft(), self._timeout)
-            busy = [w for w in self._workers.values() if w.job is not None or not w.ready]
+        self._waiting, self._suspects = deque(jobs), set()
+        while self._waiting or any(worker.plays for worker in self._workers.values()):
+            self._start_missing()
+            self._give_out()
+            busy = [w for w in self._workers.values() if w.plays or not w.ready]
             sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
             left = min(worker.deadline for worker in busy) - time.monotonic()
             ready = wait(sources, max(left, 0.0))
             for worker in [w for w in busy if w.awake(ready)]:
-                rows = self._advance(worker)
-                if rows and worker.slot not in self._workers and waiting:
-                    self._start(worker.slot)
-                if rows:
-                    yield rows
+                yield from self._advance(worker)
 
-    def _advance(self, worker: _Worker) -> list[EpisodeRow]:
-        """Take one message of a worker, or bury it; returns the rows of a job that ended."""
-        if worker.job is None:
+    def _start_missing(self) -> None:
+        """As many workers as there is work for; one that died with nothing to do is replaced."""
+        in_play = sum(len(worker.plays) for worker in self._workers.values())
+        for slot in range(min(self._n, len(self._waiting) + in_play)):
+            worker = self._workers.get(slot)
+            if worker is not None and not worker.plays and not worker.process.is_alive():
+                worker.kill()
+                worker = None
+            if worker is None and self._waiting:
+                self._start(slot)
+
+    def _give_out(self) -> None:
+        """Hand waiting jobs to the workers that play least."""
+        in_play = sum(len(worker.plays) for worker in self._workers.values())
+        while self._waiting and in_play < self._most:
+            alone = self._waiting[0] in self._suspects
+            free = [w for w in self._workers.values() if w.room(alone=alone)]
+            if not free:
+                return
+            worker = min(free, key=lambda w: (len(w.plays), w.slot))
+            worker.give(self._waiting.popleft(), self._timeout, alone=alone)
+            in_play += 1
+
+    def _advance(self, worker: _Worker) -> list[list[EpisodeRow]]:
+        """Take one message of a worker, or bury it; returns the rows of the jobs that ended."""
+        if not worker.plays:
             self._receive(worker)
             return []
         if not worker.connection.poll() and time.monotonic() >= worker.deadline:
             worker.ask_where()
-            return self._bury(worker, f"timeout: no end within {self._timeout:g} s")
+            late = [p.job for p in worker.plays.values() if time.monotonic() >= p.deadline]
+            return self._bury(worker, f"timeout: no end within {self._timeout:g} s", late)
         try:
             if not worker.connection.poll():
                 # It is ending; what it said before can be read when it has.
                 worker.process.join(_END_SECONDS)
                 if not worker.connection.poll():
                     raise EOFError
-            kind, *content = worker.connection.recv()
+            kind, job, *content = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join(_END_SECONDS)
-            return self._bury(worker, _cause(worker.process.exitcode))
+            dead = list(worker.plays)
+            self._suspects.update(dead[1:] and dead)
+            return self._bury(
+                worker, _cause(worker.process.exitcode), dead if len(dead) == 1 else []
+            )
+        play = worker.plays[job]
         if kind == "begin":
-            worker.in_episode = True
-            worker.task_id = content[0] or worker.task_id
-            worker.deadline = time.monotonic() + self._timeout
+            play.in_episode = True
+            play.task_id = content[0] or play.task_id
+            play.deadline = time.monotonic() + self._timeout
         elif kind == "row":
-            worker.in_episode = False
-            worker.rows.append(content[0])
+            play.in_episode = False
+            play.rows.append(content[0])
         elif kind == "done":
-            worker.job = None
-            return worker.rows
+            del worker.plays[job]
+            return [play.rows]
         return []
 
-    def _bury(self, worker: _Worker, reason: str) -> list[EpisodeRow]:
-        rows = worker.failed_rows(reason)
+    def _bury(self, worker: _Worker, reason: str, guilty: Sequence[Job]) -> list[list[EpisodeRow]]:
+        """End a worker: its ``guilty`` jobs failed, the others are played again.
+
+        Of several jobs in a worker that died none is known to be the cause: each is played again
+        in a worker of its own.
+        """
+        detail = worker.log_tail()
         worker.kill()
         del self._workers[worker.slot]
-        return rows
+        ended = []
+        for job, play in worker.plays.items():
+            if play.whole or job in guilty:
+                ended.append(play.broken(reason, detail))
+            else:
+                self._waiting.append(job)
+        return ended
 
     def _receive(self, worker: _Worker) -> tuple[Any, ...]:
         """The next message of a worker that has no job."""

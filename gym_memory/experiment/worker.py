@@ -1,8 +1,9 @@
 """Inside a worker process: play jobs that come through a pipe, tell what happens.
 
 Messages to a worker: a :class:`RunConfig` to check, a :class:`Job` to play. From it, each a
-tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job
-``begin`` (twice an episode: before and after its reset), ``row``, and ``done`` at the end.
+tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job,
+which is told too, ``begin`` (twice an episode: before and after its reset), ``row``, and ``done``
+at the end. A worker with several lanes plays each job in a thread of its own.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ def serve(
     log: str,
     steps: str,
     limits: Mapping[str, Any],
+    lanes: int = 1,
 ) -> None:
     """Body of a worker process; ``limits`` are the arguments of a Budget, empty for none."""
-    _isolate(log)
+    _isolate(log, all_threads=lanes > 1)
     try:
         for plugin in plugins:
             import_plugin(plugin)
@@ -53,6 +55,7 @@ def serve(
         return
     spending = Budget(**limits) if limits else None
     connection.send(("ready",))
+    tell = _Telling(connection)
     while True:
         try:
             request = connection.recv()
@@ -60,11 +63,14 @@ def serve(
             return
         if isinstance(request, RunConfig):
             connection.send(_check(request))
+        elif lanes == 1:
+            _play(tell, request, steps, spending)
         else:
-            _play(connection, request, steps, spending)
+            lane = (tell, request, steps, spending)
+            threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
-def _isolate(log: str) -> None:
+def _isolate(log: str, *, all_threads: bool) -> None:
     """Leave the terminal to the parent, and do not outlive it."""
     if hasattr(os, "setsid"):
         os.setsid()
@@ -74,7 +80,7 @@ def _isolate(log: str) -> None:
     faulthandler.enable()
     if hasattr(signal, "SIGUSR1"):
         # The parent asks so where a worker hangs, before it kills it.
-        faulthandler.register(signal.SIGUSR1, all_threads=False)
+        faulthandler.register(signal.SIGUSR1, all_threads=all_threads)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
@@ -138,26 +144,47 @@ def _portable(error: Exception) -> GymMemoryError:
     return BackendError(f"{type(error).__name__}: {error}")
 
 
-def _play(connection: Connection, job: Job, steps: str, spending: Budget | None) -> None:
+class _Telling:
+    """Sends messages to the parent, from any thread."""
+
+    def __init__(self, connection: Connection):
+        self._connection, self._turn = connection, threading.Lock()
+
+    def __call__(self, *message: Any) -> None:
+        with self._turn:
+            self._connection.send(message)
+
+
+def _play(tell: _Telling, job: Job, steps: str, spending: Budget | None) -> None:
     record = ""
     if steps:
         path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
-    for row in play_job(job, _Reporter(connection), record, spending):
-        connection.send(("row", row))
-    connection.send(("done",))
+    for row in play_job(job, _Reporter(tell, job), record, spending):
+        tell("row", job, row)
+    tell("done", job)
+
+
+def _play_in_lane(tell: _Telling, job: Job, steps: str, spending: Budget | None) -> None:
+    """What would end the process in its main thread ends it here too, and is not lost."""
+    try:
+        _play(tell, job, steps, spending)
+    except BaseException as error:
+        traceback.print_exc()
+        code = error.code if isinstance(error, SystemExit) else 1
+        os._exit(code if isinstance(code, int) else 1)
 
 
 class _Reporter(Listener):
     """Tells the parent what is being played, which also restarts the clock of its timeout."""
 
-    def __init__(self, connection: Connection):
-        self._connection = connection
+    def __init__(self, tell: _Telling, job: Job):
+        self._tell, self._job = tell, job
 
     def begin(self, trial: int) -> None:
-        self._connection.send(("begin", ""))
+        self._tell("begin", self._job, "")
 
     def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
         if t == 0:
-            self._connection.send(("begin", info.get("task_id", "")))
+            self._tell("begin", self._job, info.get("task_id", ""))
