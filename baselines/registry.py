@@ -26,7 +26,10 @@ POLICIES = Registry(
         "choose": "gym_memory.baselines.choose:Choose",
         "descender": "gym_memory.baselines.descender:Descender",
         "shopper": "gym_memory.baselines.shopper:Shopper",
+        "answerer": "gym_memory.baselines.answerer:Answerer",
+        "reader": "gym_memory.baselines.reader:Reader",
         "learner": "gym_memory.baselines.learner:Learner",
+        "searcher": "gym_memory.baselines.searcher:Searcher",
     },
 )
 

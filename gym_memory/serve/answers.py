@@ -26,6 +26,7 @@ _MODULES = (
     "gym_memory.serve.graph_answers",
     "gym_memory.serve.lesson_answers",
     "gym_memory.serve.play_answers",
+    "gym_memory.serve.qa_answers",
     "gym_memory.serve.learnt_answers",
 )
 _ANSWERS: dict[str, Callable[[Slots], str]] = {}

@@ -61,8 +61,8 @@ class MultiHopQA(TextEnv):
 
     Raises:
         UnknownNameError: Unknown data set, split or metric.
-        CorruptGameError: A file is missing or cannot be read.
-        MissingDependencyError: ``search`` without bm25s.
+        CorruptGameError: The file at ``path`` is missing, or a file cannot be read.
+        MissingDependencyError: An official file is not there, or ``search`` without bm25s.
     """
 
     dialect = "prose"

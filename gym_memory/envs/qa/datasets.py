@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.envs.qa.formats import Question, read_questions
-from gym_memory.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.errors import (
+    CorruptGameError,
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
 
 __all__ = ["DATASETS", "QA_DATA", "Dataset", "load_dataset"]
 
@@ -67,7 +72,8 @@ def load_dataset(
     Raises:
         UnknownNameError: Unknown data set or split.
         InvalidArgumentError: ``path`` is not a text.
-        CorruptGameError: A file is missing or not of the form; says where to get it.
+        MissingDependencyError: An official file is not there; says where to get it.
+        CorruptGameError: The file at ``path`` is missing, or one is not of the form.
     """
     if path is not None:
         if not isinstance(path, str | os.PathLike):
@@ -85,9 +91,10 @@ def load_dataset(
         raise UnknownNameError("split", str(split), _OFFICIAL[name])
     file = Path(os.environ.get(QA_DATA, ".")).expanduser() / _OFFICIAL[name][split]
     if not file.is_file():
-        raise CorruptGameError(
-            f"no file {str(file)!r}: get it from {_SOURCES[name]} and set ${QA_DATA} to its "
-            "folder, or name a file by path="
+        raise MissingDependencyError(
+            str(file),
+            f"download it from {_SOURCES[name]}, then: export {QA_DATA}=<its folder>",
+            f"MultiHopQA?dataset={name}",
         )
     return _load(name, split, (_stamped(file),))
 

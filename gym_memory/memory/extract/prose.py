@@ -42,6 +42,8 @@ _KIND = re.compile(
     r"(?=$|[.;:,()]| (?:in|of|who|which|that|from|by|at|on|for|with|located|situated|"
     r"and (?:is|was)|directed|written|based|released|born|founded|best|known) )"
 )
+_PRONOUNS = frozenset(("he", "she", "it", "they", "this", "and", "which", "who", "that"))
+_SHORT = 3
 _LIST = re.compile(r"^[\s,;]*(?:and|or|&|as well as)?[\s,]*(?:the|a|an)?\s*$", re.IGNORECASE)
 _PLACE = re.compile(r"\b(?:in|at|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE)
 
@@ -84,7 +86,7 @@ class _Passage:
             if subject != self.topic:
                 self._say(self.topic, "mentions", subject, first.start, first.end)
         kind = _KIND.search(sentence, after - start)
-        if kind is not None and len(kind["kind"].split()) <= _MOST_WORDS:
+        if kind is not None and _is_of(sentence[after - start : kind.start()], after > start):
             span = start + kind.start("kind"), start + kind.end("kind")
             self._say(subject, "is", clean_name(kind["kind"]), *span)
         self._relate(subject, names, sentence, start, after)
@@ -152,17 +154,30 @@ def _starts(sentence: str, at: int) -> bool:
     return sentence[:at].strip(' "“').lower() in ("", "the", "a", "an")
 
 
+def _is_of(gap: str, named: bool) -> bool:
+    """Whether what stands between the subject and *is* leaves *is* to the subject.
+
+    Nothing, brackets or an apposition after a name; else a pronoun or a short *the ...*.
+    """
+    gap = _BRACKETS.sub("", gap).strip().lower()
+    if named:
+        return not gap or gap[0] in ',"”'
+    return gap in _PRONOUNS or (gap.startswith("the ") and len(gap.split()) <= _SHORT)
+
+
 def _life(between: str, name: Name, relation: str) -> str:
-    """Dates of a life in brackets: ``(April 1, 1954 – August 5, 1992)``."""
-    if name.date and " " in name.text:
-        if between.strip() == "(":
-            return "born"
-        if between.strip() in ("–", "-", "—") and relation.startswith("born"):
-            return "died"
+    """Dates of a life in brackets: ``(April 1, 1954 – August 5, 1992)``, or years."""
+    between = between.strip()
+    if name.date and between.startswith("(") and not re.search(r"\w", between):
+        return "born" if " " in name.text else "from"
+    if name.date and between in ("–", "-", "—"):
+        return {"born": "died", "from": "until"}.get(relation, "until")
     return ""
 
 
 def _relation(between: str) -> str:
     """The words that lead to a name, the last ones of many."""
     words = re.findall(r"\w[\w'’-]*", between.lower().removeprefix("'s").removeprefix("’s"))
+    while len(words) > 1 and words[0] in _PRONOUNS:
+        del words[0]
     return " ".join(words[-_MOST_WORDS:]).removesuffix(" the").removesuffix(" a")

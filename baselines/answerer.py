@@ -1,0 +1,98 @@
+"""Answerer: a language model answers from what the memory recalls (AriGraph's QA experiment).
+
+It reads every passage without asking the model; the memory builds its graph meanwhile (by rules,
+or by the model: ``arigraph?llm=...``). Then it looks at the question. What the memory recalls for
+the question is shown to the model, which says what to look up next; that becomes the focus, and
+the next look recalls for both. After ``hops`` looks, or when the model says that it knows enough,
+it answers. With the memory ``history`` this is the paper's full context, with ``rag`` its
+retrieval baseline, with ``oracle`` its row of supporting facts.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.language import LanguagePolicy
+from gym_memory.baselines.reader import THEN, before_answering
+from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.llm import ChatModel
+from gym_memory.optional import require
+from gym_memory.types import Observation
+
+__all__ = ["Answerer"]
+
+_LONGEST = 190
+"""Characters of an answer; the environment takes commands of 200."""
+
+
+class Answerer(LanguagePolicy):
+    """Looks up, then answers.
+
+    Args:
+        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`.
+        model: Likewise.
+        base_url: Likewise.
+        hops: Most looks at what the memory recalls, 1 to 4; each but the last asks the model what
+            to look up next.
+        temperature: Sampling temperature.
+
+    Raises:
+        InvalidArgumentError: ``hops`` is not such a number.
+    """
+
+    name: ClassVar[str] = "answerer"
+
+    def __init__(
+        self,
+        llm: str | ChatModel = "openai",
+        model: str = "",
+        base_url: str = "",
+        *,
+        hops: int = 2,
+        temperature: float = 0.0,
+    ):
+        if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= 4:
+            raise InvalidArgumentError(f"expected hops as an int from 1 to 4, got {hops!r}")
+        super().__init__(llm, model, base_url, history=0, temperature=temperature)
+        self.hops = hops
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Read on, look, look up what the model asks for, answer."""
+        question = obs["task"]
+        self.focus = self.focus or question
+        command = before_answering(obs)
+        if command:
+            return command
+        slots = {"task": question, "memory": obs["memory"]}
+        if self.focus.count(THEN) < self.hops - 1:
+            wanted = self.attempt(lambda: self._wanted(slots), "")
+            if wanted:
+                self.focus += THEN + wanted
+                return "look"
+        return f"answer[{self.attempt(lambda: self._answer(slots), 'unknown')}]"
+
+    def _wanted(self, slots: dict[str, str]) -> str:
+        """What to look up next, "" where enough is known."""
+        answer = self.ask("qa_query", _query_schema(), **slots)
+        return " ".join(str(answer.parsed.look_up).split())[:_LONGEST]
+
+    def _answer(self, slots: dict[str, str]) -> str:
+        answer = self.ask("qa_answer", _answer_schema(), **slots)
+        words = " ".join(str(answer.parsed.answer).split())[:_LONGEST]
+        if not words:
+            raise ModelError("answer", "expected an answer, got none")
+        return words
+
+
+@functools.cache
+def _query_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    return pydantic.create_model("Query", look_up=(str, ""))
+
+
+@functools.cache
+def _answer_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    words = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    return pydantic.create_model("Answer", reason=(str, ""), answer=(words, ...))
