@@ -1,0 +1,45 @@
+"""A searcher by rules for household tasks: finds things, treats them, brings them where they go.
+
+It reads the observation only (the text in view, the inventory, the valid actions, and what the
+memory recalls) and from step to step keeps nothing but its published plan. It knows where things
+usually are, counted over ALFWorld's train games, and what cleans, heats and cools.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gym_memory.baselines.planner import Planner
+from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.travel import Move
+from gym_memory.baselines.searching.errand import Errand
+from gym_memory.baselines.searching.habits import chance
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.extract.alfworld_goal import goal_in
+
+__all__ = ["Searcher"]
+
+
+class Searcher(Planner):
+    """All six task types of ALFWorld; where the task is another, it wanders.
+
+    Args:
+        habits: Whether it knows where things usually are; without, all furniture is alike to it.
+    """
+
+    name: ClassVar[str] = "searcher"
+
+    def __init__(self, habits: bool = True) -> None:
+        super().__init__()
+        if not isinstance(habits, bool):
+            raise InvalidArgumentError(f"expected habits as True or False, got {habits!r}")
+        self._chance = chance if habits else _anywhere
+        self._advisors = (self._run_errand,)
+
+    def _run_errand(self, beliefs: Beliefs) -> Move | None:
+        goal = goal_in(beliefs.task.goal)
+        return Errand(beliefs, goal, self._chance, self._rng).next_move() if goal else None
+
+
+def _anywhere(thing: str, furniture: str) -> float:
+    return 1.0
