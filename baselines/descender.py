@@ -20,6 +20,8 @@ from gym_memory.types import Observation, Task
 __all__ = ["Descender"]
 
 _FIND_STAIRS = "find the stairs down"
+_SEARCHED = "You searched for hidden ways"
+_BLOCKED = "somebody is in the way"
 _NOTHING_LEFT = "nothing left to explore"
 _KEEP_AWAY = (
     "floating eye", "acid blob", "gas spore", "cockatrice", "chickatrice", "blue jelly",
@@ -27,7 +29,20 @@ _KEEP_AWAY = (
     "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
 )  # fmt: skip
 """Creatures that are best left alone: harmful to touch, and slow or rooted."""
-_PRAYER_PAUSE, _FIRST_PRAYER = 1000, 300
+_DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
+_PREY = frozenset((
+    "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
+    "Mordor orc", "Uruk-hai", "goblin", "rock piercer", "fox", "coyote", "giant ant", "jaguar",
+    "rothe", "hyena", "wolf", "snow orc", "gecko", "baby crocodile", "iguana", "lichen", "pony",
+    "dingo", "imp", "giant beetle", "dwarf lord", "gnome king", "soldier ant",
+))  # fmt: skip
+"""Creatures that can be eaten fresh."""
+_PROVISIONS = frozenset((
+    "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
+    "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
+))  # fmt: skip
+"""Food that keeps."""
+_PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
 _HEALTHY, _IDLE = 0.6, 2
 
 
@@ -75,7 +90,9 @@ class Descender(Policy):
             return "get rid of a question", self._answer(now)
         if plan.idle > _IDLE:
             return "try something else", self._any(now)
-        for advise in (self._survive, self._eat, self._fight, self._rest, self._descend):
+        for advise in (
+            *(self._survive, self._eat, self._fight, self._fetch, self._rest, self._descend),
+        ):
             advice = advise(now, plan)
             if advice is not None:
                 return advice
@@ -105,8 +122,17 @@ class Descender(Policy):
     def _eat(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
         if not any(word in now.condition for word in ("hungry", "weak", "faint")) or now.near:
             return None
+        if plan.aim.startswith("eat the ") and "eat here" in now.actions:
+            return "eat", "eat here"
         food = [action for action in now.options("eat ") if action != "eat here"]
-        return ("eat", food[0]) if food else None
+        if food:
+            return "eat", food[0]
+        if plan.last.startswith("melee attack "):  # what was just killed is fresh
+            prey = plan.last.removeprefix("melee attack ")
+            action = f"go to {prey} corpse"
+            if prey in _PREY and action in now.actions:
+                return f"eat the {prey} corpse", action
+        return None
 
     def _fight(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
         foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
@@ -116,6 +142,15 @@ class Descender(Policy):
             return None
         return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
 
+    def _fetch(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Take food along."""
+        if now.near or plan.last == "pick up":
+            return None
+        if plan.aim == "take food along" and "pick up" in now.actions:
+            return plan.aim, "pick up"
+        ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
+        return ("take food along", ways[0]) if ways and not plan.idle else None
+
     def _rest(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
         hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
         if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
@@ -124,7 +159,8 @@ class Descender(Policy):
 
     def _descend(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
         """Go down if fit for it, or if there is nothing else to do here."""
-        done = _NOTHING_LEFT in now.text or plan.aim.startswith((_FIND_STAIRS, "break open"))
+        done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
+        done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
         fit = now.experience >= min(now.depth + 1 - self.eager, 8)
         if not (fit or done):
             return None
@@ -139,6 +175,10 @@ class Descender(Policy):
                 return f"go to the stairs down in {place}", action
         if not done:
             return None
+        foes = [foe for foe in now.near if foe.startswith(_KEEP_AWAY)]
+        foes = [foe for foe in foes if f"melee attack {foe}" in now.actions]
+        if foes and not foes[0].startswith(_DEADLY) and now.hp > _HEALTHY:
+            return _FIND_STAIRS, f"melee attack {foes[0]}"
         return self._break_out(now, plan) or self._go_round(now)
 
     def _break_out(self, now: Situation, plan: Plan) -> tuple[str, str] | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 
-from gym_memory.envs.nethack.engine import ENTER, ESCAPE, Prompt
-from gym_memory.envs.nethack.grid import DIRECTIONS, EIGHT, direction_to
+from gym_memory.envs.nethack.engine import ENTER, ESCAPE, Item, Prompt
+from gym_memory.envs.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
+from gym_memory.envs.nethack.level import area_name
 from gym_memory.envs.nethack.play import DIRECTION_KEYS, Impossible, Play
 from gym_memory.envs.nethack.skills_move import (
     climb,
@@ -260,7 +261,9 @@ def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
     prompt = play.screen.prompt
     if prompt is not None:
         return tuple(_answers(prompt))
-    return tuple(dict.fromkeys((*_deeds(play, whole_level), *_things(play))))
+    return tuple(
+        dict.fromkeys((*_deeds(play, whole_level), *_uses(play.screen.items, tuple(_lines(play)))))
+    )
 
 
 def _answers(prompt: Prompt) -> Iterator[str]:
@@ -299,11 +302,13 @@ def _deeds(play: Play, whole_level: bool) -> Iterator[str]:
         yield "quaff here"
     if "altar" in feature:
         yield "offer"
-    steps = level.paths().steps
+    reach, current = level.reachable(), level.current
+    for area in level.areas():
+        if area != current and area in reach.areas:
+            yield f"go to {area_name(area)}"
     for name, cell in targets(play, whole_level=whole_level).items():
-        if cell != here and steps[cell] < len(steps):
+        if cell != here and reach.cells[cell]:
             yield f"go to {name}"
-    current = level.current
     for cell in level.exits.get(current, ()):
         name, state = f"door {level.doors[cell]}", level.door_states[cell]
         if state in ("closed", "locked"):
@@ -312,10 +317,9 @@ def _deeds(play: Play, whole_level: bool) -> Iterator[str]:
             yield f"kick {name}"
         elif state == "open":
             yield f"close {name}"
-    passable = level.passable()
-    for other in EIGHT[here].tolist():
-        if other < len(passable) and passable[other]:
-            yield f"go {direction_to(here, other)}"
+    for word, other in zip(DIRECTIONS, EIGHT[here].tolist(), strict=True):
+        if other < CELLS and reach.cells[other]:
+            yield f"go {word}"
     yield from ("search", "rest", "pray", "look", "inventory")
     yield "do not avoid monsters" if play.avoid else "avoid monsters"
     if level.kinds.get(current, "") not in ("", "temple"):
@@ -330,19 +334,28 @@ _FOOD = frozenset((
 _BOXES = frozenset(("large box", "chest", "ice box", "sack", "bag"))
 
 
-def _things(play: Play) -> Iterator[str]:
-    for item in play.screen.items:
+@lru_cache(maxsize=256)
+def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
+    """What can be done with the pack.
+
+    Args:
+        items: The pack.
+        lines: Directions in which a hostile creature stands.
+    """
+    found = []
+    for item in items:
         name = f"{plain_name(item)} ({item.letter})"
         for verb, needs in USES.items():
             fits = item.kind in needs.kinds and needs.words in item.name
             if fits and not (needs.unlike and needs.unlike in item.name):
                 if verb == "zap":
-                    yield from (f"zap {name} {word}" for word in DIRECTION_KEYS)
+                    found += [f"zap {name} {word}" for word in DIRECTION_KEYS]
                 elif verb == "throw":
-                    yield from (f"throw {name} {word}" for word in _lines(play))
+                    found += [f"throw {name} {word}" for word in lines]
                 else:
-                    yield f"{verb} {name}"
-        yield f"drop {name}"
+                    found.append(f"{verb} {name}")
+        found.append(f"drop {name}")
+    return tuple(found)
 
 
 def _lines(play: Play) -> Iterator[str]:

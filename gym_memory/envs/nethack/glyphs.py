@@ -38,12 +38,14 @@ class Glyphs(NamedTuple):
     Attributes:
         terrain: int8, the kind of terrain it shows, -1 where it hides the terrain.
         kind: int8, what it shows.
+        alive: bool, a creature.
         blocks: bool, an object that cannot be walked over.
         boulder: The glyph of a boulder.
     """
 
     terrain: npt.NDArray[np.int8]
     kind: npt.NDArray[np.int8]
+    alive: npt.NDArray[np.bool_]
     blocks: npt.NDArray[np.bool_]
     boulder: int
 
@@ -104,4 +106,4 @@ def glyph_tables() -> Glyphs:
     )
     blocks[boulder] = True
     blocks[game.GLYPH_STATUE_OFF : game.NO_GLYPH] = True
-    return Glyphs(terrain, kind, blocks, boulder)
+    return Glyphs(terrain, kind, (kind == HOSTILE) | (kind == PET), blocks, boulder)

@@ -119,6 +119,15 @@ class Ways:
         steps = np.ones(len(targets), np.float64)
         self._graph: Any = sparse.csr_matrix((steps, targets, ends), shape=(CELLS, CELLS))
 
+    @functools.cached_property
+    def regions(self) -> npt.NDArray[np.int32]:
+        """int32 of shape (1659,): cells with the same number can be reached from one another."""
+        csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
+        numbers: npt.NDArray[np.int32] = csgraph.connected_components(self._graph, directed=False)[
+            1
+        ]
+        return numbers
+
     def paths(self, start: int) -> PathMap:
         """Shortest paths from a cell to every cell that can be reached."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")

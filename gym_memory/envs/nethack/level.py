@@ -7,6 +7,7 @@ number stays (``merged`` says so). Numbers of doors never change.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from gym_memory.envs.nethack.glyphs import (
     DOORWAY,
     FEATURE,
     FLOOR,
-    HOSTILE,
     OBJECT,
     OPEN_DOOR,
     PET,
@@ -43,11 +43,12 @@ from gym_memory.envs.nethack.grid import (
     label_patches,
 )
 
-__all__ = ["Area", "Creature", "Level", "area_name"]
+__all__ = ["Area", "Creature", "Level", "Reach", "area_name"]
 
 Area = int
 """Number of a room (positive) or a corridor (negative); 0 for neither."""
 
+_SHIFT = 1000  # more than any level has corridors
 _NONE = np.int32(1 << 20)
 _FEATURES = {
     "staircase up": "stairs up", "staircase down": "stairs down",
@@ -58,7 +59,10 @@ _SAFE = (
     "altar", "lawful", "neutral", "chaotic", "unaligned", "aligned", "high",
 )  # fmt: skip
 """How the names of features begin that are no traps to keep out of."""
-_QUANTITY = re.compile(r"^(?:an?|the|\d+) ")
+_PRICE = re.compile(r" \(for sale, ([^()]+)\)$")
+_REMARK = re.compile(r" ?\([^()]*\)")
+_NAMED = re.compile(r" called | - |, ")
+_QUANTITY = re.compile(r"^(?:an?|the|some|\d+) ")
 
 
 class Creature(NamedTuple):
@@ -78,6 +82,24 @@ class Creature(NamedTuple):
     def label(self) -> str:
         """Its name, after its attitude unless it is hostile."""
         return self.name if self.attitude == "hostile" else f"{self.attitude} {self.name}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _item_name(words: str) -> str:
+    """The name of a thing on the floor, with its price in a shop."""
+    priced = _PRICE.sub(r" for \1", _QUANTITY.sub("", words.lower()))
+    return _REMARK.sub("", priced).replace(";", ",") or "thing"
+
+
+class Reach(NamedTuple):
+    """What can be walked to: a mask of cells, and areas with such a cell."""
+
+    cells: Mask
+    areas: frozenset[Area]
+
+
+def _rooms_first(area: Area) -> tuple[bool, int]:
+    return area < 0, abs(area)
 
 
 def area_name(area: Area) -> str:
@@ -131,6 +153,8 @@ class Level:
         self.merged: list[tuple[Area, Area]] = []
         self.here = 0
         self.version = 0
+        self._areas: tuple[Area, ...] = ()
+        self._beside: dict[int, tuple[Area, ...]] = {}  # door to the areas on its sides
         self._last_room = self._last_corridor = 0
         self._known_glyphs: set[int] = set()
         self._names: dict[str, int] = {}
@@ -139,6 +163,7 @@ class Level:
         self.door_tries: dict[int, int] = {}
         self._ways: tuple[tuple[int, int], Ways] | None = None
         self._paths: PathMap | None = None
+        self._within_reach: tuple[int, Reach] | None = None
         self._frontier: tuple[int, Mask] | None = None
         self._roads = 0  # changes whenever what can be walked on does
 
@@ -161,8 +186,7 @@ class Level:
         if self.terrain[here] == UNKNOWN:
             self.terrain[here] = UNDER
             self._relabel()
-        beings = np.flatnonzero((tables.kind[glyphs] == HOSTILE) | (tables.kind[glyphs] == PET))
-        self._see(beings, screen, news)
+        self._see(tables.alive[glyphs].nonzero()[0], screen, news)
         return tuple(news)
 
     def _take(self, changed: npt.NDArray[np.intp], screen: Screen, news: list[str]) -> None:
@@ -205,7 +229,7 @@ class Level:
             self._relabel()
 
     def _put(self, cell: int, words: str) -> None:
-        name = _QUANTITY.sub("", words.lower()) or "thing"
+        name = _item_name(words)
         if self._glyphs[cell] == glyph_tables().boulder:
             self.items.pop(cell, None)
         elif self.items.get(cell) != name:
@@ -275,7 +299,7 @@ class Level:
             words = _QUANTITY.sub("", words) or "unseen creature"
             if attitude == "hostile" and tables.kind[screen.glyphs[cell]] == PET:
                 attitude = "tame"
-            seen.append(Creature(cell, words.split(" called ")[0].split(", ")[0], attitude))
+            seen.append(Creature(cell, _NAMED.split(words)[0], attitude))
         before = {being.label for being in self.creatures}
         self.creatures = tuple(seen)
         for being in seen:
@@ -309,6 +333,8 @@ class Level:
         area = (rooms - tunnels).astype(np.int16)
         gone = self._vanished(area)
         self.area = area
+        known = np.flatnonzero(np.bincount(area + _SHIFT)) - _SHIFT
+        self._areas = tuple(sorted((a for a in known.tolist() if a), key=_rooms_first))
         for old, new in gone:
             self._rename(old, new)
         self._find_exits()
@@ -340,7 +366,7 @@ class Level:
         if not len(differs):
             return []
         pairs = zip(before[differs].tolist(), area[differs].tolist(), strict=True)
-        kept = set(np.unique(area).tolist())
+        kept = set(area.tolist())
         first = dict(reversed(list(pairs)))
         return [(old, first[old]) for old in sorted(first, key=abs) if old not in kept]
 
@@ -354,28 +380,32 @@ class Level:
 
     def _find_exits(self) -> None:
         """Which doors lead out of which area."""
-        self.exits = {}
+        self.exits, self._beside = {}, {}
         if not self.doors:
             return
         cells = list(self.doors)
         beside = np.append(self.area, np.int16(0))[FOUR[cells]].tolist()
         for cell, areas in zip(cells, beside, strict=True):
-            for area in dict.fromkeys(areas):
-                if area:
-                    self.exits.setdefault(area, []).append(cell)
+            self._beside[cell] = tuple(sorted({a for a in areas if a}, key=_rooms_first))
+            for area in self._beside[cell]:
+                self.exits.setdefault(area, []).append(cell)
 
     def take_merged(self) -> list[tuple[Area, Area]]:
         """Areas that turned out to be one since the last call."""
         merged, self.merged = self.merged, []
         return merged
 
-    def areas_of(self, cell: int) -> list[Area]:
+    def areas_of(self, cell: int) -> tuple[Area, ...]:
         """The areas that a cell belongs to: its own, or for a door those on both sides."""
         own = int(self.area[cell])
         if own:
-            return [own]
+            return (own,)
+        beside = self._beside.get(cell)
+        return self._areas_around(cell) if beside is None else beside
+
+    def _areas_around(self, cell: int) -> tuple[Area, ...]:
         beside = [int(self.area[other]) for other in FOUR[cell].tolist() if other < CELLS]
-        return sorted({area for area in beside if area}, key=lambda area: (area < 0, abs(area)))
+        return tuple(sorted({area for area in beside if area}, key=_rooms_first))
 
     def area_of(self, cell: int) -> Area:
         """The area of a cell; of a door the one where the player is, else the room's."""
@@ -396,10 +426,9 @@ class Level:
         """The area where the player is."""
         return self.area_of(self.here)
 
-    def areas(self) -> list[Area]:
+    def areas(self) -> tuple[Area, ...]:
         """All known areas, rooms first."""
-        known = [area for area in np.unique(self.area).tolist() if area]
-        return sorted(known, key=lambda area: (area < 0, abs(area)))
+        return self._areas
 
     # ------------------------------------------------------------ walking
 
@@ -421,15 +450,30 @@ class Level:
         mask[self.here] = True
         return mask
 
-    def paths(self) -> PathMap:
-        """Shortest paths from where the player is, traps and boulders avoided."""
+    def ways(self) -> Ways:
+        """Which steps are possible, traps and boulders avoided."""
         now = (self._roads, self.here if self.here in self._barred() else -1)
         if self._ways is None or self._ways[0] != now:
             self._ways = (now, Ways(self.passable(), self.terrain == OPEN_DOOR))
-            self._paths = None
+            self._paths, self._within_reach = None, None
+        return self._ways[1]
+
+    def paths(self) -> PathMap:
+        """Shortest paths from where the player is, traps and boulders avoided."""
+        ways = self.ways()
         if self._paths is None or self._paths.start != self.here:
-            self._paths = self._ways[1].paths(self.here)
+            self._paths = ways.paths(self.here)
         return self._paths
+
+    def reachable(self) -> Reach:
+        """Cells and areas that can be walked to."""
+        regions = self.ways().regions
+        region = int(regions[self.here])
+        if self._within_reach is None or self._within_reach[0] != region:
+            cells = regions == region
+            areas = np.flatnonzero(np.bincount(self.area[cells] + _SHIFT)) - _SHIFT
+            self._within_reach = (region, Reach(cells, frozenset(areas.tolist())))
+        return self._within_reach[1]
 
     def _barred(self) -> frozenset[int]:
         unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))

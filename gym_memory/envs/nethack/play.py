@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gym_memory.envs.nethack.engine import ESCAPE, Engine, Screen
 from gym_memory.envs.nethack.glyphs import CLOSED_DOOR, FLOOR
-from gym_memory.envs.nethack.grid import COLUMNS, DIRECTIONS, Mask, direction_to, distance
+from gym_memory.envs.nethack.grid import COLUMNS, DIRECTIONS, PathMap, direction_to, distance
 from gym_memory.envs.nethack.level import Level
 from gym_memory.envs.nethack.tracker import Tracker
 
@@ -150,12 +150,16 @@ class Play:
 
     # ------------------------------------------------------------ walking
 
-    def walkable(self) -> Mask | None:
-        """Cells to walk on where that is not the usual; None if it is."""
-        if not self.avoid:
-            return None
-        foes = tuple(b.cell for b in self.level.creatures if b.attitude == "hostile")
-        return self.level.passable(away_from=foes) if foes else None
+    def paths(self) -> PathMap:
+        """Shortest paths around all creatures that are not tame."""
+        level = self.level
+        others = [being for being in level.creatures if being.attitude != "tame"]
+        if not others:
+            return level.paths()
+        foes = [being.cell for being in others if being.attitude == "hostile"] if self.avoid else ()
+        mask = level.passable(away_from=tuple(foes))
+        mask[[being.cell for being in others]] = False
+        return level.paths_over(mask)
 
     def step(self, word: str, *, wary: bool = True) -> bool:
         """One step in a direction; whether it came off.
@@ -185,19 +189,27 @@ class Play:
         failures = 0
         while self.here != cell:
             level = self.level
-            mask = level.passable(boulders=True) if boulders else self.walkable()
-            paths = level.paths() if mask is None else level.paths_over(mask)
-            path = paths.to(cell)
+            if boulders:
+                path = level.paths_over(level.passable(boulders=True)).to(cell)
+            else:
+                path = self.paths().to(cell) or level.paths().to(cell)
             if not path:
                 raise Stop("You stop: there is no way to go on.")
+            turn = self.tracker.status.turn
             if self.step(direction_to(self.here, path[0])):
                 failures = 0
                 continue
             failures += 1
             if failures >= 3:
-                if all(being.cell != path[0] for being in level.creatures):
+                if self._is_closed(path[0], turn):
                     level.block(path[0])
                 raise Stop("You stop: something is in the way.")
+
+    def _is_closed(self, cell: int, turn: int) -> bool:
+        """Whether a step failed for good: it took no time, or a boulder would not move."""
+        if any(being.cell == cell for being in self.level.creatures):
+            return False
+        return self.tracker.status.turn == turn or "boulder" in self.screen.message
 
     def walk_beside(self, cell: int, *, straight: bool = False) -> None:
         """Walk to the nearest cell next to one.
@@ -219,7 +231,7 @@ class Play:
 
     def beside(self, cell: int, *, straight: bool = False) -> int | None:
         """The nearest cell next to one that can be reached; None if there is none."""
-        steps = self.level.paths().steps
+        steps = self.paths().steps
         best: tuple[int, int] | None = None
         for row, column in list(DIRECTIONS.values())[: 4 if straight else 8]:
             other = cell + row * COLUMNS + column

@@ -34,6 +34,7 @@ __all__ = [
 
 _TRIES = 5
 _SEARCH = 10
+_PATIENCE = 3
 _GIVEN_UP = 60
 _ROUNDS = 400
 _KICKS = 8
@@ -46,18 +47,24 @@ def explore_level(play: Play) -> str:
     """See what was not seen yet: unvisited ends, closed doors, then hidden ways.
 
     Raises:
-        Stop: Something came up, or there is nothing left to explore.
+        Stop: Something came up, a search was in vain, or there is nothing left to explore.
     """
+    searched = 0
     for _ in range(_ROUNDS):
         level = play.level
-        paths = level.paths()
+        paths = play.paths()
         target = paths.nearest(level.frontier())
         door = _shut_door(level, paths)
         if door is not None and (target is None or paths.steps[door[1]] < paths.steps[target]):
             _push_door(play, *door)
         elif target is not None:
             play.walk_to(target)
+        elif level.paths().nearest(level.frontier()) is not None:
+            raise Stop("You stop: somebody is in the way.")
         elif not _push_boulder(play):
+            if searched >= _PATIENCE:
+                raise Stop("You searched for hidden ways and found none yet.")
+            searched += 1
             _search_somewhere(play)
     return "You looked around for a while."
 
@@ -94,7 +101,7 @@ def _push_boulder(play: Play) -> bool:
 def _search_somewhere(play: Play) -> None:
     """Search where a hidden way is likely: dead ends, then along walls, the least tried first."""
     level = play.level
-    paths = level.paths()
+    paths = play.paths()
     terrain = np.append(level.terrain, np.int8(WALL))
     beside = terrain[EIGHT]
     walls = (beside == WALL).sum(axis=1)
@@ -124,42 +131,36 @@ def search(play: Play, turns: int) -> str:
 
 
 def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
-    """Names of what one can go to, with the nearest cell of each.
+    """Names of features, doors and things that one can go to, with the cell of each.
 
-    Rooms and corridors of the level; and in the present one, or on the whole level, features,
-    doors and things.
+    Those of the area where the player is, or of the whole level; of equal things the nearest.
     """
     level = play.level
-    steps = level.paths().steps
     current = level.current
-    found: dict[str, int] = {}
-    for area in level.areas():
-        if area != current:
-            cells = np.flatnonzero(level.area == area)
-            found[area_name(area)] = int(cells[steps[cells].argmin()])
-    near = None if whole_level else current
 
     def seen(cell: int) -> bool:
-        return near is None or near in level.areas_of(cell)
+        return whole_level or current in level.areas_of(cell)
 
-    for cell, name in level.features.items():
-        if seen(cell):
-            found[name] = cell
-    for cell, number in level.doors.items():
-        if seen(cell):
-            found[f"door {number}"] = cell
-    for cell, name in sorted(level.items.items(), key=lambda entry: int(steps[entry[0]])):
+    found = {name: cell for cell, name in level.features.items() if seen(cell)}
+    found.update({f"door {n}": cell for cell, n in level.doors.items() if seen(cell)})
+    items = [(distance(cell, level.here), cell, name) for cell, name in level.items.items()]
+    for _, cell, name in sorted(items):
         if seen(cell):
             found.setdefault(name, cell)
     return found
 
 
 def find_target(play: Play, name: str, *, whole_level: bool) -> int:
-    """The cell of something that one can go to.
+    """The cell of something that one can go to; of a room or corridor the nearest one.
 
     Raises:
         Impossible: Nothing of that name is known.
     """
+    level = play.level
+    for area in level.areas():
+        if area_name(area) == name:
+            cells = np.flatnonzero(level.area == area)
+            return int(cells[level.paths().steps[cells].argmin()])
     cell = targets(play, whole_level=whole_level).get(name)
     if cell is None:
         raise Impossible(f"You know of no {name} to go to.")
@@ -305,5 +306,5 @@ def _approach(play: Play, target: Creature) -> None:
     beside = play.beside(target.cell)
     if beside is None or beside == play.here:
         raise Stop(f"You stop: there is no way to the {target.name}.")
-    path = play.level.paths().to(beside)
+    path = play.paths().to(beside)
     play.step(direction_to(play.here, path[0]), wary=False)

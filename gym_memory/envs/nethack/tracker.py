@@ -154,7 +154,7 @@ class Tracker:
         shop = _SHOP.search(message)
         if shop is not None and level.current:
             inside = [area for area in level.areas_of(here) if area > 0]
-            level.kinds.setdefault(inside[0] if inside else level.current, shop[1].lower())
+            level.kinds.setdefault(max(inside, default=level.current), shop[1].lower())
         elif _TEMPLE.search(message) and level.current > 0:
             level.kinds.setdefault(level.current, "temple")
         if here in level.items and _LIFTED.search(message):
