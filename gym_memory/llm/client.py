@@ -123,7 +123,11 @@ class OpenAIChat(BaseChatModel):
     def _client(self) -> Any:
         openai = require("openai", "llm", "language models behind an endpoint")
         return openai.OpenAI(
-            api_key=self._key(), base_url=self.base_url, timeout=self.timeout, max_retries=0
+            api_key=self._key(),
+            base_url=self.base_url,
+            timeout=self.timeout,
+            max_retries=0,
+            http_client=_connections(),
         )
 
     def _call(
@@ -218,6 +222,16 @@ class OpenAIChat(BaseChatModel):
 
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, {self.base_url!r})"
+
+
+@functools.cache
+def _connections() -> Any:
+    """The connections of all models of this process; they know no key.
+
+    Reading the certificates takes longer than most answers, so it is done once, and not once an
+    episode.
+    """
+    return require("openai", "llm").DefaultHttpxClient()
 
 
 def _check_url(url: str | None) -> str | None:

@@ -24,6 +24,7 @@ from gym_memory.llm.base import Message
 __all__ = ["Prompt", "load_prompt", "prompt_names", "read_slots"]
 
 _SLOT = re.compile(r"^<(\w+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
+_CONTROL = {code: " " for code in range(32) if chr(code) not in "\n\t"}
 _TAG = re.compile(r"^<(?=/?\w+>$)", re.MULTILINE)
 
 
@@ -71,7 +72,7 @@ class Prompt:
 def _clean(value: str) -> str:
     """Text that can be sent: no lone surrogates, no control characters, no tag lines."""
     value = value.encode("utf-8", "replace").decode()
-    value = "".join(c if c >= " " or c in "\n\t" else " " for c in value.replace("\r\n", "\n"))
+    value = value.replace("\r\n", "\n").translate(_CONTROL)
     return _TAG.sub("&lt;", value).strip()
 
 
