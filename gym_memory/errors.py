@@ -11,6 +11,7 @@ from collections.abc import Iterable
 __all__ = [
     "BackendError",
     "BudgetExceededError",
+    "CheckpointError",
     "CorruptGameError",
     "GymMemoryError",
     "InvalidArgumentError",
@@ -67,6 +68,10 @@ class BackendError(GymMemoryError):
 
 class ResultsError(GymMemoryError):
     """A results folder cannot be used as asked (other config, other backend versions, ...)."""
+
+
+class CheckpointError(GymMemoryError):
+    """What a baseline has learnt cannot be read or written, or belongs to something else."""
 
 
 class StoreError(GymMemoryError):
