@@ -134,7 +134,7 @@ def evidence_in(memory: str) -> list[Evidence]:
 
 def _stems(text: str) -> list[str]:
     """Beginnings of the words that carry meaning."""
-    return [word[:_STEM] for word in words_of(text) if word not in _STOP]
+    return [word[:_STEM].replace("y", "i") for word in words_of(text) if word not in _STOP]
 
 
 class _Weights:

@@ -19,6 +19,7 @@ _NAME = re.compile(
     rf"|(?<![\w-])(?P<date>{_DATE})(?![\w-])"
     rf"|(?<!\w)(?P<name>{_PART}(?: (?:{_LINK} )?(?:{_PART}|\d+(?![\w,])))*)"
 )
+_LONGEST = 100
 _JOINED = re.compile(r" and ")
 _DEMONYM = re.compile(
     r"\w{2,}(?:ian|ish|ese|ean|can|ch)|Dutch|Greek|Swiss|Thai|Czech|German|Roman|Norman|Iraqi|Israeli"
@@ -87,13 +88,18 @@ def _proper(text: str, start: int, rest: str) -> list[Name]:
         words = piece.split(" ")
         while words and words[0].lower() in _NO_NAMES:
             at += len(words.pop(0)) + 1
+        if words and words[0].isdigit():  # "In 1913 Ann"
+            number = words.pop(0)
+            if len(number) == 4:
+                names.append(Name(number, at, at + 4, True))
+            at += len(number) + 1
         while words and words[-1].lower() in _NO_NAMES:
             words.pop()
         piece = " ".join(words)
         short = piece.removesuffix("'s").removesuffix("’s").rstrip("'’-–")
         following = rest[at - start + len(piece) : at - start + len(piece) + 2]
         adjective = _DEMONYM.fullmatch(short) and following[:1] == " " and following[1:].islower()
-        if len(short) > 1 and not short.isdigit() and not adjective:
+        if 1 < len(short) <= _LONGEST and not adjective:
             names.append(Name(short, at, at + len(short)))
         begin = cut.end() if cut else end
     return names
