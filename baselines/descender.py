@@ -91,7 +91,8 @@ class Descender(Policy):
         if plan.idle > _IDLE:
             return "try something else", self._any(now)
         for advise in (
-            *(self._survive, self._eat, self._fight, self._fetch, self._rest, self._descend),
+            *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
+            *(self._rest, self._descend),
         ):
             advice = advise(now, plan)
             if advice is not None:
@@ -150,6 +151,14 @@ class Descender(Policy):
             return plan.aim, "pick up"
         ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
         return ("take food along", ways[0]) if ways and not plan.idle else None
+
+    def _give_back(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
+        for line in now.inventory.splitlines():
+            if "(unpaid" in line:
+                drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]
+                return ("leave what is not paid for", drops[0]) if drops else None
+        return None
 
     def _rest(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
         hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))

@@ -81,6 +81,7 @@ class Situation:
 
     def __init__(self, obs: Observation, task: Task):
         self.text, self.actions = obs["text"], obs["valid_actions"]
+        self.inventory = obs["inventory"]
         self.graph = TemporalGraph()
         for triple in reversed(obs["triples"]):
             self.graph.add(triple, 0)

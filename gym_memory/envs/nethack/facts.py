@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gym_memory.envs.nethack.level import Level
+from gym_memory.envs.nethack.level import Level, area_name
 from gym_memory.envs.nethack.tracker import Tracker, listing
 from gym_memory.memory.extract.nethack_words import (
     SIGHTING,
@@ -26,9 +26,10 @@ def facts_of(tracker: Tracker) -> frozenset[Triple]:
         facts.update(level_facts(level))
     level = tracker.level
     if level.current:
-        facts.add(Triple(PLAYER, "is in", scoped(_name(level.current), level.name)))
+        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
+    facts.update(_climbs(tracker))
     facts.update(item_facts(tuple(item.name for item in tracker.screen.items)))
-    return frozenset(facts)
+    return frozenset(Triple(s.lower(), relation, o.lower()) for s, relation, o in facts)
 
 
 def level_facts(level: Level) -> Iterator[Triple]:
@@ -36,7 +37,7 @@ def level_facts(level: Level) -> Iterator[Triple]:
     for area in level.areas():
         seen = listing(level, area)
         yield from area_facts(
-            scoped(_name(area), level.name),
+            scoped(area_name(area), level.name),
             level.name,
             kind=seen.kind,
             explored=seen.explored,
@@ -45,7 +46,7 @@ def level_facts(level: Level) -> Iterator[Triple]:
             items=[name for name, _ in seen.items],
         )
     for label, area in level.sightings.items():
-        yield Triple(label, SIGHTING, scoped(_name(area), level.name))
+        yield Triple(label, SIGHTING, scoped(area_name(area), level.name))
     yield from _ways(level)
 
 
@@ -54,7 +55,7 @@ def _ways(level: Level) -> Iterator[Triple]:
     sides: dict[int, list[str]] = {}
     for area, doors in level.exits.items():
         for cell in doors:
-            sides.setdefault(cell, []).append(scoped(_name(area), level.name))
+            sides.setdefault(cell, []).append(scoped(area_name(area), level.name))
     for cell, names in sides.items():
         door = exit_of(f"door {level.doors[cell]}")
         for one in names:
@@ -63,5 +64,17 @@ def _ways(level: Level) -> Iterator[Triple]:
                     yield Triple(one, way_relation(door), other)
 
 
-def _name(area: int) -> str:
-    return f"room {area}" if area > 0 else f"corridor {-area}"
+def _climbs(tracker: Tracker) -> Iterator[Triple]:
+    """Where stairs that were taken lead, and the way back."""
+    levels = {level.name: level for level in tracker.levels.values()}
+    for (name, cell), (other, landing) in tracker.climbs.items():
+        ends = []
+        for level, stood in ((levels[name], cell), (levels[other], landing)):
+            area = level.area_of(stood)
+            feature = exit_of(level.features.get(stood, ""))
+            ends.append((scoped(area_name(area), level.name) if area else "", feature))
+        (here, way), (there, back) = ends
+        if here and there:
+            yield Triple(there, way_relation(way), here)
+            if back:
+                yield Triple(here, way_relation(back), there)

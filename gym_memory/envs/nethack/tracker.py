@@ -84,6 +84,7 @@ class Tracker:
         deepest: Greatest depth reached.
         messages: What the game said since the last :meth:`begin_report`.
         passed: Listings of areas that were left since then, as they were left.
+        climbs: Level and cell of stairs that were taken to level and cell where they led.
         arrival: ``(feature, area, level)`` of stairs taken since then.
         news: Kinds of things seen for the first time on a level since then.
     """
@@ -93,6 +94,7 @@ class Tracker:
         self.passed: dict[tuple[str, Area], Listing] = {}
         self.messages: list[str] = []
         self.arrival: tuple[str, Area, Level] | None = None
+        self.climbs: dict[tuple[str, int], tuple[str, int]] = {}
         self.merged: list[tuple[Level, Area, Area]] = []
         self.news: list[str] = []
         self.deepest = 0
@@ -131,12 +133,17 @@ class Tracker:
             level = self.levels[place] = Level(name)
         self.level = level
         self.news += level.update(screen)
+        for other in self.levels.values():
+            if other is not level and other.sightings:
+                for being in level.creatures:
+                    other.sightings.pop(being.label, None)
         self.merged += [(level, gone, kept) for gone, kept in level.take_merged()]
         if level is not old and old.name:
             old.creatures = ()
             self._pass(old, left)
             if key and stood in old.features:
                 self.arrival = (old.features[stood], left, old)
+                self.climbs[old.name, stood] = (level.name, screen.here)
         elif left and left != level.current:
             self._pass(level, left)
         if screen.message:

@@ -1,0 +1,95 @@
+"""Score and depth of the scripted descender: room view, room view with memory, level view.
+
+The three rows of AriGraph's Table 1 with a script in the place of the language model: the same
+games, the same steps, the same policy.
+
+    python benchmarks/nethack/descent.py --seeds 30 --steps 500
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.registry import make_policy
+from gym_memory.run import rollout
+
+OUT = Path(__file__).with_suffix(".json")
+CONDITIONS = {
+    "room view": {"view": "room", "memory": "none"},
+    "room view, shuffled facts": {"view": "room", "memory": "shuffled"},
+    "room view, arigraph": {"view": "room", "memory": "arigraph"},
+    "level view": {"view": "level", "memory": "none"},
+}
+
+
+def play(condition: str, seed: int, steps: int) -> dict[str, Any]:
+    """One game under one condition."""
+    env = gym.make("gym_memory/NetHack-v0", max_steps=steps, **CONDITIONS[condition])
+    last: dict[str, Any] = {}
+    result = rollout(env, make_policy("descender"), seed, on_step=lambda _, info: last.update(info))
+    env.close()
+    return {
+        "condition": condition,
+        "seed": seed,
+        "score": result.score,
+        "depth": last["max_depth"],
+        "turns": last["turn"],
+        "steps": result.steps,
+        "died": result.lost,
+        "refused": result.n_invalid,
+    }
+
+
+def interval(values: np.ndarray) -> list[float]:
+    """95 % bootstrap interval of the mean."""
+    rng = np.random.default_rng(0)
+    means = rng.choice(values, (5000, len(values))).mean(axis=1)
+    return [round(float(x), 2) for x in np.percentile(means, [2.5, 97.5])]
+
+
+def main() -> None:
+    """Play all games and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--steps", type=int, default=500)
+    given = parser.parse_args()
+    rows = [
+        play(condition, seed, given.steps)
+        for condition in CONDITIONS
+        for seed in range(given.seeds)
+    ]
+    table: dict[str, Any] = {}
+    base = {row["seed"]: row for row in rows if row["condition"] == "room view"}
+    for condition in CONDITIONS:
+        own = [row for row in rows if row["condition"] == condition]
+        table[condition] = {"n": len(own)}
+        for key in ("score", "depth", "turns", "steps"):
+            values = np.array([row[key] for row in own], float)
+            table[condition][key] = [round(float(values.mean()), 2), interval(values)]
+        table[condition]["died"] = sum(row["died"] for row in own)
+        for key in ("score", "depth"):
+            gain = np.array([row[key] - base[row["seed"]][key] for row in own], float)
+            table[condition][f"{key} over the room view"] = [
+                round(float(gain.mean()), 2),
+                interval(gain),
+            ]
+    result = {
+        "settings": vars(given),
+        "versions": {name: version(name) for name in ("gym-memory", "nle", "numpy", "scipy")},
+        "table": table,
+        "rows": rows,
+    }
+    OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(table, indent=1))
+
+
+if __name__ == "__main__":
+    main()
