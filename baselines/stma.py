@@ -35,7 +35,8 @@ class Stma(LanguagePolicy):
         base_url: Likewise.
         rounds: Plans that the critic may turn down at one step, >= 0.
         critic: Whether there is a critic (the paper's ablation).
-        history: Past observations to show; by default the last one, for the beliefs tell the rest.
+        history: Past observations to show; none by default, as in the paper, for the beliefs tell
+            the past. The last action is shown in any case.
         history_tokens: Tokens that they may take.
         temperature: Sampling temperature.
     """
@@ -51,7 +52,7 @@ class Stma(LanguagePolicy):
         *,
         rounds: int = 3,
         critic: bool = True,
-        history: int | None = 1,
+        history: int | None = 0,
         history_tokens: int = 200,
         temperature: float = 0.2,
     ):

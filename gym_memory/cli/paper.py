@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
+
+if TYPE_CHECKING:
+    from gym_memory.experiment.jobs import EpisodeRow
+    from gym_memory.papers import Experiment, Part
 
 __all__ = ["command"]
 
@@ -35,7 +40,6 @@ def command(
     """
     from gym_memory.cli.compare import default_out, play_parts
     from gym_memory.papers import experiment_names, load_experiment
-    from gym_memory.results.score import table, units
 
     if not name:
         for known in experiment_names():
@@ -46,37 +50,53 @@ def command(
     parts = experiment.plan(chat, memory_llm=memory_llm, seeds=seeds)
     folder = playing.out or default_out(name, parts[0].config)
     folders = {folder / part.name: part.config for part in parts}
-    records, failed = [], False
-    for part, rows in zip(parts, play_parts(folders, folder, playing), strict=True):
-        failed = failed or any(row.result.failed for row in rows)
-        for row in table(units(rows)):
-            cell = part.cells[row.env, row.memory, row.policy]  # type: ignore[index]
-            theirs = experiment.expected.get(cell)
-            records.append(
-                {
-                    **cell._asdict(),
-                    "n": row.n,
-                    "n_failed": row.n_failed,
-                    "score": row.score,
-                    "score_ci": row.score_ci,
-                    "paper_score": theirs.score if theirs else None,
-                    "success": row.success,
-                    "paper_success": theirs.success if theirs else None,
-                    "cost_usd": row.cost_usd,
-                }
-            )
+    played = play_parts(folders, folder, playing)
+    records = [
+        record
+        for part, rows in zip(parts, played, strict=True)
+        for record in _records(experiment, part, rows)
+    ]
     if playing.json_lines:
         print_json(records)
     else:
         _print(experiment.title, records)
         progress().print(experiment.note, markup=False)
-    raise typer.Exit(int(failed))
+    raise typer.Exit(int(any(record["n_failed"] for record in records)))
+
+
+def _records(
+    experiment: Experiment, part: Part, rows: Sequence[EpisodeRow]
+) -> Iterator[dict[str, Any]]:
+    """A record a cell of the table: ours, and what the paper reports."""
+    from gym_memory.papers import Cell, Expected, tokens_of
+    from gym_memory.results.score import table, units
+
+    for row in table(units(rows)):
+        played = Cell(row.env, row.memory, row.policy)
+        cell = part.cells[played]
+        mine = [r for r in rows if (r.job.env, r.job.memory, r.job.policy) == played]
+        ours, theirs = tokens_of(mine), experiment.tokens.get(cell.memory)
+        expected = experiment.expected.get(cell, Expected())
+        yield {
+            **cell._asdict(),
+            "n": row.n,
+            "n_failed": row.n_failed,
+            "score": row.score,
+            "score_ci": row.score_ci,
+            "paper_score": expected.score,
+            "success": row.success,
+            "paper_success": expected.success,
+            "tokens_per_step": list(ours) if ours else None,
+            "paper_tokens_per_step": list(theirs) if theirs else None,
+            "cost_usd": row.cost_usd,
+        }
 
 
 def _print(title: str, records: list[dict[str, Any]]) -> None:
     from gym_memory.results.report import format_interval
 
-    numbers = ("n", "failed", "score", "95 %", "paper", "success", "paper's", "USD")
+    scores = ("n", "failed", "score", "95 %", "paper", "success", "paper's")
+    numbers = (*scores, "tokens/step", "paper's tokens", "USD")
     shown = new_table("environment", "memory", "policy", *numbers, right=numbers, title=title)
     for record in records:
         shown.add_row(
@@ -85,9 +105,15 @@ def _print(title: str, records: list[dict[str, Any]]) -> None:
             _number(record["score"]),
             format_interval(record["score_ci"]),
             *(_number(record[key]) for key in ("paper_score", "success", "paper_success")),
+            *(_tokens(record[key]) for key in ("tokens_per_step", "paper_tokens_per_step")),
             _number(record["cost_usd"]),
         )
     output().print(shown)
+
+
+def _tokens(value: list[float] | None) -> str:
+    """Prompt and completion tokens, ``6000+500``."""
+    return "-" if value is None else "+".join(f"{number:.0f}" for number in value)
 
 
 def _number(value: float | None) -> str:

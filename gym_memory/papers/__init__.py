@@ -8,21 +8,32 @@ One YAML file an experiment, package data::
       - {name: main, envs: [...], memories: [...], policies: [...], seeds: "0:5"}
     expected:                   # the paper's numbers, normalized to [0, 1]
       - {env: ..., memory: ..., policy: ..., score: 1.0, success: 1.0}
+    tokens:                     # where the paper tells them: prompt and completion tokens a step
+      - {memory: ..., prompt: 6000, completion: 500}
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.jobs import RunConfig, parse_seeds
+from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.optional import require
 from gym_memory.papers.presets import memory_with_model, policy_with_model
 from gym_memory.specs import format_spec, parse_spec
 
-__all__ = ["Cell", "Expected", "Experiment", "Part", "experiment_names", "load_experiment"]
+__all__ = [
+    "Cell",
+    "Expected",
+    "Experiment",
+    "Part",
+    "Tokens",
+    "experiment_names",
+    "load_experiment",
+    "tokens_of",
+]
 
 
 class Cell(NamedTuple):
@@ -38,6 +49,13 @@ class Expected(NamedTuple):
 
     score: float | None = None
     success: float | None = None
+
+
+class Tokens(NamedTuple):
+    """Prompt and completion tokens a step, all calls of policy and memory together."""
+
+    prompt: float
+    completion: float
 
 
 class Part(NamedTuple):
@@ -57,6 +75,8 @@ class Experiment(NamedTuple):
     note: str
     parts: tuple[Mapping[str, Any], ...]
     expected: Mapping[Cell, Expected]
+    tokens: Mapping[str, Tokens] = {}
+    """What the paper reports of a memory, by its canonical name."""
 
     def plan(self, model: Mapping[str, str], *, memory_llm: bool, seeds: str = "") -> list[Part]:
         """The comparisons to run with a model.
@@ -99,6 +119,17 @@ def _canonical(spec: str) -> str:
     return format_spec(*parse_spec(spec))
 
 
+def tokens_of(rows: Iterable[EpisodeRow]) -> Tokens | None:
+    """What language models took a step; None where none was asked."""
+    results = [row.result for row in rows]
+    steps = max(sum(result.steps for result in results), 1)
+    prompt, completion = (
+        sum(result.counters.get(f"llm_{kind}_tokens", 0) for result in results) / steps
+        for kind in Tokens._fields
+    )
+    return Tokens(prompt, completion) if prompt else None
+
+
 def experiment_names() -> tuple[str, ...]:
     """Names of all experiments, sorted."""
     files = (path.name for path in resources.files(__name__).iterdir())
@@ -124,8 +155,11 @@ def load_experiment(name: str) -> Experiment:
             )
             for row in record["expected"]
         }
-        return Experiment(
-            name, record["title"], record["note"].strip(), tuple(record["parts"]), expected
-        )
+        tokens = {
+            _canonical(row["memory"]): Tokens(row["prompt"], row["completion"])
+            for row in record.get("tokens", ())
+        }
+        parts = tuple(record["parts"])
+        return Experiment(name, record["title"], record["note"].strip(), parts, expected, tokens)
     except (AttributeError, KeyError, TypeError) as error:
         raise InvalidArgumentError(f"experiment {name!r} is not well formed: {error!r}") from error

@@ -11,7 +11,14 @@ from gym_memory.cli import main
 from gym_memory.errors import MissingDependencyError, UnknownNameError
 from gym_memory.experiment.jobs import Job
 from gym_memory.memory import make_memory
-from gym_memory.papers import Cell, Expected, Experiment, experiment_names, load_experiment
+from gym_memory.papers import (
+    Cell,
+    Expected,
+    Experiment,
+    Tokens,
+    experiment_names,
+    load_experiment,
+)
 from gym_memory.serve import ScriptedServer
 
 MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
@@ -24,6 +31,7 @@ def test_what_is_played_is_what_the_paper_reports(name: str) -> None:
     played = [cell for part in parts for cell in part.cells.values()]
     assert sorted(played) == sorted(experiment.expected)
     assert len({part.name for part in parts}) == len(parts)
+    assert experiment.tokens.keys() <= {cell.memory for cell in played}
     for expected in experiment.expected.values():
         numbers = [number for number in expected if number is not None]
         assert numbers
@@ -57,7 +65,10 @@ def test_ours_stand_beside_theirs(
     env = "Cooking?level=rl-1&max_steps=3"
     part = {"name": "main", "envs": [env], "memories": ["none", "arigraph"], "policies": ["plain"]}
     cell = Cell(env, "none", "plain")
-    small = Experiment("small", "A test", "", ({**part, "seeds": "0"},), {cell: Expected(0.5)})
+    small = Experiment(
+        "small", "A test", "", ({**part, "seeds": "0"},), {cell: Expected(0.5)},
+        {"none": Tokens(700, 9)},
+    )  # fmt: skip
     monkeypatch.setattr("gym_memory.papers.load_experiment", {"small": small}.__getitem__)
     with ScriptedServer() as server:
         words = ["paper", "small", "--model", "scripted", "--base-url", server.base_url]
@@ -72,11 +83,17 @@ def test_ours_stand_beside_theirs(
             ("arigraph", None),
         ]
         assert received > 0
+        assert [row["paper_tokens_per_step"] for row in rows] == [[700, 9], None]
+        for prompt, completion in (row["tokens_per_step"] for row in rows):
+            assert prompt > 100
+            assert completion > 0
         assert (tmp_path / "out" / "spending.sqlite").exists()
         with pytest.raises(SystemExit):
             main(words)  # all is there: only the table is printed
         assert server.received == received
-        assert "0.50" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "0.50" in told
+        assert "700+9" in told
 
 
 def test_without_a_name_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
