@@ -38,6 +38,7 @@ SPLITS = ("train", "valid_seen", "valid_unseen")
 SIZES = {"train": 100, "valid_seen": 20, "valid_unseen": 20}
 """Households of each task type and split."""
 _FLOORS = {"train": range(12), "valid_seen": range(12), "valid_unseen": range(12, 16)}
+_MOST_FLOORS = 16
 _GOALS = {
     "pick_and_place_simple": ("put a {o} in {r}", "put some {o} on {r}"),
     "look_at_obj_in_light": ("look at {o} under the {r}", "examine the {o} with the {r}"),
@@ -92,8 +93,8 @@ def make_household(kind: str, split: str, number: int) -> dict[str, object]:
     rng = random.Random(f"household {GENERATOR} {kind} {split} {number}")
     for _ in range(_ATTEMPTS):
         name = rng.choice(_rooms_for(kind))
-        floor = rng.choice(_FLOORS[split])
-        task, plan = _furnish(kind, ROOMS[name], f"{name} {floor}", rng)
+        floor = _floors(name)[rng.choice(_FLOORS[split])]
+        task, plan = _furnish(kind, ROOMS[name], floor, rng)
         if task is not None:
             break
     else:
@@ -143,9 +144,22 @@ def _rooms_for(kind: str) -> list[str]:
     return [n for n, room in ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
 
 
-def _furnish(kind: str, room: Room, floor: str, rng: random.Random) -> tuple[_Task | None, _Plan]:
-    """A room on a floor with a task that is not done from the start; None where there is none."""
-    counts = _counts(room.furniture, random.Random(f"floor {GENERATOR} {floor}"))
+@lru_cache(maxsize=len(ROOMS))
+def _floors(name: str) -> tuple[Mapping[str, int], ...]:
+    """How much of each kind of furniture a room has on each floor; no two floors are alike."""
+    rng = random.Random(f"floors {GENERATOR} {name}")
+    found: list[Mapping[str, int]] = []
+    while len(found) < _MOST_FLOORS:
+        counts = _counts(ROOMS[name].furniture, rng)
+        if counts not in found:
+            found.append(counts)
+    return tuple(found)
+
+
+def _furnish(
+    kind: str, room: Room, counts: Mapping[str, int], rng: random.Random
+) -> tuple[_Task | None, _Plan]:
+    """A furnished room with a task that is not done from the start; None where there is none."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
     things = [kind for kind, n in _counts(room.things, rng).items() for _ in range(n)]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.envs.alfworld.pddl import Action, parse_domain, parse_problem
 from gym_memory.envs.alfworld.text import Teller, parse_grammar
-from gym_memory.envs.textworld.state import Binding, Fact, Pattern, State
+from gym_memory.envs.textworld.state import Binding, Fact, State
 from gym_memory.errors import CorruptGameError
 
 __all__ = ["NOTHING_HAPPENS", "Game", "Play", "PlayState", "entity_names", "load_game"]
@@ -27,7 +27,6 @@ NOTHING_HAPPENS = "Nothing happens."
 _BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
 _TASK = re.compile(r"Your task is to: (.*?)\.?\s*\Z", re.DOTALL)
 _ESCAPES = {"_bar_": "|", "_minus_": "-", "_plus_": "+", "_dot_": ".", "_comma_": ","}
-_AGENT = Pattern("agent:", (0,))
 _MAX_KEPT = 4096
 
 
@@ -84,6 +83,10 @@ class Game:
         self.names = entity_names(
             {entity for fact in self.facts.facts if fact[0][-1] != ":" for entity in fact[1:]}
         )
+        agents = sorted(fact[1] for fact in self.facts.found.get(("agent:",), ()))
+        if not agents:
+            raise CorruptGameError("the game has no agent")
+        self.agent = agents[0]
         self.ids = {name: entity for entity, name in self.names.items()}
         self.teller = Teller(self.grammar, self.names)
         self.plans = {a.name: a.query.plan(self.facts) for a in self.actions}
@@ -208,8 +211,8 @@ class Play:
 
     def inventory(self) -> str:
         """What is held, in words."""
-        agent = min(fact[1] for fact in self.state.matching(_AGENT, [None]))
-        return self.game.teller.tell("#inventory.feedback#", self.state, {"a": agent})
+        bound = {"a": self.game.agent}
+        return self.game.teller.tell("#inventory.feedback#", self.state, bound)
 
     def won(self) -> bool:
         """Whether the goal is met."""
