@@ -24,11 +24,13 @@ POLICIES = Registry(
         "clin": "gym_memory.baselines.clin:Clin",
         "ldm2": "gym_memory.baselines.ldm2:Ldm2",
         "choose": "gym_memory.baselines.choose:Choose",
+        "netplay": "gym_memory.baselines.netplay:NetPlay",
         "descender": "gym_memory.baselines.descender:Descender",
         "shopper": "gym_memory.baselines.shopper:Shopper",
         "answerer": "gym_memory.baselines.answerer:Answerer",
         "reader": "gym_memory.baselines.reader:Reader",
         "learner": "gym_memory.baselines.learner:Learner",
+        "drrn": "gym_memory.baselines.drrn:Drrn",
         "searcher": "gym_memory.baselines.searcher:Searcher",
     },
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 from gym_memory.prompts import Prompt, load_prompt, prompt_names, read_slots
 
-__all__ = ["UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of"]
+__all__ = ["UNKNOWN_PROMPT", "Slots", "answer", "answers", "asked_slots", "prompt_of"]
 
 Slots = Mapping[str, str]
 """The text between the tags of a prompt, by name."""
@@ -26,6 +26,7 @@ _MODULES = (
     "gym_memory.serve.graph_answers",
     "gym_memory.serve.lesson_answers",
     "gym_memory.serve.play_answers",
+    "gym_memory.serve.nethack_answers",
     "gym_memory.serve.qa_answers",
     "gym_memory.serve.learnt_answers",
 )
@@ -62,7 +63,12 @@ def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
 def answer(messages: Sequence[Mapping[str, Any]]) -> str:
     """The answer to a chat, from its text alone."""
     function = _ANSWERS.get(prompt_of(messages))
-    return UNKNOWN_PROMPT if function is None else function(read_slots(_asked(messages)))
+    return UNKNOWN_PROMPT if function is None else function(asked_slots(messages))
+
+
+def asked_slots(messages: Sequence[Mapping[str, Any]]) -> Slots:
+    """The slots of the prompt that a chat begins with."""
+    return read_slots(_asked(messages))
 
 
 def _asked(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,86 @@
+"""NetPlay (Jeurissen et al., 2024): a language model plays NetHack through skills.
+
+One call a step. The model sees the task, its latest steps with its own thoughts, what the memory
+recalls and the observation, and names a skill with its arguments as JSON. The thought is kept in
+the transcript and published as ``focus``. AriGraph's Table 1 runs it on room and on level
+observations; with a memory in the observation it is the third row's agent in one call.
+
+The prompt is written anew; unlike in the original, arguments are names ("room 3", "jackal") and
+not coordinates, and questions of the game are answered by skills, too.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.llm import ChatModel
+from gym_memory.optional import require
+from gym_memory.types import Observation
+
+__all__ = ["NetPlay"]
+
+_LONGEST = 200
+
+
+class NetPlay(LanguagePolicy):
+    """Names a skill and its arguments.
+
+    An answer need not be among the listed actions, for skills take arguments that no list holds;
+    the environment refuses what cannot begin and says why.
+
+    Args:
+        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
+        model: Likewise.
+        base_url: Likewise.
+        history: Past observations to show.
+        history_tokens: Tokens that they may take.
+        temperature: Sampling temperature.
+    """
+
+    name: ClassVar[str] = "netplay"
+
+    def __init__(
+        self,
+        llm: str | ChatModel = "openai",
+        model: str = "",
+        base_url: str = "",
+        *,
+        history: int | None = 10,
+        history_tokens: int = 1500,
+        temperature: float = 0.2,
+    ):
+        super().__init__(
+            llm,
+            model,
+            base_url,
+            history=history,
+            history_tokens=history_tokens,
+            temperature=temperature,
+        )
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Think, publish the thought, name a skill."""
+        slots = self.situation(obs)
+        thought, action = self.attempt(lambda: self._told(slots), ("", ""))
+        if thought:
+            self.think(thought)
+            self.focus = thought
+        if not action:
+            return self.act_on("", obs)
+        return match_action(action, obs["valid_actions"]) or action
+
+    def _told(self, slots: dict[str, str]) -> tuple[str, str]:
+        answer = self.ask("netplay", _skill_schema(), **slots).parsed
+        words = " ".join([answer.skill, *answer.arguments]).split()
+        return " ".join(answer.thought.split())[:1000], " ".join(words)[:_LONGEST]
+
+
+@functools.cache
+def _skill_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    skill = Annotated[str, pydantic.Field(min_length=1, max_length=100)]
+    return pydantic.create_model(
+        "Skill", thought=(str, ""), skill=(skill, ...), arguments=(list[str], [])
+    )
