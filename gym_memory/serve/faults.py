@@ -23,6 +23,7 @@ FAULTS = {
     "refusal": "the model refuses",
     "empty": "an empty answer",
     "wrong_json": "an answer in JSON that nobody asked for",
+    "other_action": "the answer, with an action in it that was never possible",
     "unasked_text": "an answer in prose that nobody asked for",
     "half_answer": "the first half of the answer, finish reason stop",
     "huge": "an answer of one megabyte",

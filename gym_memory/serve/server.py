@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import socket
 import threading
 import time
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gym_memory.errors import GymMemoryError
-from gym_memory.serve.answers import answer, prompt_of
+from gym_memory.serve.answers import answer, asked_slots, prompt_of
 from gym_memory.serve.faults import Faults, check_fault
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 
@@ -27,6 +28,7 @@ _LARGEST_REQUEST = 32 * 2**20
 _BLOCK = 64
 """Characters of a block of the prefix cache (16 tokens, as in vLLM)."""
 
+_IMPOSSIBLE = "fly to the moon"
 _STATUS_FAULTS = {
     "429": (429, "rate_limit_exceeded", "too many requests"),
     "quota": (429, "insufficient_quota", "you have used up your quota"),
@@ -262,7 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
             completion = scripted.complete(messages, max_tokens)
         except Exception as error:  # a fault of ours must show, not look like a cut connection
             return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
-        completion = _spoilt(completion, fault)
+        completion = _spoilt(completion, fault, messages)
         if request.get("stream"):
             options = request.get("stream_options") or {}
             return self._stream(completion, bool(options.get("include_usage")), fault)
@@ -349,7 +351,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 
-def _spoilt(completion: dict[str, Any], fault: str) -> dict[str, Any]:
+def _spoilt(
+    completion: dict[str, Any], fault: str, messages: list[dict[str, Any]]
+) -> dict[str, Any]:
     """A completion with the answer that a fault puts in its place."""
     message = completion["choices"][0]["message"]
     if fault == "no_choice":
@@ -360,6 +364,8 @@ def _spoilt(completion: dict[str, Any], fault: str) -> dict[str, Any]:
         message["content"] = ""
     elif fault == "wrong_json":
         message["content"] = '{"unasked": [1, 2, 3]}'
+    elif fault == "other_action":
+        message["content"] = _with_other_action(message["content"], messages)
     elif fault == "unasked_text":
         message["content"] = "What a lovely day for a walk."
     elif fault == "half_answer":
@@ -367,3 +373,11 @@ def _spoilt(completion: dict[str, Any], fault: str) -> dict[str, Any]:
     elif fault == "huge":
         message["content"] = "all work and no play " * 50_000
     return completion
+
+
+def _with_other_action(text: str, messages: list[dict[str, Any]]) -> str:
+    """An answer with an impossible action wherever it names a possible one."""
+    actions = asked_slots(messages).get("actions", "").split("\n")
+    for action in sorted(filter(None, actions), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(action)}(?!\w)", _IMPOSSIBLE, text)
+    return text

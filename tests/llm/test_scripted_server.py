@@ -91,6 +91,20 @@ def test_a_stream_that_is_cut(serve):
         list(stream)
 
 
+def test_an_impossible_action_stands_in_for_every_possible_one(serve):
+    slots = {"task": "", "history": "", "memory": "", "observation": "A hall.", "inventory": ""}
+    messages = load_prompt("react").messages(**slots, actions="go east\nlook")
+    right, wrong = (
+        openai.OpenAI(base_url=serve(*faults).base_url, api_key="none", max_retries=0)
+        .chat.completions.create(model="m", messages=messages)
+        .choices[0]
+        .message.content
+        for faults in ((), ("other_action",))
+    )
+    assert right.splitlines()[1] in ("Action: go east", "Action: look")
+    assert wrong.splitlines()[1] == "Action: fly to the moon"
+
+
 @pytest.mark.parametrize("fault", sorted(FAULTS.keys() - {"timeout", "slow"}))
 def test_a_request_may_ask_for_its_fault(serve, fault):
     server = serve()
@@ -106,7 +120,7 @@ def test_a_request_may_ask_for_its_fault(serve, fault):
         assert status == expected.get(fault, 200)
         if status != 200:
             assert value["error"]["message"]
-        elif fault != "no_choice":
+        elif fault not in ("no_choice", "other_action"):  # no action stands in this prompt
             assert value["choices"][0]["message"]["content"] != "True"
     assert post(url, body)[1]["choices"][0]["message"]["content"] == "True"
 
