@@ -11,6 +11,7 @@ look at the same products for ever, so he takes the best that he knows of after 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,7 +21,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.webshop import SOME_SEARCH, THIS, listed_on, page_of
+from gym_memory.memory.extract.webshop import SOME_SEARCH, THIS, listing_of, page_of
 from gym_memory.memory.extract.webshop_request import (
     Request,
     queries,
@@ -34,8 +35,13 @@ from gym_memory.types import Observation, Task
 __all__ = ["Shopper"]
 
 _SEPARATOR = " | last: "
-_BUY, _LEAVE = "buy it", "look for another"
+_BUY, _DECIDE = "buy it", "decide"
+_READ, _LEAVE = "read the ", "look for another than "
+_RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
+_SATISFIED = 2
+"""Words of the request on a page of details that do for a product of which nothing else is known."""
+_NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _TOLD = ("costs", "was read", "mentions")
 
 
@@ -60,6 +66,8 @@ class Candidate:
         self.options: dict[str, list[str]] = {}
         self.read: set[str] = set()
         self.price = 0.0
+        place = graph.value(code, "location")
+        self.place = place.object if place else ""
         self._mentioned: set[str] = set()
         for _, relation, obj in graph.outgoing(code):
             if relation == "mentions":
@@ -76,7 +84,7 @@ class Candidate:
         """The value of each option that the request names; the longest one of several."""
         found = {}
         for name, values in self.options.items():
-            named = [v for v in values if _is_named(v, self._request)]
+            named = [v for v in values if self._request.names(v)]
             if named:
                 found[name] = max(named, key=len)
         return found
@@ -116,7 +124,6 @@ class Shelf:
         facts = list(graph.live())
         self.refused = {f.object for f in facts if f[:2] == (PLAYER, "turned down")}
         self.chosen = {f.object for f in facts if f[:2] == (PLAYER, "chose")}
-        self.searches = [f.object for f in facts if f.relation == "looks for"]
         codes = dict.fromkeys(f.subject for f in facts if f.relation in _TOLD)
         self.products = {code: Candidate(graph, code, request) for code in codes}
         offered = {
@@ -147,13 +154,20 @@ class Shelf:
     def best(self) -> Candidate | None:
         """The product to buy if no further one is looked at."""
         known = [
-            p for p in self.products.values() if p.code == self.here or self.where(p) is not None
+            p
+            for p in self.products.values()
+            if self.here in (p.code, p.place) or self.listing(p.place)
         ]
         return max(known, key=lambda p: (p.value, bool(p.read)), default=None)
 
-    def where(self, product: Candidate) -> tuple[str, int] | None:
-        """The query and the page of its results that list a product."""
-        return listed_on(self.graph, product.code)
+    def complete(self) -> Candidate | None:
+        """A product known to satisfy all of the request, and where it is listed."""
+        known = (p for p in self.products.values() if p.value == 1.0 and self.listing(p.place))
+        return next(known, None)
+
+    def listing(self, place: str) -> tuple[str, int] | None:
+        """The query and the number of a page of results; None if unknown."""
+        return listing_of(self.graph, place)
 
 
 class Shopper(Policy):
@@ -170,7 +184,7 @@ class Shopper(Policy):
 
     name: ClassVar[str] = "shopper"
 
-    def __init__(self, patience: int = 12, pages: int = 3, searches: int = 3):
+    def __init__(self, patience: int = 16, pages: int = 5, searches: int = 3):
         for label, number in (("patience", patience), ("pages", pages), ("searches", searches)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
@@ -200,27 +214,29 @@ class Shopper(Policy):
         if "click[buy now]" in shelf.actions:
             return self._on_item(shelf, aim, last)
         if page_of(obs["text"]):
-            return self._on_results(shelf, obs)
+            return self._on_results(shelf, obs, aim)
         if "click[< prev]" in shelf.actions:
-            return self._on_details(shelf)
-        return self._search(shelf, obs["task"])
+            return self._on_details(shelf, aim)
+        return self._search(shelf, obs["task"], aim)
 
     # ------------------------------------------------------------ a product
 
     def _on_item(self, shelf: Shelf, aim: str, last: str) -> Move:
         product = shelf.products.get(shelf.here)
-        if product is None or aim == _LEAVE:
+        if product is None:
             return Move("click[< prev]", _LEAVE)
-        if aim == _BUY or product.value == 1.0 or self._settles_for(shelf, product):
+        page = aim.removeprefix(_READ)
+        if aim == _BUY or product.value == 1.0:
             return self._buy(shelf, product, last)
-        if shelf.here != THIS and not self._had_enough(shelf) and shelf.promising(product):
+        if aim == _DECIDE or aim.startswith(_LEAVE) or self._had_enough(shelf):
+            if aim == _DECIDE and self._had_enough(shelf) and shelf.best() is product:
+                return self._buy(shelf, product, last)
+        elif page in _DETAILS:
+            return Move(f"click[{page}]", aim)
+        elif shelf.promising(product):
             unread = [page for page in _DETAILS if page not in product.read]
-            return Move(f"click[{unread[0]}]", "read on")
-        return Move("click[< prev]", _LEAVE)
-
-    def _settles_for(self, shelf: Shelf, product: Candidate) -> bool:
-        """Whether it has looked at enough, and this is the best."""
-        return self._had_enough(shelf) and shelf.best() is product
+            return Move(f"click[{unread[0]}]", f"{_READ}{unread[0]}")
+        return Move("click[< prev]", f"{_LEAVE}{product.code}")
 
     def _had_enough(self, shelf: Shelf) -> bool:
         return shelf.looked_at >= self.patience
@@ -234,78 +250,83 @@ class Shopper(Policy):
                 return Move(f"click[{value}]", _BUY)
         return Move("click[buy now]", _BUY)
 
-    def _on_details(self, shelf: Shelf) -> Move:
+    def _on_details(self, shelf: Shelf, aim: str) -> Move:
         product = shelf.products.get(shelf.here)
         if shelf.here == THIS:  # which one is forgotten, and so what its first page said
-            satisfies = product is not None and product.covered
+            satisfies = product is not None and len(product.covered) >= _SATISFIED
             return Move("click[< prev]", _BUY if satisfies else _LEAVE)
-        if product is not None and product.value < 1.0 and shelf.promising(product):
-            return Move("click[< prev]", "read on")
-        return Move("click[< prev]", "decide")
+        unread = _DETAILS[_DETAILS.index(aim.removeprefix(_READ)) + 1 :] if _READ in aim else ()
+        if unread and product is not None and product.value < 1.0:
+            return Move("click[< prev]", f"{_READ}{unread[0]}")
+        return Move("click[< prev]", _DECIDE)
 
     # ------------------------------------------------------------ the way to one
 
-    def _on_results(self, shelf: Shelf, obs: Observation) -> Move:
-        found = [a for a in shelf.actions if a[6:-1] in shelf.products]
-        listed = [shelf.products[a[6:-1]] for a in found]
+    def _on_results(self, shelf: Shelf, obs: Observation, aim: str) -> Move:
+        target = shelf.products.get(aim.removeprefix(_RETURN)) if aim.startswith(_RETURN) else None
+        target = target or shelf.complete()
+        if target is not None:
+            return self._go_to(shelf, target)
         lost = shelf.here.endswith(SOME_SEARCH)
+        if aim.startswith(_LEAVE) and aim.removeprefix(_LEAVE) not in shelf.refused:
+            lost = True
         if self._had_enough(shelf) or (lost and self._rng.random() < 1 / self.patience):
-            return self._settle(shelf, obs)
-        kind = frozenset(shelf.request.runs[0]) if shelf.request.runs else frozenset()
-        fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
-        if fresh:
-            most = max(len(p.covered) for p in fresh)
-            near = [p for p in fresh if len(p.covered) == most or lost]
-            product = near[int(self._rng.integers(len(near)))] if lost else near[0]
+            return self._settle(shelf)
+        product = self._next_product(shelf, any_of_them=lost)
+        if product is not None:
             return Move(f"click[{product.code}]", "look at it")
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
             return Move("click[next >]", "see more")
-        if len(shelf.searches) < self.searches:
-            return Move("click[back to search]", "search again")
-        return self._settle(shelf, obs)
+        asked = list(queries(obs["task"]))[: self.searches]
+        now = shelf.listing(shelf.here)
+        if now is not None and now[0] in asked[:-1]:
+            following = asked[asked.index(now[0]) + 1]
+            return Move("click[back to search]", f"{_SEARCH}{following}")
+        return self._settle(shelf)
 
-    def _settle(self, shelf: Shelf, obs: Observation) -> Move:
-        """Go to the best product known, by one click."""
+    def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
+        """The listed product to look at: its title satisfies most; the first of equal ones."""
+        kind = frozenset(shelf.request.runs[0]) if shelf.request.runs else frozenset()
+        listed = [p for a in shelf.actions if (p := shelf.products.get(a[6:-1])) is not None]
+        fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
+        if any_of_them and fresh:
+            return fresh[int(self._rng.integers(len(fresh)))]
+        return max(fresh, key=lambda p: len(p.covered), default=None)
+
+    def _settle(self, shelf: Shelf) -> Move:
         best = shelf.best()
-        if best is None:
-            return Move("click[back to search]", "search again")
-        if f"click[{best.code}]" in shelf.actions:
-            return Move(f"click[{best.code}]", _BUY)
-        where = shelf.where(best)
-        here = listed_on_page(shelf)
-        if where is None or here is None or where[0] != here[0]:
-            return Move("click[back to search]", f"go back to {best.code}")
-        turn = "next >" if where[1] > here[1] else "< prev"
-        return Move(f"click[{turn}]", f"go back to {best.code}")
+        return self._go_to(shelf, best) if best else Move("click[back to search]", "start over")
 
-    def _search(self, shelf: Shelf, task: str) -> Move:
-        fresh = [query for query in queries(task) if query not in shelf.searches]
-        best = shelf.best()
-        where = shelf.where(best) if best is not None else None
-        if where and (self._had_enough(shelf) or len(shelf.searches) >= self.searches or not fresh):
-            return Move(f"search[{where[0]}]", f"go back to {best.code}" if best else "")
-        return Move(f"search[{(fresh or list(queries(task)))[0]}]", "search")
+    def _go_to(self, shelf: Shelf, product: Candidate) -> Move:
+        """One click towards the page of a product, to buy it."""
+        if f"click[{product.code}]" in shelf.actions:
+            return Move(f"click[{product.code}]", _BUY)
+        where, here = shelf.listing(product.place), shelf.listing(shelf.here)
+        turn = "back to search"
+        if where is not None and here is not None and where[0] == here[0]:
+            turn = "next >" if where[1] > here[1] else "< prev"
+        return Move(f"click[{turn}]", f"{_RETURN}{product.code}")
 
-
-def listed_on_page(shelf: Shelf) -> tuple[str, int] | None:
-    """The query and the number of the page of results in view."""
-    for fact in shelf.graph.incoming(shelf.here):
-        if fact.relation == "is on":
-            return listed_on(shelf.graph, fact.subject)
-    return None
-
-
-def _is_named(value: str, request: Request) -> bool:
-    """Whether a request has the words of an option's value in a row."""
-    words = " ".join(word.stem for word in split_words(value))
-    return bool(words) and any(f" {words} " in f" {' '.join(run)} " for run in request.runs)
+    def _search(self, shelf: Shelf, task: str, aim: str) -> Move:
+        query = queries(task)[0]
+        if aim.startswith(_SEARCH):
+            query = aim.removeprefix(_SEARCH)
+        if aim.startswith(_RETURN):
+            target = shelf.products.get(aim.removeprefix(_RETURN)) or shelf.best()
+        else:
+            target = shelf.complete()
+        if target is not None:
+            where = shelf.listing(target.place)
+            if where:
+                return Move(f"search[{where[0]}]", f"{_RETURN}{target.code}")
+        return Move(f"search[{query}]", "search")
 
 
 def _price(tag: str) -> float:
-    """The price of a tag, the middle of a range.
+    """The price of a tag, the middle of a range; 0 where it is no price.
 
     >>> _price("$10.0 to $20.0")
     15.0
     """
-    numbers = [float(part) for part in tag.replace("$", "").split(" to ")]
-    return sum(numbers) / len(numbers)
+    found = [float(number) for number in _NUMBER.findall(tag)]
+    return sum(found) / len(found) if found else 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gym_memory.envs.webshop.catalogue import Product
-from gym_memory.envs.webshop.pages import SUB_PAGES, View
+from gym_memory.envs.webshop.pages import SUB_PAGES, View, details_of
 from gym_memory.envs.webshop.shop import Shop
 from gym_memory.memory.extract.webshop import SEARCH_PAGE, short_name
 from gym_memory.memory.extract.webshop_request import read_request
@@ -72,17 +72,14 @@ def _option_facts(product: Product) -> Iterator[Triple]:
 
 
 def _detail_facts(product: Product, page: str, request: str) -> Iterator[Triple]:
-    if page == "Description":
-        yield from _mentions(product, product.description, request)
-    elif page == "Features":
-        for bullet in product.bullets:
-            yield from _mentions(product, bullet, request)
-    elif page == "Attributes":
+    for text in details_of(product, page):
+        yield from _mentions(product, text, request)
+    if page == "Attributes":
         code = product.asin.lower()
         for attribute in product.attributes:
-            yield Triple(code, "has attribute", attribute)
-        for category in (product.category, product.product_category.lower()):
-            yield Triple(code, "is of category", category)
+            yield Triple(code, "has attribute", attribute.lower())
+        for category in (product.category, product.product_category):
+            yield Triple(code, "is of category", category.lower())
 
 
 def _mentions(product: Product, text: str, request: str) -> Iterator[Triple]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gym_memory.envs.webshop.catalogue import Product
 
 __all__ = ["BACK", "BUY", "NEXT", "PREVIOUS", "SUB_PAGES", "WINDOW"]
-__all__ += ["Link", "View", "clickables", "render"]
+__all__ += ["Link", "View", "clickables", "details_of", "render"]
 
 WINDOW = 10
 """Products on a page of results."""
@@ -94,7 +94,7 @@ def render(
         chosen = [text for pair in view.chosen for text in pair]
         parts = ["Thank you for shopping with us!", "Purchased", product.asin, *chosen]
     elif product is not None:
-        parts += [BACK, PREVIOUS, *_content(view.page, product)]
+        parts += [BACK, PREVIOUS, *details_of(product, view.page)]
     return _SEPARATOR.join(part for part in parts if part)
 
 
@@ -106,7 +106,8 @@ def _turns(view: View, found: tuple[Product, ...]) -> Iterator[str]:
         yield NEXT
 
 
-def _content(page: str, product: Product) -> tuple[str, ...]:
+def details_of(product: Product, page: str) -> tuple[str, ...]:
+    """What one of ``SUB_PAGES`` tells about a product, part by part."""
     if page == "Description":
         return (product.description,)
     if page == "Features":

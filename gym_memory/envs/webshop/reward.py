@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gym_memory.envs.webshop.catalogue import Goal, Product
@@ -27,6 +28,8 @@ from gym_memory.optional import require
 __all__ = ["Reward", "basic_color", "matches_option", "rate", "title_nouns"]
 
 _ALIKE = 85
+_KEPT = 1 << 16
+"""Pairs of texts whose comparison is kept."""
 _COLORS = (
     "alabaster", "apricot", "aqua", "ash", "asphalt", "azure", "banana", "beige", "black", "blue",
     "blush", "bordeaux", "bronze", "brown", "burgundy", "camel", "camo", "caramel", "champagne",
@@ -124,6 +127,7 @@ def matches_option(chosen: str, wanted: str) -> bool:
     return _alike(basic_color(chosen), basic_color(wanted))
 
 
+@lru_cache(maxsize=_KEPT)
 def basic_color(value: str) -> str:
     """The first colour word, by the alphabet, that is in an option's value; else the value.
 
@@ -133,6 +137,7 @@ def basic_color(value: str) -> str:
     return next((color for color in _COLORS if color in value), value)
 
 
+@lru_cache(maxsize=_KEPT)
 def _alike(one: str, other: str) -> bool:
     """Whether thefuzz's ratio, rounded to a whole number as it does, is above 85."""
     fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +26,7 @@ GOALS = 2420
 _RANGES = 0.15
 """Share of the products with a price range."""
 _PLACES = ("title", "first bullet", "bullet", "description")
-_ODDS = (35, 15, 30, 20)
+_ODDS = (12, 3, 75, 10)
 """Where an attribute is told, in percent. The search knows all but the later bullets."""
 
 _REQUESTS = (
@@ -57,7 +57,7 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
 
     Args:
         seed: Chooses the catalogue.
-        products: Products, of each kind about equally many, >= 1.
+        products: Products, >= 1; some kinds are much more frequent than others.
         goals: Requests, about equally many a product, >= 1.
     """
     rng = random.Random(f"webshop/{seed}")
@@ -66,34 +66,45 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
         codes.add("B0" + "".join(rng.choices(string.ascii_uppercase + string.digits, k=8)))
     items: list[dict[str, Any]] = []
     attributes: dict[str, dict[str, Any]] = {}
-    wares = [WARES[i % len(WARES)] for i in range(products)]
-    rng.shuffle(wares)
-    for asin, ware in zip(sorted(codes), wares, strict=True):
+    wares = rng.choices(WARES, list(_popularity()), k=products)
+    # Two of three names a title, so that the titles of a kind have a name in common.
+    names = [rng.sample(ware.names, 2) for ware in wares]
+    for asin, ware, called in zip(sorted(codes), wares, names, strict=True):
         own = _draw_attributes(rng, ware)
-        items.append(_item(rng, asin, ware, own))
+        items.append(_item(rng, asin, ware, called, own))
         attributes[asin] = {"attributes": own}
     human: dict[str, list[dict[str, Any]]] = {}
     for number in range(goals):
-        item, ware = items[number % products], wares[number % products]
-        own = attributes[item["asin"]]["attributes"]
-        human.setdefault(item["asin"], []).append(_request(rng, item, ware, own))
+        i = number % products
+        asin = items[i]["asin"]
+        request = _request(rng, items[i], names[i], attributes[asin]["attributes"])
+        human.setdefault(asin, []).append(request)
     return Records(items, attributes, human)
 
 
+def _popularity() -> Iterator[float]:
+    """Weights by Zipf's law: the n-th kind of a department is n times rarer than its first."""
+    seen: dict[str, int] = {}
+    for ware in WARES:
+        seen[ware.department] = seen.get(ware.department, 0) + 1
+        yield 1 / seen[ware.department]
+
+
 def _draw_attributes(rng: random.Random, ware: Ware) -> list[str]:
-    """Two or three of the attributes of its kind only, two or three of the others."""
-    own = rng.sample(ware.own, rng.randint(2, 3))
+    """One or two of the attributes of its kind only, two or three of the others."""
+    own = rng.sample(ware.own, rng.randint(1, 2))
     return own + rng.sample(ware.shared, rng.randint(2, 3))
 
 
-def _item(rng: random.Random, asin: str, ware: Ware, attributes: Sequence[str]) -> dict[str, Any]:
+def _item(
+    rng: random.Random, asin: str, ware: Ware, names: Sequence[str], attributes: Sequence[str]
+) -> dict[str, Any]:
     department = DEPARTMENTS[ware.department]
-    name = rng.choice(ware.names)
     told: dict[str, list[str]] = {place: [] for place in _PLACES}
     for attribute in attributes:
         told[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
     brand, series = rng.choice(BRANDS), rng.choice(SERIES)
-    title = f"{brand} {series} {name.title()}"
+    title = f"{brand} {series} {' '.join(names).title()}"
     title += "".join(f", {attribute.title()}" for attribute in told["title"])
     title += f" - {rng.choice(department.uses)}"
     remarks = rng.sample(department.remarks, len(department.remarks))
@@ -107,7 +118,7 @@ def _item(rng: random.Random, asin: str, ware: Ware, attributes: Sequence[str]) 
         "category": ware.department,
         "query": ware.names[0],
         "product_category": " › ".join([department.path, *ware.category]),
-        "full_description": _description(rng, brand, name, told["description"]),
+        "full_description": _description(rng, brand, names[0], told["description"]),
         "small_description": [first, *others],
         "pricing": _pricing(rng, ware.price),
         "customization_options": {
@@ -143,15 +154,15 @@ def _pricing(rng: random.Random, bounds: tuple[int, int]) -> str:
 
 def _some(rng: random.Random, values: Sequence[str]) -> list[str]:
     """Some of the values, in their order."""
-    count = rng.randint(max(1, len(values) // 3), max(1, len(values) * 2 // 3))
+    count = rng.randint((len(values) + 1) // 2, len(values))
     chosen = set(rng.sample(range(len(values)), count))
     return [value for i, value in enumerate(values) if i in chosen]
 
 
 def _request(
-    rng: random.Random, item: dict[str, Any], ware: Ware, attributes: Sequence[str]
+    rng: random.Random, item: dict[str, Any], names: Sequence[str], attributes: Sequence[str]
 ) -> dict[str, Any]:
-    wanted = rng.sample(attributes, rng.randint(2, 3))
+    wanted = rng.sample(attributes, 3)
     options = {
         name: rng.choice(values)["value"] for name, values in item["customization_options"].items()
     }
@@ -160,7 +171,7 @@ def _request(
     words = "".join(f", {_choice(name, value)}" for name, value in options.items())
     attribute_words = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
     instruction = rng.choice(_REQUESTS).format(
-        what=rng.choice(ware.names), attributes=attribute_words, options=words
+        what=rng.choice(names), attributes=attribute_words, options=words
     )
     return {
         "asin": item["asin"],

@@ -21,6 +21,9 @@ fact                                        meaning
 ``you | turned down | b01``                 its pages were left without buying
 ``you | bought | b01``                      the end
 ==========================================  ====================================================
+
+The text of one page alone does not say which product it is about, or which search found what it
+lists. Where nothing else tells, these are called ``this product`` and ``some search``.
 """
 
 from __future__ import annotations
@@ -38,14 +41,16 @@ from gym_memory.memory.graph.temporal import TemporalGraph
 from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["SEARCH_PAGE", "Part", "WebShopRules", "listed_on", "option_groups", "short_name"]
-__all__ += ["parts_of"]
+__all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "Part", "WebShopRules", "listing_of"]
+__all__ += ["option_groups", "page_of", "parts_of", "short_name"]
 
 SEARCH_PAGE = "search page"
+THIS = "this product"
+SOME_SEARCH = "some search"
 _SEPARATOR = re.compile(r"\s*\[SEP\]\s*")
 _LONGEST = 100_000
 _PAGE = re.compile(r"Page (?P<number>\d+) \(Total results: \d+\)")
-_PLACE = re.compile(r"page (?P<number>\d+) of (?P<search>search \d+)")
+_PLACE = re.compile(r"page (?P<number>\d+) of (?P<search>search \d+|some search)")
 _PRICE = re.compile(r"\$\d+(?:\.\d+)?(?: to \$\d+(?:\.\d+)?)?")
 _CODE = re.compile(r"[A-Z0-9]{6,10}")
 _NAME_END = re.compile(r"\s*[,|(\[–—]|\s+-\s|:\s")
@@ -73,7 +78,7 @@ class WebShopRules:
 
     A page does not tell everything about itself: which product it is about, or which search its
     results belong to, follows from the action that led there, from the title, or from where the
-    agent was. What cannot be told is left out.
+    agent was.
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -121,14 +126,19 @@ def option_groups(parts: Sequence[Part]) -> Iterator[tuple[str, Part]]:
             yield name, part
 
 
-def listed_on(graph: TemporalGraph, product: str) -> tuple[str, int] | None:
-    """The query and the page of its results that listed a product last; None if unknown."""
-    place = graph.value(product, "location")
-    found = _PLACE.fullmatch(place.object) if place else None
+def listing_of(graph: TemporalGraph, place: str) -> tuple[str, int] | None:
+    """The query and the number of a page of results, given its name; None if unknown."""
+    found = _PLACE.fullmatch(place)
     if found is None:
         return None
     asked = [f.object for f in graph.outgoing(found["search"]) if f.relation == "looks for"]
     return (asked[0], int(found["number"])) if asked else None
+
+
+def page_of(text: str) -> int:
+    """The number of a page of results; 0 for any other page."""
+    found = next(filter(None, (_PAGE.fullmatch(part.text) for part in parts_of(text)[:2])), None)
+    return int(found["number"]) if found else 0
 
 
 @lru_cache(maxsize=4096)
@@ -151,12 +161,12 @@ class _Reader:
     def read(self) -> Extraction:
         texts = [part.text for part in self.parts]
         results = next((i for i, text in enumerate(texts[:2]) if _PAGE.fullmatch(text)), None)
-        if texts[0] == "WebShop":
+        if texts[:1] == ["WebShop"]:
             self._leave_product("")
             self._be_in(SEARCH_PAGE)
         elif results is not None:
             self._read_results(self.parts[results], self.parts[results + 1 :])
-        elif texts[0].startswith("Thank you for shopping"):
+        elif texts and texts[0].startswith("Thank you for shopping"):
             bought = [part for part in self.parts if _CODE.fullmatch(part.text)]
             for part in bought[:1]:
                 self._add(PLAYER, "bought", part.text, part)
@@ -183,8 +193,6 @@ class _Reader:
     def _read_results(self, page: Part, listed: Sequence[Part]) -> None:
         search = self._search()
         self._leave_product("")
-        if not search:
-            return
         found = _PAGE.fullmatch(page.text)
         assert found is not None
         place = f"page {found['number']} of {search}"
@@ -199,7 +207,7 @@ class _Reader:
             self._add(product, "costs", price.text, price)
 
     def _search(self) -> str:
-        """The search whose results are shown; empty if it cannot be told."""
+        """The search whose results are shown."""
         if self.verb == "search":
             query = clean_name(self.what)
             known = [f.subject for f in self.graph.incoming(query) if f.relation == "looks for"]
@@ -215,7 +223,7 @@ class _Reader:
             holder = self.graph.value(place, "location") if place else None
             place = holder.object if holder else ""
         found = _PLACE.fullmatch(place)
-        return found["search"] if found else ""
+        return found["search"] if found else SOME_SEARCH
 
     def _name(self, product: str, title: Part) -> None:
         self._add(product, "is called", short_name(title.text), title)
@@ -230,20 +238,17 @@ class _Reader:
     def _leave_product(self, product: str) -> None:
         """The agent is no longer on the pages of a product, unless it is ``product``."""
         left = self.place
-        if left and left != product and left != SEARCH_PAGE and not _PLACE.fullmatch(left):
+        if self._in_product() and left != product:
             self.outdated.append(Pattern(PLAYER, "chose"))
-            self._add(PLAYER, "turned down", left)
+            if left != THIS:
+                self._add(PLAYER, "turned down", left)
 
     # ------------------------------------------------------------ a product
 
     def _read_item(self, options: Sequence[Part], title: Part, price: Part) -> None:
         tag = price.text.removeprefix("Price: ")
-        product = self._product(title, tag)
-        if not product:
-            return
-        self._leave_product(product)
+        product = self._come_to(self._product(title, tag))
         self.outdated.append(Pattern(PLAYER, "turned down", product))
-        self._be_in(product)
         self._name(product, title)
         self._add(product, "costs", tag, price)
         self._add(product, "was read", "item page")
@@ -251,6 +256,15 @@ class _Reader:
             self._add(product, f"has {name}", value.text, value)
             if self.verb == "click" and value.text.lower() == self.what:
                 self._choose(name, value)
+
+    def _come_to(self, product: str) -> str:
+        """Be on the pages of a product; of one that cannot be told, nothing is known yet."""
+        if not product:
+            product = THIS
+            self.outdated.append(Pattern(THIS))
+        self._leave_product(product)
+        self._be_in(product)
+        return product
 
     def _choose(self, name: str, value: Part) -> None:
         for fact in self.graph.outgoing(PLAYER):
@@ -283,18 +297,14 @@ class _Reader:
         return bool(self.place) and self.place != SEARCH_PAGE and not _PLACE.fullmatch(self.place)
 
     def _read_details(self, parts: Sequence[Part]) -> None:
-        product = self.place
-        if not self._in_product():
-            return
-        self._be_in(product)
+        product = self._come_to(self.place if self._in_product() else "")
         if self.verb == "click" and self.what in _DETAILS:
             self._add(product, "was read", self.what)
-        if self.what == "attributes":
-            *attributes, category, _, path = parts or (Part("", 0, 0),) * 3
+        if self.what == "attributes" and len(parts) >= 3:
+            *attributes, category, _, path = parts
             for part in attributes:
                 self._add(product, "has attribute", part.text, part)
             self._add(product, "is of category", category.text, category)
             self._add(product, "is of category", path.text, path)
-        elif self.what != "reviews":
-            for part in parts:
-                self._mention(product, part)
+        for part in parts:
+            self._mention(product, part)

@@ -50,15 +50,26 @@ class Request(NamedTuple):
         runs: Words that follow each other without a filler or a comma between, plurals cut; the
             first run is as a rule what is looked for.
         limit: Highest price in dollars; infinite where none is named.
+        line: All words but those about the price, plurals cut.
     """
 
     runs: tuple[tuple[str, ...], ...]
     limit: float
+    line: str
 
     @property
     def words(self) -> frozenset[str]:
         """All words that describe something."""
         return frozenset(word for run in self.runs for word in run)
+
+    def names(self, value: str) -> bool:
+        """Whether the request has all words of an option's value in a row.
+
+        >>> read_request("tea bags, pack of 12").names("Pack of 12")
+        True
+        """
+        words = " ".join(word.stem for word in split_words(value))
+        return bool(words) and f" {words} " in f" {self.line} "
 
     def phrases_in(self, text: str) -> Iterator[Phrase]:
         """The longest parts of each run that stand word for word in a text.
@@ -105,14 +116,16 @@ def split_words(text: str) -> list[Word]:
 def read_request(text: str) -> Request:
     """Take a request apart.
 
-    >>> read_request("i need black tea bags, caffeine free, and price lower than 20.00 dollars")
-    Request(runs=(('black', 'tea', 'bag'), ('caffeine', 'free')), limit=20.0)
+    >>> found = read_request("need black tea bags, caffeine free, price less than $20.00")
+    >>> found.runs, found.limit, found.line
+    ((('black', 'tea', 'bag'), ('caffeine', 'free')), 20.0, 'need black tea bag caffeine free')
     """
     text = text.lower()
     found = _PRICE.search(text)
     limit = float(found["limit"]) if found else float("inf")
     runs: list[tuple[str, ...]] = []
-    for part in re.split(r"[,;:!?()]|\.(?!\d)", _PRICE.sub(" , ", text)):
+    text = _PRICE.sub(" , ", text)
+    for part in re.split(r"[,;:!?()]|\.(?!\d)", text):
         run: list[str] = []
         for word in [*_WORD.findall(part), "a"]:
             if word not in _FILLERS and (run or word != _INSIDE):
@@ -120,7 +133,8 @@ def read_request(text: str) -> Request:
             elif run:
                 runs.append(tuple(run[:-1] if run[-1] == _INSIDE else run))
                 run = []
-    return Request(tuple(dict.fromkeys(runs)), limit)
+    line = " ".join(word.stem for word in split_words(text))
+    return Request(tuple(dict.fromkeys(runs)), limit, line)
 
 
 @lru_cache(maxsize=256)
