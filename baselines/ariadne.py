@@ -19,7 +19,8 @@ import functools
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.language import LanguagePolicy
-from gym_memory.errors import ModelError
+from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
@@ -38,8 +39,17 @@ class SubGoal(NamedTuple):
 class Ariadne(LanguagePolicy):
     """Plans, then decides.
 
-    Arguments are those of :class:`gym_memory.baselines.language.LanguagePolicy`. Where planning
-    fails, the last plan is kept.
+    Where planning fails, the last plan is kept.
+
+    Args:
+        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
+        model: Likewise.
+        base_url: Likewise.
+        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper. Between them the
+            plan is kept, so a larger number takes fewer calls.
+        history: Past observations to show at most; 5 in the authors' code.
+        history_tokens: Tokens that they may take.
+        temperature: Sampling temperature.
 
     Where the environment offers ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`), the
     decision is told to prefer it for places farther than one move.
@@ -47,16 +57,43 @@ class Ariadne(LanguagePolicy):
 
     name: ClassVar[str] = "ariadne"
 
+    def __init__(
+        self,
+        llm: str | ChatModel = "openai",
+        model: str = "",
+        base_url: str = "",
+        *,
+        plan_every: int = 1,
+        history: int | None = 5,
+        history_tokens: int = 400,
+        temperature: float = 0.2,
+    ):
+        if isinstance(plan_every, bool) or not isinstance(plan_every, int) or plan_every < 1:
+            raise InvalidArgumentError(f"expected plan_every as an int >= 1, got {plan_every!r}")
+        self.plan_every = plan_every
+        super().__init__(
+            llm,
+            model,
+            base_url,
+            history=history,
+            history_tokens=history_tokens,
+            temperature=temperature,
+        )
+
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
         super().reset(info, seed)
         self._plan: tuple[SubGoal, ...] = ()
+        self._planned_before = 0
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Plan, publish the plan, decide."""
         situation = self.situation(obs)
         actions = situation.pop("actions")
-        self._plan = self.attempt(lambda: self._planned(situation), self._plan)
+        if not self._plan or self._planned_before >= self.plan_every:
+            self._plan = self.attempt(lambda: self._planned(situation), self._plan)
+            self._planned_before = 0
+        self._planned_before += 1
         self.focus = "; ".join(step.text for step in self._plan)
         answer = self.attempt(lambda: self._decided({**situation, "actions": actions}), "")
         return self.act_on(answer, obs)

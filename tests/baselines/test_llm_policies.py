@@ -541,3 +541,13 @@ def test_arguments_are_checked(server: ScriptedServer) -> None:
     with pytest.raises(InvalidArgumentError, match="model"):
         Ariadne(chat(server), model="other")
     assert make_policy(f"ariadne?model=m&base_url={server.base_url}").llm.name == "m"
+
+
+def test_a_plan_may_be_kept_for_some_steps(server: ScriptedServer) -> None:
+    env = "Cooking?level=rl-2&max_steps=6"
+    llm = {"model": "scripted", "base_url": server.base_url, "plan_every": 3}
+    counters = play(env, "arigraph", format_spec("ariadne", llm)).counters
+    assert counters["llm_calls_ariadne_plan"] * 3 >= counters["llm_calls_ariadne_act"]
+    assert counters["llm_calls_ariadne_plan"] <= 2
+    with pytest.raises(InvalidArgumentError, match="plan_every"):
+        make_policy(format_spec("ariadne", {**llm, "plan_every": 0}))
