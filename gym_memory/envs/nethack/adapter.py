@@ -9,7 +9,7 @@ from typing import Any
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.nethack.commands import possible, read
 from gym_memory.envs.nethack.engine import KEYS, Engine
-from gym_memory.envs.nethack.facts import facts_of
+from gym_memory.envs.nethack.facts import facts_of, visible_facts
 from gym_memory.envs.nethack.minihack import make_minihack
 from gym_memory.envs.nethack.play import Impossible, Play, Stop
 from gym_memory.envs.nethack.text import VIEWS, describe, inventory_text
@@ -165,7 +165,7 @@ class NetHack(TextEnv):
             self._max_score,
             won=won,
             lost=over and not won,
-            inventory=inventory_text(screen.items) if self._show_inventory else "",
+            inventory=inventory_text(tracker.screen.items) if self._show_inventory else "",
             accepted=accepted,
         )
 
@@ -186,14 +186,19 @@ class NetHack(TextEnv):
         return "Explore the dungeon, go down as deep as you can, stay alive, and score points."
 
     def oracle(self) -> Oracle:
-        """All that was seen of all levels, whether told or not; facts of creatures are last seen.
+        """All that was seen of all levels, whether told or not; creatures where last seen.
 
-        ``objects``: ``level`` (the present level's name) and ``levels`` (names of all).
+        ``objects``: ``level`` (the present level's name), ``levels`` (names of all) and
+        ``visible`` (the facts that the last text told).
         """
         tracker = self.play.tracker
-        names = [level.name for level in tracker.levels.values()]
         return Oracle(
-            facts=facts_of(tracker), objects={"level": tracker.level.name, "levels": names}
+            facts=facts_of(tracker),
+            objects={
+                "level": tracker.level.name,
+                "levels": [level.name for level in tracker.levels.values()],
+                "visible": visible_facts(tracker, whole_level=self.view == "level"),
+            },
         )
 
     def versions(self) -> dict[str, str]:

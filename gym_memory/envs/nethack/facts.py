@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gym_memory.envs.nethack.level import Level, area_name
-from gym_memory.envs.nethack.tracker import Tracker, listing
+from gym_memory.envs.nethack.tracker import Listing, Tracker, listing
 from gym_memory.memory.extract.nethack_words import (
     SIGHTING,
     area_facts,
@@ -16,7 +16,7 @@ from gym_memory.memory.extract.nethack_words import (
 from gym_memory.memory.schema import PLAYER, way_relation
 from gym_memory.types import Triple
 
-__all__ = ["facts_of", "level_facts"]
+__all__ = ["facts_of", "level_facts", "visible_facts"]
 
 
 def facts_of(tracker: Tracker) -> frozenset[Triple]:
@@ -28,23 +28,56 @@ def facts_of(tracker: Tracker) -> frozenset[Triple]:
     if level.current:
         facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
     facts.update(_climbs(tracker))
-    facts.update(item_facts(tuple(item.name for item in tracker.screen.items)))
+    facts.update(_carried(tracker))
+    return _folded(facts)
+
+
+def visible_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
+    """What the last text told: the area where the player is and those passed, or the whole level.
+
+    Args:
+        tracker: What was seen.
+        whole_level: Whether the text tells of the whole level.
+    """
+    level = tracker.level
+    facts = set(_carried(tracker))
+    told = [(level, tracker.here())] if level.current else []
+    told += [(seen_on, seen) for seen_on, seen in tracker.told_on_the_way]
+    if whole_level:
+        told += [(level, listing(level, area)) for area in level.areas()]
+    for seen_on, seen in told:
+        facts.update(_listed(seen_on, seen))
+        for label, _ in seen.creatures:
+            facts.add(Triple(label, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
+    if level.current:
+        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
+    return _folded(facts)
+
+
+def _folded(facts: Iterable[Triple]) -> frozenset[Triple]:
     return frozenset(Triple(s.lower(), relation, o.lower()) for s, relation, o in facts)
+
+
+def _carried(tracker: Tracker) -> tuple[Triple, ...]:
+    return item_facts(tuple(item.name for item in tracker.screen.items))
+
+
+def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
+    return area_facts(
+        scoped(area_name(seen.area), level.name),
+        level.name,
+        kind=seen.kind,
+        explored=seen.explored,
+        features=[name for name, _ in seen.features],
+        exits=[(name, state) for name, _, state in seen.exits],
+        items=[name for name, _ in seen.items],
+    )
 
 
 def level_facts(level: Level) -> Iterator[Triple]:
     """All facts about one level."""
     for area in level.areas():
-        seen = listing(level, area)
-        yield from area_facts(
-            scoped(area_name(area), level.name),
-            level.name,
-            kind=seen.kind,
-            explored=seen.explored,
-            features=[name for name, _ in seen.features],
-            exits=[(name, state) for name, _, state in seen.exits],
-            items=[name for name, _ in seen.items],
-        )
+        yield from _listed(level, listing(level, area))
     for label, area in level.sightings.items():
         yield Triple(label, SIGHTING, scoped(area_name(area), level.name))
     yield from _ways(level)

@@ -257,7 +257,8 @@ class Level:
         elif terrain == OPEN_DOOR:
             state = "open"
         else:
-            state = "broken" if "broken" in words else "doorway"
+            was_broken = self.door_states.get(cell) == "broken"
+            state = "broken" if "broken" in words or was_broken else "doorway"
         if self.door_states.get(cell) != state:
             self.door_states[cell] = state
             self.version += 1
@@ -296,7 +297,9 @@ class Level:
             for mood in ("tame", "peaceful"):
                 if words.startswith(mood):
                     attitude, words = mood, words[len(mood) :].strip()
-            words = _QUANTITY.sub("", words) or "unseen creature"
+            if not words or "unseen" in words:
+                words = "unseen creature"
+            words = _QUANTITY.sub("", words)
             if attitude == "hostile" and tables.kind[screen.glyphs[cell]] == PET:
                 attitude = "tame"
             seen.append(Creature(cell, _NAMED.split(words)[0], attitude))

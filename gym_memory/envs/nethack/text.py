@@ -104,7 +104,8 @@ def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> 
 
 def _passed(tracker: Tracker) -> Iterator[str]:
     """Areas that were left since the last report, where they are not known as they are."""
-    for level, seen in tracker.untold():
+    tracker.told_on_the_way = tracker.untold()
+    for level, seen in tracker.told_on_the_way:
         yield f"On the way, in {title(level, seen.area)}:"
         yield from _block(level, seen, None)
         tracker.tell(level, seen)
@@ -138,7 +139,7 @@ def _status(status: Status) -> str:
 
 def inventory_text(items: tuple[Item, ...]) -> str:
     """The pack, an item a line."""
-    return "\n".join([f"{item.letter} - {item.name}" for item in items])
+    return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 
 
 def prompt_text(prompt: Prompt) -> str:

@@ -78,13 +78,14 @@ class Tracker:
     Attributes:
         levels: Level by (number of its dungeon, number in it).
         level: The one where the player is.
-        screen: The last screen.
+        screen: The last screen that showed a map.
         status: Its status line.
         facing: The cell that the last key with a direction was about.
         deepest: Greatest depth reached.
         messages: What the game said since the last :meth:`begin_report`.
         passed: Listings of areas that were left since then, as they were left.
         climbs: Level and cell of stairs that were taken to level and cell where they led.
+        told_on_the_way: Those of them that the last report told of.
         arrival: ``(feature, area, level)`` of stairs taken since then.
         news: Kinds of things seen for the first time on a level since then.
     """
@@ -92,6 +93,7 @@ class Tracker:
     def __init__(self, screen: Screen):
         self.levels: dict[tuple[int, int], Level] = {}
         self.passed: dict[tuple[str, Area], Listing] = {}
+        self.told_on_the_way: list[tuple[Level, Listing]] = []
         self.messages: list[str] = []
         self.arrival: tuple[str, Area, Level] | None = None
         self.climbs: dict[tuple[str, int], tuple[str, int]] = {}
@@ -119,11 +121,13 @@ class Tracker:
         """
         before, old = self.screen, self.level
         left, stood = (old.current, before.here) if old.name else (0, -1)
-        self.screen = screen
-        if screen.message:
-            self.messages.append(screen.message)
+        asked = screen.prompt.text if screen.prompt is not None else ""
+        said = screen.message.replace(asked, "").strip() if asked else screen.message
+        if said:
+            self.messages.append(said)
         if screen.done or screen.status[20] == 0:  # the map is gone
             return
+        self.screen = screen
         self.status = Status.of(screen)
         self.deepest = max(self.deepest, self.status.depth)
         place = (screen.status[23], screen.status[24])
@@ -186,15 +190,20 @@ class Tracker:
         return listing(self.level, self.level.current)
 
     def untold(self) -> list[tuple[Level, Listing]]:
-        """Areas that were passed since the last report and were not told as they are now."""
+        """Areas that were passed since the last report and were not told as they were left.
+
+        Creatures that were seen elsewhere since then are left out.
+        """
         levels = {level.name: level for level in self.levels.values()}
-        return [
-            (levels[name], seen)
-            for (name, area), seen in self.passed.items()
-            if self._told.get((name, area)) != seen
-            and (levels[name] is not self.level or area != self.level.current)
-            and (levels[name].area == area).any()
-        ]
+        found = []
+        for (name, area), seen in self.passed.items():
+            level = levels[name]
+            still = [c for c in seen.creatures if level.sightings.get(c[0]) == area]
+            left = seen._replace(creatures=tuple(still))
+            here = level is self.level and area == level.current
+            if not here and self._told.get((name, area)) != left and (level.area == area).any():
+                found.append((level, left))
+        return found
 
     def tell(self, level: Level, told: Listing) -> None:
         """A listing was shown."""

@@ -151,6 +151,9 @@ class _Draft:
                 self.outdated[Pattern(*fact)] = None
         for door, start, end in block.doors():
             self._join(area, level, door, (start, end))
+            state = self._graph.value(scoped(door, level), "openness")
+            if state is not None and state not in self.mentions:
+                self.outdated[Pattern(*state)] = None
 
     def _join(self, area: str, level: str, door: str, span: tuple[int, int]) -> None:
         """The way through a door to the area on its other side, where that is known."""
