@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -36,7 +37,7 @@ __all__ = ["Clin"]
 
 _QUOTED = re.compile(r'"([^"]*)"')
 _LINE = 2000
-_MOST_LINES = 60
+_MOST_LINES = 120
 _MOST_IDLE = 10
 _PLAN = "Do this first, in this order: "
 _KIND = "learnings"
@@ -55,10 +56,12 @@ class Clin(LessonMemory):
     at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
     same family and level), of any other where there is none (Gen-Task). An instance that comes
     back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
-    where a new instance starts with nothing.
+    where a new instance starts with nothing. For the paper's experiments ``use`` parts learning
+    from use: ``write`` fills the archive by trials that each start with nothing, ``read`` starts
+    new instances from an archive that stays as it is, whoever plays first.
 
     What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
-    games that list valid actions as well as for those that do not. The memory holds at most 60
+    games that list valid actions as well as for those that do not. The memory holds at most 120
     sentences, and those that matter now are shown within the budget, with their ids, so that a
     controller can say which of them it used. The trial so far is the matter of ``inner``.
 
@@ -67,16 +70,18 @@ class Clin(LessonMemory):
             (``trial``) or the goal (``task``) stays the same, or ``forever``.
         path: SQLite file that keeps the archive of ``forever`` and may be shared by processes;
             None keeps it in the object.
+        use: What is done with the archive: ``read``, ``write`` or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
         archive: Instances of one kind of task that the archive holds, >= 1.
         advice: The ablation: free-form advice in the place of causal abstractions.
+        places: Whether the rules also tell of ways, exits that nobody took, and where things are.
         inner: Memory of the present trial, a name with parameters; CLIN shows 5 turns.
         llm: A chat model as memory generator, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
     Raises:
         InvalidArgumentError: An argument has the wrong value.
-        UnknownNameError: Unknown lifetime or inner memory.
+        UnknownNameError: Unknown lifetime, use or inner memory.
         StoreError: ``path`` is not a store or cannot be used.
     """
 
@@ -87,9 +92,11 @@ class Clin(LessonMemory):
         *,
         lifetime: str = "trial",
         path: str | None = None,
+        use: str = "both",
         past: int = 3,
         archive: int = 10,
         advice: bool = False,
+        places: bool = True,
         inner: str = "history?window=5",
         llm: str | ChatModel | None = None,
     ):
@@ -101,15 +108,20 @@ class Clin(LessonMemory):
                 f"expected path as text, together with lifetime='forever', got path={path!r} and "
                 f"lifetime={lifetime!r}"
             )
+        if use not in ("read", "write", "both"):
+            raise UnknownNameError("use", str(use), ("read", "write", "both"))
         for label, number in (("past", past), ("archive", archive)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
-        if not isinstance(advice, bool):
-            raise InvalidArgumentError(f"expected advice as True or False, got {advice!r}")
-        self.lifetime, self.past, self.archive, self.advice = lifetime, past, archive, advice
+        for label, flag in (("advice", advice), ("places", places)):
+            if not isinstance(flag, bool):
+                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+        self.lifetime, self.use = lifetime, use
+        self.past, self.archive, self.advice = past, archive, advice
         self._store = Store(path) if path is not None else None
         model = chat_model(llm)
-        self._abstract = LLMAbstractCauses(model, abstract_causes) if model else abstract_causes
+        rule = functools.partial(abstract_causes, places=places)
+        self._abstract = LLMAbstractCauses(model, rule) if model else rule
         self._general = LLMGeneralizeCauses(model, generalize_causes) if model else (
             generalize_causes
         )  # fmt: skip
@@ -133,11 +145,14 @@ class Clin(LessonMemory):
             self._archive = []
         if self._store is not None:
             records = self._store.records(self.name, kind=_KIND)
-            self._archive = [_Entry.read(record.payload) for record in records]
+            found = [_Entry.read(record.payload) for record in records]
+            self._archive = sorted(found, key=lambda entry: entry.task)  # whoever came first
         meta = self._meta_memory(task)
         self._memories = [meta] if meta else []
 
     def _meta_memory(self, task: Task) -> list[str]:
+        if self.use == "write":
+            return []
         own = [entry for entry in self._archive if entry.task == task.id]
         if own:
             return list(own[-1].sentences)
@@ -161,7 +176,7 @@ class Clin(LessonMemory):
             found = self._abstract(trace, outcome, previous, self._task)
             memory = [str(abstraction)[:_LINE] for abstraction in found][:_MOST_LINES]
         self._memories = [*self._memories, memory][-self.past :]
-        if self.lifetime == "trial":
+        if self.lifetime == "trial" or self.use == "read":
             return
         entry = _Entry(self._task.id, self._task.goal, tuple(memory), outcome)
         if self._store is None:
@@ -184,7 +199,7 @@ class Clin(LessonMemory):
         kept = [e for e in entries if e.task != new.task] + [new]
         alike = [e for e in kept if e.kind == new.kind]
         if len(alike) > self.archive:
-            kept.remove(min(alike, key=lambda e: e.outcome.normalized_score))
+            kept.remove(min(alike, key=lambda e: (e.outcome.normalized_score, e.task)))
         return kept
 
     # ------------------------------------------------------------ recall

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from gym_memory.baselines.learner import Advice, Learner
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.lessons.surroundings import NEW
+from gym_memory.memory.schema import DIRECTIONS
 from gym_memory.serve.analogy import analogies, read_examples, read_present
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
@@ -22,56 +25,124 @@ from gym_memory.types import Task
 
 __all__: list[str] = []
 
-_LEARNING = re.compile(r"^(\d+)\. .*(?:NECESSARY|CONTRIBUTE)\b.*$", re.MULTILINE)
+_LESSON = re.compile(r"(\d+)\. (.+)")
 _GOAL = re.compile(r"^Thought: (.+)$", re.MULTILINE)
-_NEXT = "Next: "
-_PATIENCE = 4
+_NEXT = re.compile(r"Next \((\d+) of (\d+)\): (.+)")
+_LESSON_FACT = re.compile(
+    r'(?:"(?P<action>[^"]+)" in the (?P<here>.+?)|going to the (?P<place>.+?)|'
+    r"reading the (?P<page>.+?)|having the (?P<key>.+?)) (?:MAY|SHOULD) BE NECESSARY TO "
+    r"(?:reaching the (?P<there>.+)|finding something new|finding the (?P<thing>.+?)"
+    r"(?: in the (?P<holder>.+?))?(?:, which is (?P<state>\w+))?|"
+    r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+))\."
+)
+_UNLOCK = re.compile(r"unlock (.+) with (.+)")
+_PATIENCE = 3
 _TURN = re.compile(r"^\[step \d+\](?: > (.*))?$", re.MULTILINE)
 _CANDIDATES = 4
 
 
 @answers("clin_goal")
 def clin_goal(slots: Slots) -> str:
-    """The next item of the learnings' plan, all of them used; after its end, an aim."""
-    found = list(_LEARNING.finditer(slots["memory"]))
-    plan = [_item(*item) for item in Advice.read([learning[0] for learning in found]).plan]
+    """The next item of the learnings' plan, all of them used; after its end, an aim.
+
+    The aim is that of the player by rules, who takes what learnings tell of places for facts.
+    """
+    lessons = _lessons(slots["memory"])
+    plan = _plan(lessons)
     goals = _GOAL.findall(slots["history"])
-    number = _progress(plan, goals, last_action(slots)) if goals else 0
+    number = _progress(plan, goals, last_action(slots))
     if number < len(plan):
-        ids = [int(learning[1]) for learning in found]
-        return json.dumps({"learnings": ids, "goal": plan[number]})
-    last = goals[-1] if goals and not goals[-1].startswith(_NEXT) else ""
-    memory = slots["memory"] if facts_of(slots["memory"]) else ""  # a transcript: the history is
-    _, aim = choice_of({**slots, "memory": memory, "actions": ""}, last)
-    return json.dumps({"learnings": [], "goal": aim})
+        action, place = plan[number]
+        where = f" in the {place}" if place else ""
+        goal = f'Next ({number + 1} of {len(plan)}): "{action}"{where}'
+        return json.dumps({"learnings": list(lessons), "goal": goal})
+    last = goals[-1] if goals and not _NEXT.match(goals[-1]) else ""
+    told = _facts(lessons.values(), plan)
+    if not told and facts_of(slots["memory"]):  # a transcript is no news: the history is one
+        told = slots["memory"]
+    _, aim = choice_of({**slots, "memory": told, "actions": ""}, last)
+    return json.dumps({"learnings": list(lessons), "goal": aim})
 
 
-def _item(action: str, place: str) -> str:
-    return f'{_NEXT}"{action}" in the {place}' if place else f'{_NEXT}"{action}"'
+def _lessons(memory: str) -> dict[int, str]:
+    """The numbered lessons that a memory shows first, whoever wrote them."""
+    lessons: dict[int, str] = {}
+    for line in memory.split("\n"):
+        found = _LESSON.fullmatch(line)
+        if found is not None:
+            lessons[int(found[1])] = found[2]
+        elif lessons:
+            break
+    return lessons
 
 
-def _progress(plan: list[str], goals: list[str], done: str) -> int:
+def _plan(lessons: Mapping[int, str]) -> list[tuple[str, str]]:
+    """What the lessons tell to do, in order, as (action, place); not where nobody has been."""
+    read = [f"{n}. {lesson}" for n, lesson in lessons.items() if not lesson.endswith(f" {NEW}.")]
+    return Advice.read(read).plan
+
+
+def _facts(lessons: Iterable[str], plan: Sequence[tuple[str, str]]) -> str:
+    """What learnings tell of places and things, as a memory would: one fact a line.
+
+    They tell how a trial begins. What the plan, which is done by then, took or opened is no
+    longer so.
+    """
+    done = "; ".join(action for action, _ in plan)
+    facts = []
+    for lesson in lessons:
+        found = _LESSON_FACT.fullmatch(lesson)
+        if found is None:
+            continue
+        direction = (found["action"] or "").rpartition(" ")[2]
+        if found["thing"]:
+            if found["thing"] not in done:
+                state = f"; is {found['state']}" if found["state"] else ""
+                holder = found["holder"] or found["place"]
+                facts.append(f"{found['thing']}: is in {holder}{state}")
+        elif found["text"]:
+            facts.append(f"{found['page']}: says {found['text']}")
+        elif found["lock"]:
+            facts.append(f"{found['key']}: opens {found['lock']}")
+        elif direction in DIRECTIONS and found["there"]:
+            facts.append(f"{found['there']}: is {direction} of {found['here']}")
+        elif direction in DIRECTIONS:
+            facts.append(f"{found['here']}: has exit {direction}")
+    for action, _ in plan:
+        unlocked = _UNLOCK.fullmatch(action)
+        if unlocked is not None:
+            facts += [f"{unlocked[2]}: opens {unlocked[1]}", f"{unlocked[1]}: is open"]
+    return "\n".join(facts)
+
+
+def _progress(plan: Sequence[tuple[str, str]], goals: list[str], done: str) -> int:
     """The item to go for: the next one where the last is done, or leads nowhere."""
-    last = goals[-1]
-    if last not in plan:
+    if not goals:
+        return 0
+    found = _NEXT.match(goals[-1])
+    number = int(found[1]) - 1 if found else len(plan)
+    if found is None or number >= len(plan):
         return len(plan)
-    stuck = goals[-_PATIENCE:] == [last] * _PATIENCE and not done.startswith("go ")
-    return plan.index(last) + (last.startswith(f'{_NEXT}"{done}"') or stuck)
+    stuck = goals[-_PATIENCE:] == [goals[-1]] * _PATIENCE and not done.startswith("go ")
+    return number + (found[3].startswith(f'"{done}"') or stuck)
 
 
 @answers("clin_act")
 def clin_act(slots: Slots) -> str:
-    """The next action of a plan, else the one of the player by rules."""
-    slots = {**slots, "memory": ""}
-    if not slots["goal"].startswith(_NEXT):
-        return choice_of(slots, slots["goal"])[0]
-    observation = observation_of(slots)
+    """The next action of a plan, else what the player by rules does for the goal."""
+    learnings = slots["learnings"].split("\n")
+    item = _NEXT.match(slots["goal"])
+    if item is None:
+        lessons = _lessons(slots["learnings"])
+        told = _facts(lessons.values(), _plan(lessons))
+        return choice_of({**slots, "memory": told}, slots["goal"])[0]
+    observation = observation_of({**slots, "memory": ""})
     task = Task("", slots["task"])
     here = Beliefs(observation, get_extractor(task.dialect), task, action=last_action(slots)).here
     learner = Learner()
     learner.reset({}, zlib.crc32(slots["history"].encode()))
-    learner.focus = f"{slots['goal']} | here: {here}"
-    observation["lessons"] = tuple(slots["learnings"].split("\n"))
+    learner.focus = f"{item[3]} | here: {here}"
+    observation["lessons"] = tuple(learnings)
     return learner.act(observation, {})
 
 

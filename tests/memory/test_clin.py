@@ -95,7 +95,7 @@ def wandering(rng: random.Random, steps: int, seed: int = 0) -> list[str]:
 
 
 def test_what_was_needed_and_what_was_not() -> None:
-    memory = Clin()
+    memory = Clin(places=False)
     play(memory, DETOUR)
     assert lessons(memory) == [
         '"open wooden door" in the hall MAY BE NECESSARY TO "go east".',
@@ -388,7 +388,7 @@ def test_what_can_be_done_now_comes_first() -> None:
     cue = Cue("", valid_actions=("open fridge", "look"))
     full = memory.recall(cue, 10_000)
     assert full.lessons[0].startswith('3. "open fridge"')
-    numbers = [line.partition(".")[0] for line in full.text.splitlines()[1:]]
+    numbers = [int(line.partition(".")[0]) for line in full.text.splitlines()[1:]]
     assert numbers == sorted(numbers)  # the text reads in the order of the ids
     short = memory.recall(cue, 30)
     assert short.lessons == full.lessons[:1]
@@ -485,3 +485,58 @@ def test_wrong_values(wrong: dict) -> None:
 def test_unknown_lifetime() -> None:
     with pytest.raises(UnknownNameError, match="trail"):
         Clin(lifetime="trail")
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def test_places_are_told_after_what_was_needed() -> None:
+    memory = Clin()
+    play(memory, DETOUR)
+    told, plain = lessons(memory), Clin(places=False)
+    play(plain, DETOUR)
+    needed = [line for line in lessons(plain) if "NECESSARY" in line]
+    assert told[: len(needed)] == needed
+    assert '"go north" in the hall MAY BE NECESSARY TO reaching the study.' in told
+    assert '"go south" in the study MAY BE NECESSARY TO reaching the hall.' in told, "the way back"
+    assert "going to the pantry MAY BE NECESSARY TO finding the fridge, which is closed." in told, (
+        "as it was at first, not as the trial left it"
+    )
+    play(memory, DETOUR)
+    assert '"go north" in the hall SHOULD BE NECESSARY TO reaching the study.' in lessons(memory)
+
+
+def test_an_exit_that_nobody_took_is_told_until_somebody_does() -> None:
+    task = Task("maze/0", "Find the exit.", "textworld")
+    hall = (
+        "-= Hall =-\nYou are in a hall. There is an exit to the east. There is an exit to the west."
+    )
+    attic = "-= Attic =-\nYou are in an attic. There is an exit to the {}."
+    new = '"go west" in the hall MAY BE NECESSARY TO finding something new.'
+    memory = Clin()
+    for direction, back, told in (("east", "west", True), ("west", "east", False)):
+        memory.begin(task, 0)
+        memory.observe(Step(0, hall))
+        memory.observe(Step(1, attic.format(back), f"go {direction}"))
+        memory.end(Outcome(steps=1, max_score=1.0))
+        assert (new in lessons(memory)) == told
+
+
+def test_an_archive_is_read_or_written(tmp_path: Path) -> None:
+    path = str(tmp_path / "archive.db")
+    trained = [Clin(lifetime="forever", path=path, use="write") for _ in range(2)]
+    for seed, memory in enumerate(trained):
+        play(memory, DETOUR, seed)
+    begin(trained[0], 1)
+    assert not lessons(trained[0]), "each trains from nothing"
+    reader = Clin(lifetime="forever", path=path, use="read")
+    begin(reader, 2)
+    start = lessons(reader)
+    assert '"go east" in the hall SHOULD BE NECESSARY TO reaching the pantry.' in start
+    play(reader, ["look"], 2)
+    assert lessons(reader) != start, "it adapts to its instance"
+    another = Clin(lifetime="forever", path=path, use="read")
+    begin(another, 2)
+    assert lessons(another) == start, "and leaves the archive as it is"
+    with pytest.raises(UnknownNameError):
+        Clin(use="never")

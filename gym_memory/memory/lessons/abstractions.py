@@ -1,8 +1,9 @@
 """CLIN's memory generator and meta-memory by rules.
 
 Causes are written ``"open fridge" in the kitchen``, ``"go east" in the hall``, or
-``"examine ..."`` for a verb whatever it is done to. Effects are ``scoring``, another action in
-quotes, ``reaching the kitchen``, ``getting anywhere`` and ``staying in the game``.
+``"examine ..."`` for a verb whatever it is done to, ``going to the kitchen``. Effects are
+``scoring``, another action in quotes, ``reaching the kitchen``, ``finding the knife``, ``finding
+something new``, ``getting anywhere`` and ``staying in the game``.
 
 Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. An abstraction that is new stands on
 MAY or MAY NOT, or on the outer rung if the trial bore it out twice. Each later trial moves it
@@ -21,9 +22,17 @@ from gym_memory.memory.lessons.causes import (
     Needed,
     idle_actions,
     needed_acts,
-    read_acts,
+    read_trial,
     vain_verbs,
     verb_of,
+)
+from gym_memory.memory.lessons.surroundings import (
+    FINDING,
+    NEW,
+    OPENING,
+    REACHING,
+    SAYS,
+    surroundings,
 )
 from gym_memory.memory.roles.base import CausalAbstraction, Learnings
 from gym_memory.types import Outcome, Step, Task
@@ -35,7 +44,8 @@ PROGRESS = "getting anywhere"
 ALIVE = "staying in the game"
 
 _RUNGS = (-2, -1, 1, 2)
-_MOST_USEFUL = 40
+_MOST_USEFUL = 60
+_MOST_PLACES = 40
 _MOST_USELESS = 20
 _CAUSE = re.compile(r'"(?P<action>.*)"(?: in the (?P<where>.+))?')
 _LONGEST = 200
@@ -51,19 +61,27 @@ def abstract_causes(
     outcome: Outcome,
     previous: Sequence[Sequence[CausalAbstraction]],
     task: Task,
+    *,
+    places: bool = True,
 ) -> list[CausalAbstraction]:
     """The memory after a trial, from its trace and the memory before it.
 
-    What was needed stands first, in an order in which it can be done; at most 40 abstractions
-    that say what helps and 20 that say what does not.
+    What was needed stands first, in an order in which it can be done, then the other ways, then
+    where nobody has been and where things are; at most 60 abstractions about acts and ways that
+    help, 40 about places, and 20 about what does not help. Without ``places`` only what was
+    needed and what did not help is told.
     """
-    acts = read_acts(trace, task)
+    acts, graph = read_trial(trace, task)
     needed = needed_acts(acts)
     evidence = _evidence(acts, needed, outcome)
+    for key in surroundings(acts, graph, len(trace)) if places else ():
+        evidence.setdefault(key, 1)
     known = {(a.cause, a.effect): a for a in (previous[-1] if previous else ())}
     rungs: dict[Key, int] = {}
     for key in _merged(list(evidence), list(known)):
         seen = evidence.get(key, 0)
+        if key[1] == NEW and not seen and any(_Pattern.of(key[0]).matches(act) for act in acts):
+            continue  # somebody has been there now
         if key not in known:
             rungs[key] = max(-2, min(seen, 2))
         else:
@@ -80,7 +98,7 @@ def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -
         if act.reward > 0:
             name = SCORING
         elif act.moved:
-            name = f"reaching the {act.to}"
+            name = REACHING + act.to
         else:
             name = _quoted(effect.action) if effect else SCORING
         found.setdefault((_cause(act), name), 1)
@@ -110,8 +128,10 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
         refuted = needed_too or any(act.told for act in done)
     elif known.effect == ALIVE:
         refuted = bool(done)
-    elif known.effect.startswith("reaching the "):
-        place = known.effect.removeprefix("reaching the ")
+    elif _about_places(known.effect):
+        refuted = False
+    elif known.effect.startswith(REACHING):
+        place = known.effect.removeprefix(REACHING)
         refuted = known.necessary and bool(done) and not any(act.to == place for act in done)
     else:
         needing = _Pattern.of(known.effect)
@@ -154,8 +174,10 @@ def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
 
 
 def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
-    """What helps, in order; then what does not, mistakes that ended the game first."""
-    useful = [a for a in told if a.necessary]
+    """What helps, in order; then places; then what does not, mistakes that ended the game first."""
+    places = [a for a in told if a.necessary and _about_places(a.effect)]
+    places.sort(key=lambda a: a.effect != NEW)
+    useful = [a for a in told if a.necessary and not _about_places(a.effect)]
     verbs = {a.cause for a in told if not a.necessary and a.cause.endswith(' ..."')}
     useless = [
         a
@@ -164,7 +186,11 @@ def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
         and (a.effect == ALIVE or a.cause in verbs or _lifted(a.cause) not in verbs)
     ]
     useless.sort(key=lambda a: (a.effect != ALIVE, a.cause not in verbs, not a.certain))
-    return useful[:_MOST_USEFUL] + useless[:_MOST_USELESS]
+    return useful[:_MOST_USEFUL] + places[:_MOST_PLACES] + useless[:_MOST_USELESS]
+
+
+def _about_places(effect: str) -> bool:
+    return effect == NEW or effect.startswith((FINDING, OPENING, SAYS))
 
 
 # --- meta-memory --------------------------------------------------------------------------------
@@ -189,13 +215,13 @@ def generalize_causes(
             sign = 1 if a.necessary else -1
             mine[a.cause, a.effect] = sign
             general = (_lifted(a.cause), _lifted(a.effect))
-            if same_task and not a.effect.startswith("reaching "):
+            if same_task and not (a.effect.startswith(REACHING) or _about_places(a.effect)):
                 mine[general] = max(sign, mine.get(general, sign))
         for key, sign in mine.items():
             votes.setdefault(key, []).append(sign)
     found = []
     for key, signs in votes.items():
-        if same_task and len(signs) < _FEW and _lifted(key[0]) != key[0]:
+        if same_task and (len(signs) < _FEW or key[1] == NEW) and _particular(key):
             continue
         if not same_task and key[1] == SCORING:
             continue
@@ -230,6 +256,11 @@ class _Pattern(NamedTuple):
         if self.action is None or (self.where and _plain(act.where) != self.where):
             return False
         return verb_of(act.action) == self.verb if self.verb else _plain(act.action) == self.action
+
+
+def _particular(key: Key) -> bool:
+    """Whether an abstraction is about one action or one place."""
+    return _lifted(key[0]) != key[0] or _about_places(key[1])
 
 
 def _plain(text: str) -> str:

@@ -20,7 +20,7 @@ from gym_memory.memory.roles import rules
 from gym_memory.types import Step, Task
 
 __all__ = ["Act", "Needed", "idle_actions", "needed_acts", "plan_of", "read_acts", "vain_verbs"]
-__all__ += ["verb_of"]
+__all__ += ["read_trial", "verb_of"]
 
 _PREPOSITIONS = re.compile(
     r"\s+(?:with|from|into|onto|in|on|to|at|under|using|behind|over|through)\s+"
@@ -116,6 +116,11 @@ def read_acts(trace: Sequence[Step], task: Task) -> list[Act]:
 
     Places come from the dialect's extraction rules; where these know none, they stay empty.
     """
+    return read_trial(trace, task)[0]
+
+
+def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGraph]:
+    """The acts of a trial, and the graph of all that it showed, as it was at the end."""
     extractor, graph = get_extractor(task.dialect), TemporalGraph()
     acts: list[Act] = []
     heard: set[str] = set()
@@ -135,7 +140,7 @@ def read_acts(trace: Sequence[Step], task: Task) -> list[Act]:
         heard.add(step.text)
         visited.add(after.place)
         before = after
-    return acts
+    return acts, graph
 
 
 # --- what was needed ----------------------------------------------------------------------------
