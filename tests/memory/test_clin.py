@@ -533,7 +533,7 @@ def test_an_archive_is_read_or_written(tmp_path: Path) -> None:
     begin(reader, 2)
     start = lessons(reader)
     assert '"go east" in the hall SHOULD BE NECESSARY TO reaching the pantry.' in start
-    play(reader, ["look"], 2)
+    play(reader, DETOUR, 2)
     assert lessons(reader) != start, "it adapts to its instance"
     another = Clin(lifetime="forever", path=path, use="read")
     begin(another, 2)
