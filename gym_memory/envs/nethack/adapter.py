@@ -40,7 +40,8 @@ class NetHack(TextEnv):
 
     The score is the game's own. ``normalized_score`` is the score as a share of ``max_score``, cut
     at 1. ``success`` is true when the dungeon level ``depth`` was reached, where one is asked
-    for; else only for a game that is won. Death is a loss.
+    for; else only for a game that is won. Death is a loss. In a MiniHack task the score is the sum
+    of its rewards, 1 at best, and success is the task's own.
 
     The number at the end of a task id is the seed of the game: the same seed and the same actions
     give the same text in every process.
@@ -97,7 +98,7 @@ class NetHack(TextEnv):
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
         self.view, self.task, self.character, self.depth = view, task, character, depth
-        self._max_score = float(max_score)
+        self._max_score = float(max_score) if task == "NetHack" else 1.0
         self._show_inventory = inventory
         self._engine = Engine(self._maker())
         self._play: Play | None = None
@@ -161,7 +162,7 @@ class NetHack(TextEnv):
             text = describe(tracker, note, screen.prompt, whole_level=self.view == "level")
         return Feedback(
             text,
-            float(tracker.status.score),
+            float(tracker.status.score) if self.task == "NetHack" else self._engine.reward,
             self._max_score,
             won=won,
             lost=over and not won,

@@ -22,7 +22,7 @@ __all__ = ["Engine", "Item", "Prompt", "Screen"]
 ESCAPE, ENTER, SPACE = 27, 13, 32
 KEYS = (
     "glyphs", "blstats", "message", "inv_strs", "inv_letters", "inv_oclasses",
-    "screen_descriptions", "tty_chars", "misc",
+    "screen_descriptions", "tty_chars",
 )  # fmt: skip
 """Observations of NLE that are used."""
 
@@ -168,6 +168,15 @@ class Engine:
         self.reward += float(reward)
         return observation, bool(terminated or truncated)
 
+    def _waits_for(self) -> list[int]:
+        """Whether the game waits for a key, a line of text, or the end of a page.
+
+        NLE keeps these with every environment; MiniHack does not hand them out.
+        """
+        raw = self._env.unwrapped
+        flags: list[int] = raw.last_observation[raw._internal_index][1:4].tolist()
+        return flags
+
     def _settled(self, observation: Any, *, done: bool) -> Screen:
         """The screen once the game waits for a command, a menu or an answer."""
         said = [_text(observation["message"])]
@@ -175,7 +184,7 @@ class Engine:
         for _ in range(_MOST_PAGES):
             if done:
                 break
-            in_question, in_line, waiting = observation["misc"].tolist()
+            in_question, in_line, waiting = self._waits_for()
             if not waiting:
                 if in_question or in_line:
                     prompt = Prompt("line" if in_line else "key", said[-1])

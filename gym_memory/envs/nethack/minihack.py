@@ -40,4 +40,5 @@ def make_minihack(task: str, keys: Sequence[str]) -> Any:
         allow_all_modes=True,
         max_episode_steps=10**9,
         render_mode=None,
+        disable_env_checker=True,
     )
