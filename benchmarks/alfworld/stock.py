@@ -1,0 +1,164 @@
+"""Our ALFWorld engine against the stock one: the same games, commands and answers, and the time.
+
+    OMP_NUM_THREADS=1 python benchmarks/alfworld/stock.py --data $ALFWORLD_DATA --every 5
+
+writes ``stock.json``. Every fifth official game of valid_seen and 12 of our households (two of each
+type) are played by both sides in one process, in turn: its walkthrough, and 25 commands drawn at
+random from the admissible ones (half of them no walking, one in twenty refused). After every
+command the text, all admissible commands and the win must be the same; where one differs the
+script ends with an error. ``--every 1`` takes all games, half an hour on a quiet machine.
+
+Times are CPU seconds (``time.process_time``) of ``textworld.start`` with ALFWorld's wrappers and
+infos (won, admissible commands) against our raw environment without the inventory text, once with
+valid actions in every observation and once without; ``load`` is opening a game for the first time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from gym_memory.envs.alfworld import source
+from gym_memory.envs.alfworld.adapter import ALFWorld
+from gym_memory.envs.alfworld.household import TASK_TYPES, make_household
+from gym_memory.envs.alfworld.world import load_game
+
+RESULT = Path(__file__).with_name("stock.json")
+BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
+RANDOM_STEPS = 25
+clock = time.process_time
+
+
+class Timed:
+    """Adds up CPU seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, name: str, call: Any, *arguments: Any) -> Any:
+        started = clock()
+        answer = call(*arguments)
+        self.seconds[name] = self.seconds.get(name, 0.0) + clock() - started
+        return answer
+
+
+def stock_env(path: Path) -> Any:
+    import textworld
+    from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
+
+    infos = textworld.EnvInfos(won=True, admissible_commands=True)
+    return textworld.start(str(path), infos, wrappers=[AlfredDemangler, AlfredInfos])
+
+
+def same(task_id: str, command: str, theirs: Any, obs: dict[str, Any], won: bool) -> None:
+    assert theirs.feedback.removeprefix(BANNER) == obs["text"], (task_id, command)
+    assert tuple(theirs.admissible_commands) == obs["valid_actions"], (task_id, command)
+    assert bool(theirs.won) == won, (task_id, command)
+
+
+def play(path: Path, ours: ALFWorld, bare: ALFWorld, task_id: str, timed: Timed) -> int:
+    """Play one game on both sides; returns the number of commands compared."""
+    stock = timed("stock load", stock_env, path)
+    theirs = timed("stock load", stock.reset)
+    timed("our load", ours.reset)
+    steps, rng = 0, random.Random(task_id)
+    for script in (ours.oracle().walkthrough, (None,) * RANDOM_STEPS):
+        played = []
+        if steps:
+            theirs = stock.reset()
+        obs, info = ours.reset()
+        for written in script:
+            command = written or draw(obs["valid_actions"], rng)
+            theirs, _, done = timed("stock", stock.step, command)
+            obs, *_, info = timed("ours, valid actions", ours.step, command)
+            # the stock engine lists commands after the end, too
+            expected = {**obs, "valid_actions": ours.play.commands()}
+            same(task_id, command, theirs, expected, info["won"])
+            steps += 1
+            played.append(command)
+            if done:
+                break
+        load_game.cache_clear()
+        source._household.cache_clear()
+        bare.reset()
+        for command in played:
+            timed("ours, no valid actions", bare.step, command)
+        assert info["won"] or script[0] is None, task_id
+    return steps
+
+
+def draw(valid: tuple[str, ...], rng: random.Random) -> str:
+    if rng.random() < 0.05:
+        return "open fridge 17"
+    handling = [c for c in valid if not c.startswith(("go ", "look", "help", "inventory"))]
+    return rng.choice(handling if handling and rng.random() < 0.5 else valid)
+
+
+class OneGame(ALFWorld):
+    """Plays one task, whatever the seed."""
+
+    def __init__(self, task_id: str, **kwargs: Any):
+        super().__init__(inventory=False, max_steps=10_000, **kwargs)
+        self.only = task_id
+
+    def _task_ids(self) -> tuple[str, ...]:
+        return (self.only,)
+
+
+def measure(games: dict[str, Path], path: str) -> dict[str, Any]:
+    timed, steps = Timed(), 0
+    for task_id, file in games.items():
+        load_game.cache_clear()
+        ours, bare = (OneGame(task_id, path=path, valid_actions=shown) for shown in (True, False))
+        steps += play(file, ours, bare, task_id, timed)
+        print(task_id, flush=True)
+    seconds = timed.seconds
+    rates = {n: round(steps / s, 1) for n, s in seconds.items() if not n.endswith("load")}
+    return {
+        "games": len(games),
+        "commands compared": steps,
+        "differences": 0,
+        "steps per CPU second": rates,
+        "times as fast": {n: round(r / rates["stock"]) for n, r in rates.items() if n != "stock"},
+        "CPU seconds to open a game": {
+            name: round(seconds[f"{name} load"] / len(games), 4) for name in ("stock", "our")
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", default=os.environ.get("ALFWORLD_DATA"), required=False)
+    parser.add_argument("--every", type=int, default=1, help="take every n-th official game")
+    options = parser.parse_args()
+    official = source.find_source(options.data, "valid_seen", None)
+    files = {t: official._files[t] for t in official.task_ids[:: options.every]}  # type: ignore[attr-defined]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ALFWORLD_DATA"] = folder  # importing alfworld makes that folder
+        own = {}
+        for kind in TASK_TYPES:
+            for number in (0, 1):
+                file = Path(folder) / f"{kind}-{number}.tw-pddl"
+                file.write_text(json.dumps(make_household(kind, "valid_seen", number)))
+                own[f"household/{kind}/valid_seen/{number}"] = file
+        result = {
+            "alfworld": version("alfworld"),
+            "textworld": version("textworld"),
+            "python": platform.python_version(),
+            "official valid_seen": measure(files, options.data),
+            "our households": measure(own, "generated"),
+        }
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
