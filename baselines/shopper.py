@@ -1,4 +1,4 @@
-"""A shopper by rules that plays WebShop from the observation alone.
+"""A shopper by rules that plays WebShop from the observation alone, its valid actions included.
 
 It looks at one product after the other, compares what it remembers of them with the request, and
 buys the first that has everything, or else the best once it has looked at enough. From step to
@@ -35,12 +35,12 @@ from gym_memory.types import Observation, Task
 __all__ = ["Shopper"]
 
 _SEPARATOR = " | last: "
-_BUY, _DECIDE = "buy it", "decide"
+_LOOK, _DECIDE, _BUY = "look at it", "decide", "buy it"
 _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
 _SATISFIED = 2
-"""Words of the request on a page of details that do for a product of which nothing else is known."""
+"""Words of the request on a page of details that do where nothing else of the product is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _TOLD = ("costs", "was read", "mentions")
 
@@ -133,7 +133,9 @@ class Shelf:
             for text in (name, *values)
             for word in split_words(text)
         }
-        self.option_words = request.words & offered
+        # *Rose scent* is about options, *rose water* is not.
+        runs = (run for run in request.runs if offered.issuperset(run))
+        self.option_words = frozenset(word for run in runs for word in run)
 
     @property
     def looked_at(self) -> int:
@@ -225,15 +227,13 @@ class Shopper(Policy):
         product = shelf.products.get(shelf.here)
         if product is None:
             return Move("click[< prev]", _LEAVE)
-        page = aim.removeprefix(_READ)
-        if aim == _BUY or product.value == 1.0:
+        enough = self._had_enough(shelf)
+        settled = aim == _DECIDE and enough and shelf.best() is product
+        if aim == _BUY or product.value == 1.0 or settled:
             return self._buy(shelf, product, last)
-        if aim == _DECIDE or aim.startswith(_LEAVE) or self._had_enough(shelf):
-            if aim == _DECIDE and self._had_enough(shelf) and shelf.best() is product:
-                return self._buy(shelf, product, last)
-        elif page in _DETAILS:
-            return Move(f"click[{page}]", aim)
-        elif shelf.promising(product):
+        if not enough and aim.startswith(_READ):
+            return Move(f"click[{aim.removeprefix(_READ)}]", aim)
+        if not enough and aim == _LOOK and shelf.promising(product):
             unread = [page for page in _DETAILS if page not in product.read]
             return Move(f"click[{unread[0]}]", f"{_READ}{unread[0]}")
         return Move("click[< prev]", f"{_LEAVE}{product.code}")
@@ -255,7 +255,8 @@ class Shopper(Policy):
         if shelf.here == THIS:  # which one is forgotten, and so what its first page said
             satisfies = product is not None and len(product.covered) >= _SATISFIED
             return Move("click[< prev]", _BUY if satisfies else _LEAVE)
-        unread = _DETAILS[_DETAILS.index(aim.removeprefix(_READ)) + 1 :] if _READ in aim else ()
+        page = aim.removeprefix(_READ)
+        unread = _DETAILS[_DETAILS.index(page) + 1 :] if page in _DETAILS else ()
         if unread and product is not None and product.value < 1.0:
             return Move("click[< prev]", f"{_READ}{unread[0]}")
         return Move("click[< prev]", _DECIDE)
@@ -274,7 +275,7 @@ class Shopper(Policy):
             return self._settle(shelf)
         product = self._next_product(shelf, any_of_them=lost)
         if product is not None:
-            return Move(f"click[{product.code}]", "look at it")
+            return Move(f"click[{product.code}]", _LOOK)
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
             return Move("click[next >]", "see more")
         asked = list(queries(obs["task"]))[: self.searches]

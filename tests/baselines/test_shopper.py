@@ -1,0 +1,110 @@
+"""The scripted shopper: what it buys with which memory, and that it keeps nothing itself."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.shopper import Shopper
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.run import rollout
+
+pytest.importorskip("bm25s")
+pytest.importorskip("rapidfuzz")
+
+REQUESTS = 12
+
+
+def make(memory, **kwargs):
+    return gym.make("gym_memory/WebShop-v0", memory=memory, split="valid", **kwargs)
+
+
+def play(memory, policy=None, **kwargs):
+    env = make(memory, **kwargs)
+    results = [rollout(env, policy or Shopper(), seed) for seed in range(REQUESTS)]
+    env.close()
+    assert not any(result.n_invalid for result in results) or memory == "shuffled"
+    return results
+
+
+def mean(results, field):
+    return sum(getattr(result, field) for result in results) / len(results)
+
+
+def test_memory_buys_better():
+    scores, wins = {}, {}
+    for memory in ("none", "arigraph", "oracle"):
+        results = play(memory)
+        scores[memory], wins[memory] = mean(results, "score"), mean(results, "success")
+    assert scores["none"] + 0.05 < scores["arigraph"] <= scores["oracle"]
+    assert wins["none"] + 0.25 < wins["arigraph"]
+    assert scores["arigraph"] >= 0.9
+    assert wins["oracle"] == 1.0
+
+
+def test_a_transcript_that_forgets_nothing_is_as_good_as_the_graph():
+    """The same rules read both, so that the comparison is about what is kept."""
+    whole = play("history", budget=100_000)
+    graph = play("arigraph", budget=100_000)
+    assert [(r.score, r.steps) for r in whole] == [(r.score, r.steps) for r in graph]
+
+
+@pytest.mark.parametrize("memory", ["rag", "shuffled", "summary", "stma", "placebo"])
+def test_any_memory_will_do_to_buy_something(memory):
+    results = play(memory)
+    assert mean(results, "score") > 0.4
+
+
+def test_keeps_nothing_but_its_plan():
+    """A new shopper with the same plan goes on as the old one would have."""
+    env = make("arigraph")
+    for seed in range(3):
+        obs, info = env.reset(seed=seed)
+        first = Shopper()
+        first.reset(info, seed)
+        done = False
+        while not done:
+            second = Shopper()
+            second.reset(info, seed)
+            second.focus = first.focus
+            action = first.act(obs, info)
+            assert second.act(obs, info) == action
+            assert second.focus == first.focus
+            assert len(first.focus) < 200
+            env.get_wrapper_attr("set_focus")(first.focus)
+            obs, _, terminated, truncated, info = env.step(action)
+            done = terminated or truncated
+    env.close()
+
+
+def test_the_same_seed_shops_the_same():
+    assert [(r.score, r.steps) for r in play("none")] == [(r.score, r.steps) for r in play("none")]
+
+
+def test_patience_is_what_it_looks_at():
+    hasty, thorough = (play("arigraph", Shopper(patience=n)) for n in (1, 16))
+    assert mean(hasty, "steps") < mean(thorough, "steps")
+    assert mean(hasty, "score") < mean(thorough, "score")
+
+
+@pytest.mark.parametrize("name", ["patience", "pages", "searches"])
+@pytest.mark.parametrize("value", [0, True, "3", 1.5])
+def test_bad_arguments_are_named(name, value):
+    with pytest.raises(InvalidArgumentError, match=name):
+        Shopper(**{name: value})
+
+
+def test_is_found_by_its_name():
+    assert make_policy("shopper?patience=4").patience == 4
+
+
+@pytest.mark.parametrize("text", ["", "[SEP]", "\N{RED APPLE}", "Page 1 (Total results: x)"])
+def test_odd_observations_do_no_harm(text):
+    obs = {
+        "text": text, "task": "", "inventory": "", "valid_actions": (), "memory": "[step 1] > x",
+        "triples": (), "episodes": (), "lessons": (),
+    }  # fmt: skip
+    shopper = Shopper()
+    shopper.reset({}, 0)
+    assert shopper.act(obs, {}).startswith("search[")
