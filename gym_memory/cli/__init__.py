@@ -26,6 +26,7 @@ COMMANDS = {
     "list": "gym_memory.cli.names",
     "run": "gym_memory.cli.run",
     "compare": "gym_memory.cli.compare",
+    "train": "gym_memory.cli.train",
     "report": "gym_memory.cli.report",
     "quality": "gym_memory.cli.quality",
     "exam": "gym_memory.cli.exam",

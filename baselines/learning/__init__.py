@@ -1,0 +1,1 @@
+"""What the learning baselines share: features, stores, encoders, replay, the training loop."""

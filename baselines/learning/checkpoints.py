@@ -1,0 +1,149 @@
+"""Checkpoints: one safetensors file that holds tensors and, in its header, JSON; never pickle.
+
+::
+
+    best.safetensors      what the policy plays: weights and vocabulary, best on valid games
+    last.safetensors      the same, of the end
+    training.safetensors  all that going on with the training needs
+
+A file is replaced as a whole, so a reader sees the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gym_memory.baselines.learning.learner import Learner
+from gym_memory.errors import CheckpointError, UnknownNameError
+from gym_memory.optional import require
+
+if TYPE_CHECKING:
+    import safetensors
+    import safetensors.torch
+else:
+    safetensors = require("safetensors", "rl", "checkpoints")
+    require("safetensors.torch", "rl", "checkpoints")
+
+__all__ = [
+    "BEST",
+    "LAST",
+    "TRAINING",
+    "load_player",
+    "make_settings",
+    "read",
+    "save_player",
+    "write",
+]
+
+BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
+_FORMAT = "gym-memory learner 1"
+L = TypeVar("L", bound=Learner)
+
+
+def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+    """Replace a checkpoint.
+
+    Args:
+        path: The file.
+        tensors: Name to torch tensor.
+        record: JSON-able values.
+
+    Raises:
+        CheckpointError: The file cannot be written there.
+    """
+    header = {"format": _FORMAT, "record": json.dumps(record)}
+    # Tied or sliced tensors share memory, which the format refuses.
+    plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    content = safetensors.torch.save(plain, metadata=header)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CheckpointError(f"cannot write a checkpoint to {str(path)!r}: {error}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors and the record of a checkpoint.
+
+    Raises:
+        CheckpointError: There is none, it is torn, or something else wrote it.
+    """
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, safetensors.SafetensorError) as error:
+        raise CheckpointError(f"expected a checkpoint at {str(path)!r}: {error}") from error
+    if header.get("format") != _FORMAT:
+        raise CheckpointError(
+            f"expected a checkpoint of 'gym-memory train' ({_FORMAT}) at {str(path)!r}, "
+            f"got format {header.get('format')!r}"
+        )
+    return tensors, json.loads(header["record"])
+
+
+def make_settings(settings_class: type, values: dict[str, Any]) -> Any:
+    """Settings from plain values.
+
+    Raises:
+        UnknownNameError: There is no such setting.
+        InvalidArgumentError: A value is wrong.
+    """
+    known = [field.name for field in dataclasses.fields(settings_class)]
+    for key in values:
+        if key not in known:
+            raise UnknownNameError("setting", key, known)
+    return settings_class(**values)
+
+
+def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
+    """Write what a learner plays with.
+
+    Args:
+        path: The file.
+        learner: The learner.
+        about: What to note with it (environment, memory, scores, ...).
+    """
+    tensors, record = learner.weights()
+    head = {"baseline": learner.name, "settings": dataclasses.asdict(learner.settings)}
+    write(path, tensors, {**head, "about": about, "learnt": record})
+
+
+def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
+    """A learner that can play, from a file or from the folder of a training run.
+
+    Raises:
+        CheckpointError: It cannot be read, or is one of another baseline.
+    """
+    file = Path(path) / BEST if Path(path).is_dir() else Path(path)
+    tensors, record = read(file)
+    if record.get("baseline") != learner_class.name:
+        raise CheckpointError(
+            f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
+            f"got one of {record.get('baseline')!r}"
+        )
+    try:
+        settings = make_settings(learner_class.settings_class, record["settings"])
+        learner = learner_class(settings, device=device)
+        learner.load_weights(tensors, record["learnt"])
+    except (KeyError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"expected a checkpoint of this version of {learner_class.name!r} at {str(file)!r}: "
+            f"{error}"
+        ) from error
+    return learner

@@ -1,0 +1,133 @@
+"""What a baseline that learns offers to the training loop, and the policy that plays it."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.baselines.base import Policy
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.types import Observation
+
+__all__ = ["Experience", "LearnedPolicy", "Learner"]
+
+
+class Experience(NamedTuple):
+    """One environment step as handed to :meth:`Learner.observe`.
+
+    Attributes:
+        task_id: The task instance played.
+        seen: What :meth:`Learner.see` made of the observation acted on.
+        action: Index of the valid action taken.
+        reward: Reward of the environment.
+        next_seen: What ``see`` made of the observation after.
+        terminated: The game ended.
+        truncated: The episode was cut.
+    """
+
+    task_id: str
+    seen: Any
+    action: int
+    reward: float
+    next_seen: Any
+    terminated: bool
+    truncated: bool
+
+
+class Learner(ABC):
+    """A learning baseline: networks, what they learn from, and how.
+
+    The loop steps several environments together; each has a *slot*, a number from 0. All chance
+    comes from ``seed``. A learner holds torch tensors; everything else in it is plain values, so
+    that a checkpoint is a safetensors file and a JSON file.
+
+    Args:
+        settings: The baseline's settings dataclass, plain values.
+        seed: Seed of all chance.
+        device: ``cpu`` or ``cuda``.
+    """
+
+    name: ClassVar[str]
+    settings_class: ClassVar[type]
+
+    def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
+        self.settings, self.seed, self.device = settings, seed, device
+
+    @abstractmethod
+    def see(self, obs: Observation, task_id: str = "") -> Any:
+        """Encode an observation once, for :meth:`act` and :meth:`observe`.
+
+        Args:
+            obs: The observation.
+            task_id: The training game, which the vocabulary learns from; empty while evaluating,
+                where nothing may be learnt.
+        """
+
+    @abstractmethod
+    def act(self, seen: list[Any], *, explore: bool) -> list[int]:
+        """Indices of the valid actions to take, one for each observation, in one batch."""
+
+    @abstractmethod
+    def observe(self, slot: int, experience: Experience) -> None:
+        """Take in a step of a slot's environment."""
+
+    @abstractmethod
+    def learn(self) -> dict[str, float]:
+        """Update the networks as often as is due; returns what to log, empty when nothing was.
+
+        The key ``updates`` counts all updates so far.
+        """
+
+    @abstractmethod
+    def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """All that playing needs: tensors, and JSON-able values."""
+
+    @abstractmethod
+    def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        """Replace it by what :meth:`weights` returned."""
+
+    @abstractmethod
+    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """All that going on with the training needs besides the weights, likewise."""
+
+    @abstractmethod
+    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        """Replace it by what :meth:`progress` returned."""
+
+
+class LearnedPolicy(Policy):
+    """Plays what a learner has learnt, greedily, in the same loop as every other policy.
+
+    Args:
+        checkpoint: Folder that ``gym-memory train`` wrote, or the ``best`` or ``last`` in it.
+        device: ``cpu`` or ``cuda``.
+
+    Raises:
+        InvalidArgumentError: No checkpoint is given.
+        CheckpointError: It cannot be read, or is one of another baseline.
+    """
+
+    learner_class: ClassVar[type[Learner]]
+
+    def __init__(self, checkpoint: str = "", *, device: str = "cpu"):
+        if not checkpoint:
+            raise InvalidArgumentError(
+                f"expected {self.name}?checkpoint=FOLDER: train one with "
+                f"'gym-memory train {self.name} --env ENV --out FOLDER'"
+            )
+        self.device = device
+        self.load(checkpoint)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Read a checkpoint."""
+        from gym_memory.baselines.learning.checkpoints import load_player
+
+        self.learner = load_player(path, self.learner_class, self.device)
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The valid action of the highest value; ``look`` where none is listed."""
+        if not obs["valid_actions"]:
+            return "look"
+        chosen = self.learner.act([self.learner.see(obs)], explore=False)
+        return obs["valid_actions"][chosen[0]]

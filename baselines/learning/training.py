@@ -1,0 +1,368 @@
+"""The training loop: several environments stepped together, one batch of decisions a tick.
+
+It plays training games, lets the learner learn, measures it on valid games, keeps the best, and
+writes checkpoints from which the very same training goes on: a run that was killed and resumed
+ends with the weights of an unbroken one (on a CPU). Of an episode in progress a checkpoint keeps
+its game and its actions, which are played again, and the state of its memory.
+
+A run's folder, besides the checkpoints (:mod:`gym_memory.baselines.learning.checkpoints`)::
+
+    config.json   what is trained; the same one resumes, another one is refused
+    curve.jsonl   one line a measurement
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.learner import Experience, Learner
+from gym_memory.errors import CheckpointError, InvalidArgumentError
+
+__all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
+
+MakeEnv = Callable[[str], Any]
+"""Takes a split, gives a fresh environment with its memory."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainSettings:
+    """How to train.
+
+    Attributes:
+        steps: Environment steps in all.
+        max_cpu_minutes: CPU minutes of this process, evaluation included, over all resumes; 0
+            for no limit.
+        stop_at: Stop when the mean normalized score on valid games reaches this.
+        games: Training games: the first ones of the split.
+        valid_games: Games of the valid split to measure on.
+        envs: Environments stepped together.
+        evaluate_every: Steps between measurements.
+        checkpoint_every: Steps between checkpoints of the training.
+        seed: Seed of all chance.
+    """
+
+    steps: int = 50_000
+    max_cpu_minutes: float = 0.0
+    stop_at: float = 2.0
+    games: int = 20
+    valid_games: int = 20
+    envs: int = 8
+    evaluate_every: int = 2_500
+    checkpoint_every: int = 5_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidArgumentError(f"expected {name} as an int >= 1, got {value!r}")
+        if self.max_cpu_minutes < 0:
+            raise InvalidArgumentError(
+                f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"
+            )
+
+
+_LIMITS = ("steps", "max_cpu_minutes", "stop_at")
+"""When to end may change from one start to the next; all else must stay as it was."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """Means over episodes: normalized score, success, steps."""
+
+    score: float
+    success: float
+    steps: float
+    episodes: int
+
+
+@dataclasses.dataclass
+class _Slot:
+    env: Any
+    game: int = 0
+    actions: list[str] = dataclasses.field(default_factory=list)
+    obs: Any = None
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    seen: Any = None
+
+
+def evaluate(learner: Learner, envs: Sequence[Any], seeds: Sequence[int]) -> Score:
+    """Play one greedy episode on each environment, all of them in one batch.
+
+    Args:
+        learner: Who plays; it learns nothing.
+        envs: Environments, one a game.
+        seeds: Seed of each one's reset.
+    """
+    shown = [env.reset(seed=seed) for env, seed in zip(envs, seeds, strict=True)]
+    playing = list(range(len(envs)))
+    steps = 0
+    while playing:
+        seen = [learner.see(shown[i][0]) for i in playing]
+        chosen = learner.act(seen, explore=False)
+        still = []
+        for i, choice in zip(playing, chosen, strict=True):
+            action = shown[i][0]["valid_actions"][choice]
+            obs, _, terminated, truncated, info = envs[i].step(action)
+            shown[i] = obs, info
+            steps += 1
+            if not (terminated or truncated):
+                still.append(i)
+        playing = still
+    infos = [info for _, info in shown]
+    return Score(
+        float(np.mean([info["normalized_score"] for info in infos])),
+        float(np.mean([info["success"] for info in infos])),
+        steps / len(envs),
+        len(envs),
+    )
+
+
+class Trainer:
+    """Trains a learner.
+
+    Args:
+        learner: What learns; fresh.
+        make_env: Makes environments of the splits ``train`` and ``valid``.
+        settings: How to train.
+        folder: Where the run is kept; one with the same configuration in it is resumed.
+        config: What else identifies the run (environment, memory, ...); plain values.
+        listener: Called after every tick with the steps so far, and with a line of the curve
+            where there is a new one.
+
+    Raises:
+        CheckpointError: The folder holds another run, or its checkpoint cannot be read.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        make_env: MakeEnv,
+        settings: TrainSettings,
+        folder: Path,
+        config: dict[str, Any],
+        listener: Callable[[int, dict[str, Any] | None], None] = lambda steps, row: None,
+    ):
+        self.learner, self.settings, self.folder = learner, settings, folder
+        self._make_env, self._listener = make_env, listener
+        self._identity = _identity(learner, settings, config)
+        self._stopped = False
+        self._rng = np.random.default_rng([settings.seed, 1])
+        self._queue: list[int] = []
+        self._slots = [_Slot(make_env("train")) for _ in range(settings.envs)]
+        self.curve: list[dict[str, Any]] = []
+        self._recent: list[float] = []
+        self._best: list[float] = []
+        self._logged: dict[str, float] = {}
+        self._cpu_before, self._cpu_start = 0.0, time.process_time()
+        self.steps = self._episodes = 0
+
+    def stop(self) -> None:
+        """End after the present tick, with a checkpoint."""
+        self._stopped = True
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the environment's backend."""
+        return dict(self._slots[0].env.get_wrapper_attr("versions")())
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds of this training so far, over all resumes."""
+        return self._cpu_before + time.process_time() - self._cpu_start
+
+    def run(self) -> list[dict[str, Any]]:
+        """Train to the end; returns the curve."""
+        self._begin()
+        s = self.settings
+        while not self._finished():
+            before = self.steps
+            self._tick()
+            row = None
+            if self.steps // s.evaluate_every > before // s.evaluate_every:
+                row = self._measure()
+            if self.steps // s.checkpoint_every > before // s.checkpoint_every:
+                self._save()
+            self._listener(self.steps, row)
+        if not self.curve or (self.curve[-1]["steps"] < self.steps and not self._stopped):
+            self._listener(self.steps, self._measure())
+        self._save()
+        return self.curve
+
+    def _finished(self) -> bool:
+        s = self.settings
+        return (
+            self._stopped
+            or self.steps >= s.steps
+            or bool(s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes)
+            or bool(self._best and self._best[0] >= s.stop_at)
+        )
+
+    # ------------------------------------------------------------ playing
+
+    def _begin(self) -> None:
+        config = self.folder / "config.json"
+        if config.exists():
+            try:
+                found = json.loads(config.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise CheckpointError(f"expected a readable {str(config)!r}: {error}") from error
+            if found != self._identity:
+                different = [k for k in self._identity if found.get(k) != self._identity[k]]
+                raise CheckpointError(
+                    f"{str(self.folder)!r} holds another training run (other "
+                    f"{', '.join(different)}): choose another folder"
+                )
+        else:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            config.write_text(json.dumps(self._identity, indent=2) + "\n", encoding="utf-8")
+        if (self.folder / checkpoints.TRAINING).exists():
+            self._resume()
+        else:
+            for slot in self._slots:
+                self._start_episode(slot)
+
+    def _start_episode(self, slot: _Slot) -> None:
+        if not self._queue:
+            self._queue = self._rng.permutation(self.settings.games).tolist()
+        slot.game, slot.actions = self._queue.pop(), []
+        slot.obs, slot.info = slot.env.reset(seed=slot.game)
+        slot.seen = self.learner.see(slot.obs, slot.info["task_id"])
+
+    def _tick(self) -> None:
+        """One step in every environment."""
+        chosen = self.learner.act([slot.seen for slot in self._slots], explore=True)
+        for number, (slot, choice) in enumerate(zip(self._slots, chosen, strict=True)):
+            action = slot.obs["valid_actions"][choice]
+            obs, reward, terminated, truncated, info = slot.env.step(action)
+            task_id = info["task_id"]
+            seen = self.learner.see(obs, task_id)
+            self.learner.observe(
+                number,
+                Experience(task_id, slot.seen, choice, float(reward), seen, terminated, truncated),
+            )
+            slot.actions.append(action)
+            slot.obs, slot.info, slot.seen = obs, info, seen
+            if terminated or truncated:
+                self._recent.append(info["normalized_score"])
+                self._episodes += 1
+                self._start_episode(slot)
+        self.steps += len(self._slots)
+        self._logged = self.learner.learn() or self._logged
+
+    # ------------------------------------------------------------ measuring
+
+    def _measure(self) -> dict[str, Any]:
+        """Play the valid games; keep the best player; add a line to the curve."""
+        games = range(self.settings.valid_games)
+        score = evaluate(self.learner, [self._make_env("valid") for _ in games], games)
+        row = {
+            "steps": self.steps,
+            "episodes": self._episodes,
+            "train_score": float(np.mean(self._recent)) if self._recent else None,
+            "valid_score": score.score,
+            "valid_success": score.success,
+            "valid_steps": score.steps,
+            **self._logged,
+            "cpu_seconds": round(self.cpu_seconds, 2),
+        }
+        self.curve.append(row)
+        self._recent = []
+        rank = [score.score, -score.steps]
+        if not self._best or rank > self._best:
+            self._best = rank
+            checkpoints.save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
+        self._write_curve()
+        return row
+
+    def _about(self, row: dict[str, Any] | None) -> dict[str, Any]:
+        return {**self._identity, "measured": row}
+
+    def _write_curve(self) -> None:
+        lines = "".join(json.dumps(row) + "\n" for row in self.curve)
+        (self.folder / "curve.jsonl").write_text(lines, encoding="utf-8")
+
+    # ------------------------------------------------------------ keeping
+
+    def _save(self) -> None:
+        last = self.curve[-1] if self.curve else None
+        checkpoints.save_player(self.folder / checkpoints.LAST, self.learner, self._about(last))
+        weights, learnt = self.learner.weights()
+        tensors, progress = self.learner.progress()
+        record = {
+            "learnt": learnt,
+            "progress": progress,
+            "steps": self.steps,
+            "episodes": self._episodes,
+            "curve": self.curve,
+            "recent": self._recent,
+            "best": self._best,
+            "logged": self._logged,
+            "rng": self._rng.bit_generator.state,
+            "queue": self._queue,
+            "cpu_seconds": self.cpu_seconds,
+            "slots": [
+                {
+                    "game": slot.game,
+                    "actions": slot.actions,
+                    "memory": slot.env.get_wrapper_attr("memory").state(),
+                }
+                for slot in self._slots
+            ],
+        }
+        named = {f"weights.{name}": tensor for name, tensor in weights.items()}
+        named.update({f"progress.{name}": tensor for name, tensor in tensors.items()})
+        checkpoints.write(self.folder / checkpoints.TRAINING, named, record)
+
+    def _resume(self) -> None:
+        path = self.folder / checkpoints.TRAINING
+        tensors, record = checkpoints.read(path)
+        try:
+            self.learner.load_weights(_part(tensors, "weights."), record["learnt"])
+            self.learner.load_progress(_part(tensors, "progress."), record["progress"])
+            self.steps, self._episodes = record["steps"], record["episodes"]
+            self.curve, self._recent = record["curve"], record["recent"]
+            self._best, self._logged = record["best"], record["logged"]
+            self._rng.bit_generator.state = record["rng"]
+            self._queue = record["queue"]
+            self._cpu_before = record["cpu_seconds"]
+            for slot, kept in zip(self._slots, record["slots"], strict=True):
+                self._replay(slot, kept)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(
+                f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
+            ) from error
+        self._write_curve()
+
+    def _replay(self, slot: _Slot, kept: dict[str, Any]) -> None:
+        """Bring a slot back to where its episode was."""
+        slot.game, slot.actions = kept["game"], kept["actions"]
+        slot.env.reset(seed=slot.game)
+        for action in slot.actions:
+            slot.env.step(action)
+        # What a memory keeps over episodes is not in this episode's actions.
+        slot.env.get_wrapper_attr("memory").load_state(kept["memory"])
+        snapshot = slot.env.get_wrapper_attr("snapshot")()
+        slot.obs, slot.info = slot.env.get_wrapper_attr("restore")(snapshot)
+        slot.seen = self.learner.see(slot.obs, slot.info["task_id"])
+
+
+def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:
+    how = {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}
+    return {
+        "baseline": learner.name,
+        **config,
+        "settings": dataclasses.asdict(learner.settings),
+        "training": how,
+    }
+
+
+def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}

@@ -1,0 +1,207 @@
+"""``gym-memory train``: train a baseline on the training games of an environment."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.specs import format_spec, parse_spec
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+
+__all__ = ["command"]
+
+
+def command(
+    baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, ...")],
+    env: options.Env,
+    memory: options.Memory = DEFAULT_MEMORY,
+    out: options.Out = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the baseline. Repeatable."),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Environment steps.")] = 50_000,
+    max_cpu_minutes: Annotated[
+        float, typer.Option(min=0.0, help="CPU minutes, evaluation included; 0: no limit.")
+    ] = 0.0,
+    stop_at: Annotated[
+        float, typer.Option(help="Stop at this mean normalized score on the valid games.")
+    ] = 2.0,
+    games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20,
+    valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20,
+    valid_max_steps: Annotated[int, typer.Option(min=1, help="Step limit of a valid game.")] = 100,
+    envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8,
+    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500,
+    checkpoint_every: Annotated[
+        int, typer.Option(min=1, help="Steps between checkpoints.")
+    ] = 5_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all chance.")] = 0,
+    budget: options.Budget = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write the curve for TensorBoard.")
+    ] = False,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """Train on the training games, measure on the valid games, keep the best player.
+
+    The same command goes on with a run that was stopped. What was learnt is then played like
+    any other policy: `gym-memory run -p drrn --checkpoint FOLDER -e "Cooking?split=test&..."`.
+
+    Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
+    --max-cpu-minutes 3 --out runs/rl-1`
+    """
+    options.load_plugins(plugins)
+    from gym_memory.baselines.registry import POLICIES
+    from gym_memory.optional import require
+
+    policy = POLICIES.get(baseline)
+    learner_class = getattr(policy, "learner_class", None)
+    if learner_class is None:
+        raise InvalidArgumentError(f"policy {baseline!r} learns nothing: train one like 'drrn'")
+    require("torch", "rl", "the RL baselines").set_num_threads(1)
+    from gym_memory.baselines.learning.checkpoints import make_settings
+    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+    from gym_memory.wrappers.make import make_env
+
+    name, kwargs = parse_spec(env)
+    if "split" in kwargs:
+        raise InvalidArgumentError(f"expected {env!r} without a split: training sets it")
+    limits = {"train": {}, "valid": {"max_steps": valid_max_steps}}
+    tokens = DEFAULT_BUDGET if budget is None else budget
+
+    def make(split: str) -> Any:
+        more = {**kwargs, "split": split, **limits[split]}
+        return make_env(name, memory=memory, budget=tokens, **more)
+
+    learner = learner_class(
+        make_settings(learner_class.settings_class, _settings(settings or [])),
+        seed=seed,
+        device=device,
+    )
+    how = TrainSettings(
+        steps=steps,
+        max_cpu_minutes=max_cpu_minutes,
+        stop_at=stop_at,
+        games=games,
+        valid_games=valid_games,
+        envs=envs,
+        evaluate_every=evaluate_every,
+        checkpoint_every=checkpoint_every,
+        seed=seed,
+    )
+    folder = out or Path("runs") / f"{baseline}-{name}-{parse_spec(memory).name}-{seed}".lower()
+    what = {"env": format_spec(name, kwargs), "memory": memory, "budget": tokens}
+    what["valid_max_steps"] = valid_max_steps
+    with _shown(how, folder if tensorboard else None) as listener:
+        trainer = Trainer(learner, make, how, folder, what, listener)
+        with _interrupted(trainer) as interrupted:
+            curve = trainer.run()
+    if curve:
+        _finish(trainer, folder, device)
+    if json_lines:
+        print_json(curve)
+    else:
+        _print_curve(curve, folder)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _settings(words: list[str]) -> dict[str, Any]:
+    """``["lr=0.001"]`` as values."""
+    for word in words:
+        if "=" not in word:
+            raise InvalidArgumentError(f"expected --set name=value, got {word!r}")
+    return parse_spec("settings?" + "&".join(words)).kwargs if words else {}
+
+
+@contextlib.contextmanager
+def _interrupted(trainer: Any) -> Iterator[list[int]]:
+    """Ctrl-C ends the training after the present tick, with a checkpoint; a second one at once."""
+    caught: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+        trainer.stop()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield caught
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _shown(how: Any, board: Path | None) -> Iterator[Any]:
+    """A progress bar on standard error, and TensorBoard if asked for; gives the listener."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    writer = None
+    if board is not None:
+        from gym_memory.optional import require
+
+        writer = require("torch.utils.tensorboard", "rl", "--tensorboard").SummaryWriter(str(board))
+    bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
+    with bar:
+        task = bar.add_task("train", total=how.steps, scores="")
+
+        def listener(steps: int, row: dict[str, Any] | None) -> None:
+            bar.update(task, completed=steps)
+            if row is None:
+                return
+            bar.update(task, scores=f"valid {row['valid_score']:.2f}")
+            if writer is not None:
+                for key, value in row.items():
+                    if key != "steps" and value is not None:
+                        writer.add_scalar(key, value, row["steps"])
+                writer.flush()
+
+        try:
+            yield listener
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def _finish(trainer: Any, folder: Path, device: str) -> None:
+    """Note what the run took, and on what."""
+    from gym_memory.results.folder import write_atomic
+    from gym_memory.versions import environment_record
+
+    record = {
+        "steps": trainer.steps,
+        "cpu_seconds": round(trainer.cpu_seconds, 1),
+        "device": device,
+        "best": max(trainer.curve, key=lambda row: (row["valid_score"], -row["valid_steps"])),
+        "training": dataclasses.asdict(trainer.settings),
+        "environment": environment_record(trainer.versions()),
+    }
+    write_atomic(folder / "result.json", json.dumps(record, indent=2) + "\n")
+
+
+def _print_curve(curve: list[dict[str, Any]], folder: Path) -> None:
+    names = ("steps", "updates", "train_score", "valid_score", "valid_steps", "cpu_seconds")
+    table = new_table(*names, right=names, title=f"training, kept in {folder}")
+    for row in curve:
+        values = [row.get(name) for name in names]
+        table.add_row(*("–" if v is None else f"{v:g}" for v in values))
+    output().print(table)
