@@ -99,11 +99,12 @@ class ScienceWorld(TextEnv):
         self._listed = None
         text = self.engine.load(*self._now, self.simplification)
         self._goal = self.engine.goal()
-        return self._feedback_of(Answer(text, 0, False))
+        carried = self.engine.inventory() if self._show_inventory else ""
+        return self._feedback_of(Answer(text, inventory=carried))
 
     def _send(self, action: str) -> Feedback:
         assert self._engine is not None
-        return self._feedback_of(self._engine.send(action))
+        return self._feedback_of(self._engine.send(action, inventory=self._show_inventory))
 
     def _feedback_of(self, answer: Answer) -> Feedback:
         won = answer.score == _FULL_SCORE
@@ -113,7 +114,7 @@ class ScienceWorld(TextEnv):
             float(_FULL_SCORE),
             won,
             not won and (answer.completed or answer.score < 0),
-            self.engine.inventory() if self._show_inventory else "",
+            answer.inventory,
             not answer.text.startswith(_NOT_UNDERSTOOD),
         )
 

@@ -1,6 +1,7 @@
 """The ScienceWorld engine in its Java process: started, asked, kept for the next, buried.
 
-Everything goes through the calls of the engine's own server class, never through its Python
+The world, the parser, the score and the list of valid actions are the engine's. They are asked
+through ``java/FastServer.java``, one call a command, and not through the package's Python
 ``step``, which lists all valid actions at every step and fetches them one by one. Two things are
 added so that an episode can be repeated:
 
@@ -9,7 +10,7 @@ added so that an episode can be repeated:
   order of insertion.
 * Listing the valid actions draws from the random numbers of the world, so whether an agent looked
   at the list changed how the animals move. The list now draws from a generator of its own, seeded
-  anew each time: it is the engine's list, a function of the state, and asking changes nothing.
+  anew each time: it is a function of the state, and asking changes nothing.
 
 One process serves one environment at a time, for the engine keeps global state. An environment
 that is closed leaves its process to the next one in the same Python process.
@@ -20,8 +21,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import zlib
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import BackendError, MissingDependencyError
@@ -40,14 +44,24 @@ _JAVA_OPTIONS = (
 _KEEP = 2
 """Processes that wait for their next environment, at most."""
 _PURPOSE = "ScienceWorld"
+_FAST_JAR = Path(__file__).parent / "java" / "fast.jar"
+_BREAK = "\x1f"
 
 
 class Answer(NamedTuple):
-    """What the engine answers to a command: text, score in [-100, 100], whether the task ended."""
+    """What the engine answers to a command.
+
+    Attributes:
+        text: The answer.
+        score: In [-100, 100].
+        completed: Whether the task ended, well or badly.
+        inventory: What the agent carries, in words; empty where it was not asked for.
+    """
 
     text: str
-    score: int
-    completed: bool
+    score: int = 0
+    completed: bool = False
+    inventory: str = ""
 
 
 def check_installed() -> str:
@@ -69,6 +83,14 @@ def check_installed() -> str:
     return number
 
 
+def _engine_jar() -> Path:
+    """The engine in the package, which is not imported: that would set up the root logger."""
+    found = find_spec("scienceworld")
+    assert found is not None
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0]) / "scienceworld.jar"
+
+
 class Engine:
     """A Java process with one world in it.
 
@@ -82,30 +104,21 @@ class Engine:
         self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
         self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
         self._owner = os.getpid()
-        jar = require("scienceworld.constants", "scienceworld", _PURPOSE).JAR_PATH
         try:
             port, self._process = self._py4j.launch_gateway(
-                classpath=jar, javaopts=list(_JAVA_OPTIONS), die_on_exit=True, return_proc=True
+                classpath=os.pathsep.join([str(_engine_jar()), str(_FAST_JAR)]),
+                javaopts=list(_JAVA_OPTIONS),
+                die_on_exit=True,
+                return_proc=True,
             )
             self._gateway = self._py4j.JavaGateway(
                 gateway_parameters=self._py4j.GatewayParameters(port=port, auto_field=True),
                 java_process=self._process,
             )
-            self._prepare()
+            self._fast = self._gateway.jvm.gymmemory.FastServer()
+            self._server = self._fast.server()
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
-
-    def _prepare(self) -> None:
-        jvm = self._gateway.jvm
-        self._server = jvm.scienceworld.runtime.pythonapi.PythonInterface()
-        self._join = jvm.java.lang.String.join
-        self._world_random = getattr(getattr(jvm.scala.util, "Random$"), "MODULE$")
-        self._game_random = self._world_random.self()
-        self._list_random = jvm.java.util.Random(0)
-        self._random_field = jvm.java.lang.Class.forName("scala.util.Random").getDeclaredField(
-            "self"
-        )
-        self._random_field.setAccessible(True)
 
     @property
     def process_id(self) -> int:
@@ -121,11 +134,9 @@ class Engine:
         try:
             return call(*arguments)
         except self._errors as error:
+            reason = _reason(error)
             self.kill()
-            text = str(error).strip() or type(error).__name__
-            raise BackendError(
-                f"the ScienceWorld engine (Java) broke off: {text[-500:]}"
-            ) from error
+            raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from error
 
     # ------------------------------------------------------------ one episode
 
@@ -135,26 +146,25 @@ class Engine:
         Raises:
             BackendError: The engine died or does not know the task.
         """
-        error = self._ask(self._server.load, task, variation, simplification, False)
+        error = self._ask(self._fast.load, task, variation, simplification, False)
         if error:
             raise BackendError(f"ScienceWorld cannot load {task} {variation}: {error}")
         return str(self._ask(self._server.freeActionLook))
 
     def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
         """The engine's solution of a task; leaves a fresh world of that task behind."""
-        self._ask(self._server.load, task, variation, simplification, True)
-        path = self._ask(lambda: self._join("\n", self._server.getGoldActionSequence()))
-        return tuple(path.split("\n")) if path else ()
+        self._ask(self._fast.load, task, variation, simplification, True)
+        return tuple(self._ask(lambda: list(self._server.getGoldActionSequence())))
 
     def goal(self) -> str:
         """The task in words."""
         return str(self._ask(self._server.getTaskDescription)).strip()
 
-    def send(self, command: str) -> Answer:
-        """Play a command."""
-        text = self._ask(self._server.step, command)
-        score = round(100 * self._ask(self._server.getScore))
-        return Answer(text, score, bool(self._ask(self._server.getCompleted)))
+    def send(self, command: str, *, inventory: bool) -> Answer:
+        """Play a command; with the inventory in words where it is wanted."""
+        answer: str = self._ask(self._fast.step, command, inventory)
+        score, completed, text, carried = answer.split(_BREAK)
+        return Answer(text, round(100 * float(score)), completed == "true", carried.strip())
 
     def inventory(self) -> str:
         """What the agent carries, in words; costs no time in the world."""
@@ -165,11 +175,8 @@ class Engine:
         return int(self._ask(self._server.getNumMoves))
 
     def valid_actions(self) -> tuple[str, ...]:
-        """The engine's list of valid actions, in its order, as one string over the wire."""
-        self._ask(self._list_random.setSeed, 0)
-        self._ask(self._random_field.set, self._world_random, self._list_random)
-        text = self._ask(lambda: self._join("\n", self._server.getValidActionObjectCombinations()))
-        self._ask(self._random_field.set, self._world_random, self._game_random)
+        """The engine's list of valid actions, sorted as the engine does."""
+        text = zlib.decompress(self._ask(self._fast.validActions)).decode()
         return tuple(text.split("\n")) if text else ()
 
     def tree(self) -> str:
@@ -190,6 +197,15 @@ class Engine:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def _reason(error: Exception) -> str:
+    """The error in one line; to tell a Java exception's own text, the process must still live."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # py4j asks the dead process
+        lines = []
+    return " ".join(line.strip() for line in lines[:3])[:500] or type(error).__name__
 
 
 _idle: list[Engine] = []
