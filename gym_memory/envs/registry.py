@@ -21,6 +21,7 @@ ENVIRONMENTS = Registry(
         "WebShop": "gym_memory.envs.webshop.adapter:WebShop",
         "TextWorld": "gym_memory.envs.textworld.challenges:make_textworld",
         "ScienceWorld": "gym_memory.envs.scienceworld.adapter:ScienceWorld",
+        "Jericho": "gym_memory.envs.jericho.adapter:Jericho",
         "MultiHopQA": "gym_memory.envs.qa.adapter:MultiHopQA",
         "NetHack": "gym_memory.envs.nethack.adapter:NetHack",
     },

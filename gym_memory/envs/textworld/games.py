@@ -33,6 +33,7 @@ from gym_memory.optional import require
 __all__ = [
     "GameKey",
     "cached_game",
+    "cached_story",
     "compile_game",
     "game_sha256",
     "generate",
@@ -148,6 +149,21 @@ def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
         BackendError: Inform 7 could not compile the game, or the cache cannot be written.
     """
     folder = cache_dir() / "textworld" / key.family / key.digest()
+    return _built(folder, lambda story: compile_game(make(), story))
+
+
+def cached_story(family: str, source: str) -> Path:
+    """Path of the story compiled from a source in Inform 7, built when it is not there.
+
+    Raises:
+        BackendError: Inform 7 could not compile the source, or the cache cannot be written.
+    """
+    digest = hashlib.sha256(f"{_tw_version()}\n{source}".encode()).hexdigest()[:32]
+    return _built(cache_dir() / family / digest, lambda story: _compile_source(source, story))
+
+
+def _built(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Path of the story in a folder of the cache, which is built aside where it is not there."""
     story = folder / "game.z8"
     if story.is_file():
         return story
@@ -161,7 +177,7 @@ def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
         ) from error
     try:
         _sweep(folder.parent)
-        compile_game(make(), building / "game.z8")
+        build(building / "game.z8")
         try:
             os.rename(building, folder)
         except OSError:
@@ -170,6 +186,16 @@ def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return story
+
+
+def _compile_source(source: str, story: Path) -> None:
+    inform = require("textworld.generator.inform7.world2inform7", "textworld", "compiling stories")
+    try:
+        with quiet_random_state():
+            inform.compile_inform7_game(source, str(story))
+    except inform.CouldNotCompileGameError as error:
+        told = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
 
 
 def compile_game(game: Any, story: Path) -> None:

@@ -19,6 +19,7 @@ EXTRACTORS = Registry(
         "alfworld": "gym_memory.memory.extract.alfworld:ALFWorldRules",
         "webshop": "gym_memory.memory.extract.webshop:WebShopRules",
         "nethack": "gym_memory.memory.extract.nethack:NetHackRules",
+        "fiction": "gym_memory.memory.extract.fiction:FictionRules",
         "plain": "gym_memory.memory.extract.plain:PlainRules",
     },
 )
