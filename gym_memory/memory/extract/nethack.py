@@ -149,11 +149,13 @@ class _Draft:
                 and (watched or fact.relation == "is in")
             ):
                 self.outdated[Pattern(*fact)] = None
-        for door, start, end in block.doors():
-            self._join(area, level, door, (start, end))
-            state = self._graph.value(scoped(door, level), "openness")
-            if state is not None and state not in self.mentions:
-                self.outdated[Pattern(*state)] = None
+        for door, state, start, end in block.doors():
+            if Triple(area, HAS_EXIT, door) not in self._graph:
+                self._join(area, level, door, (start, end))
+            if state == "doorway":
+                shut = self._graph.value(scoped(door, level), "openness")
+                if shut is not None:
+                    self.outdated[Pattern(*shut)] = None
 
     def _join(self, area: str, level: str, door: str, span: tuple[int, int]) -> None:
         """The way through a door to the area on its other side, where that is known."""
@@ -255,10 +257,10 @@ class _Block:
         for part in creatures:
             yield Triple(part.name, SIGHTING, self.area), part.start, part.end
 
-    def doors(self) -> Iterator[tuple[str, int, int]]:
-        """Names of the doors, with the characters that say them."""
+    def doors(self) -> Iterator[tuple[str, str, int, int]]:
+        """Names of the doors and their states, with the characters that say them."""
         for part in self._lists["- exits: "]:
-            yield part.name, part.start, part.end
+            yield part.name, part.remark.partition(",")[0], part.start, part.end
 
 
 @lru_cache(maxsize=256)
