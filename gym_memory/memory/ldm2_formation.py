@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.ldm2_index import Addition, Entry, Example, Process
 from gym_memory.memory.roles import Cluster, EvaluateSubgoals, Subgoal, Summarize
 from gym_memory.trajectory import Trajectory
@@ -54,7 +55,10 @@ def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
 
 
 def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
-    """The directions that were read, without such the clauses of the goal, each judged.
+    """The directions that were read, without such the parts of the goal, each judged.
+
+    Extraction rules may know the parts of their dialect's goals (a method ``subgoals``); else
+    they are the clauses.
 
     One is complete when a single action, with the first line of the answer to it, had more than
     three quarters of its words (``sliced`` counts for ``slice``) and was not refused.
@@ -62,7 +66,8 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     read = [
         line for step in trace for block in _directions(step.text) for line in block.splitlines()
     ]
-    parts = read or _CLAUSE.split(task.goal[:_TEXT])
+    split = getattr(get_extractor(task.dialect), "subgoals", None)
+    parts = read or (split and split(task.goal[:_TEXT])) or _CLAUSE.split(task.goal[:_TEXT])
     subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
     asked = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
     done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}

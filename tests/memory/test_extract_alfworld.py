@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.extract.alfworld import ALFWorldRules
-from gym_memory.memory.extract.alfworld_goal import Goal, goal_in, read_goal
+from gym_memory.memory.extract.alfworld_goal import Goal, goal_in, read_goal, subgoals
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.ldm2_formation import evaluate
 from gym_memory.quality.observer import IdealObserver
 from gym_memory.types import Step, Task, Triple
 
@@ -152,6 +153,25 @@ def test_hot_gives_way_to_cool_but_not_to_clean() -> None:
 def test_goals(words: str, goal: Goal | None) -> None:
     assert goal_in(words) == goal
     assert bool(list(read_goal(f"Hello. Your task is to: {words}"))) == bool(goal)
+
+
+def test_errands_are_judged_by_the_commands_that_do_them() -> None:
+    assert subgoals("look at bowl under the desklamp") == ("take bowl", "use desklamp")
+    assert subgoals("make yourself at home") == ()
+    task = Task("t", "put a clean mug in shelf", "alfworld")
+    trace = [
+        Step(0, START),
+        Step(1, "You pick up the mug 2 from the desk 1.", "take mug 2 from desk 1"),
+        Step(2, "Nothing happens.", "clean mug 2 with desk 1"),
+    ]
+    assert [(s.text, s.complete) for s in evaluate(trace, task)] == [
+        ("take mug", True), ("clean mug", False), ("move mug to shelf", False),
+    ]  # fmt: skip
+    done = Step(3, "You clean the mug 2 using the sinkbasin 1.", "clean mug 2 with sinkbasin 1")
+    moved = Step(4, "You move the mug 2 to the shelf 1.", "move mug 2 to shelf 1")
+    assert all(s.complete for s in evaluate([*trace, done, moved], task))
+    other = evaluate(trace, task._replace(dialect="textworld"))
+    assert [s.text for s in other] == ["put a clean mug in shelf"]
 
 
 def test_evidence_is_where_it_says() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gym_memory.memory.extract.alfworld_goal import read_goal
+from gym_memory.memory.extract.alfworld_goal import read_goal, subgoals
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.extract.phrases import Phrase, split_things
 from gym_memory.memory.graph import TemporalGraph
@@ -83,6 +83,10 @@ class ALFWorldRules:
         for mention in read_goal(text):
             draft.add(*mention)
         return draft.extraction()
+
+    def subgoals(self, goal: str) -> tuple[str, ...]:
+        """The errands of a task; empty where it is none of ALFWorld's."""
+        return subgoals(goal)
 
 
 class _Draft:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["Goal", "goal_in", "read_goal"]
+__all__ = ["Goal", "goal_in", "read_goal", "subgoals"]
 
 _TASK = "task"
 _SOME = r"(?:an?|some|the)"
@@ -21,6 +21,7 @@ _GOAL = re.compile(
     re.IGNORECASE,
 )
 _STATED = re.compile(r"Your task is to:\s*")
+_HOW = {"clean": "clean", "hot": "heat", "cool": "cool"}
 _DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
 
 
@@ -77,3 +78,20 @@ def read_goal(text: str) -> Iterator[Mention]:
         yield Mention(Triple(goal.thing, "belongs in", goal.place), *span)
     if goal.lamp:
         yield Mention(Triple(goal.thing, "is looked at under", goal.lamp), *span)
+
+
+def subgoals(text: str) -> tuple[str, ...]:
+    """The errands of a task, in the words of the commands that do them; empty for other tasks.
+
+    >>> subgoals("put a hot apple in fridge")
+    ('take apple', 'heat apple', 'move apple to fridge')
+    """
+    goal = goal_in(text)
+    if goal is None:
+        return ()
+    errands = [f"take {goal.thing}"]
+    if goal.state:
+        errands.append(f"{_HOW[goal.state]} {goal.thing}")
+    if goal.place:
+        errands.append(f"move {goal.thing} to {goal.place}")
+    return (*errands, f"use {goal.lamp}") if goal.lamp else tuple(errands)
