@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.baselines.language import LanguagePolicy
+from gym_memory.baselines.language import LanguagePolicy, fill
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm import ChatModel
 from gym_memory.prompts import load_prompt
@@ -76,7 +76,7 @@ class Choose(LanguagePolicy):
         if not valid:
             return self.act_on("", obs)
         slots = self.situation(obs)
-        scores = self.attempt(lambda: self._score(self._prompt.messages(**slots), valid), None)
+        scores = self.attempt(lambda: self._score(fill(self._prompt, slots), valid), None)
         if scores is None:
             return self.act_on("", obs)
         logits = np.array(scores)

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.errors import InvalidArgumentError, ModelError
-from gym_memory.llm import MODELS, ChatModel, Completion
-from gym_memory.prompts import load_prompt
+from gym_memory.llm import MODELS, ChatModel, Completion, Message
+from gym_memory.prompts import Prompt, load_prompt
 from gym_memory.specs import Spec, parse_spec
 from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Observation, Transition
 
-__all__ = ["LanguagePolicy", "match_action"]
+__all__ = ["LanguagePolicy", "fill", "match_action"]
 
 Answer = TypeVar("Answer")
 
@@ -121,12 +121,14 @@ class LanguagePolicy(Policy):
     def situation(self, obs: Observation) -> dict[str, str]:
         """The slots that every prompt has: task, history, memory, what is seen, what can be done.
 
-        ``history`` ends in the action that led to the present observation.
+        ``history`` ends in the action that led to the present observation. ``recalled_lessons``
+        are the beginning of ``memory``, for prompts that show them apart: they change less.
         """
         return {
             "task": obs["task"],
             "history": self.transcript(),
             "memory": obs["memory"],
+            "recalled_lessons": _lessons_of(obs),
             "observation": obs["text"],
             "inventory": obs["inventory"],
             "actions": "\n".join(obs["valid_actions"]),
@@ -149,7 +151,7 @@ class LanguagePolicy(Policy):
             ModelError: No usable answer.
         """
         return self.llm.complete(
-            load_prompt(prompt).messages(**slots),
+            fill(load_prompt(prompt), slots),
             role=prompt,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
@@ -177,6 +179,24 @@ class LanguagePolicy(Policy):
         if answer:  # an answer that failed is counted already
             self.invalid_actions += 1
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
+
+
+def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
+    """A prompt with its slots filled; one that shows lessons apart gets them out of the memory."""
+    if "lessons" in prompt.slots and "lessons" not in slots:
+        lessons, memory = slots["recalled_lessons"], slots["memory"]
+        slots = {**slots, "lessons": lessons, "memory": memory.removeprefix(lessons)}
+    return prompt.messages(**slots)
+
+
+def _lessons_of(obs: Observation) -> str:
+    """The beginning of what the memory recalls, as far as it is a heading and lessons."""
+    memory, end = obs["memory"], 0
+    at = memory.find("\n") + 1
+    while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):
+        end = at + len(lesson)
+        at = end + 1
+    return memory[:end]
 
 
 def _head(t: int, action: str, thought: str = "") -> str:

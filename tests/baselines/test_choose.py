@@ -11,6 +11,7 @@ import pytest
 from fake_env import FAKE_ID
 
 from gym_memory.baselines.choose import Choose
+from gym_memory.baselines.language import fill
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.client import OpenAIChat
@@ -61,7 +62,7 @@ def choose(weights: Path, **kwargs: Any) -> Choose:
 def test_the_most_likely_action_is_taken(weights: Path) -> None:
     policy = choose(weights)
     valid = OBS["valid_actions"]
-    scores = policy.llm.score(load_prompt("plain").messages(**policy.situation(OBS)), valid)
+    scores = policy.llm.score(fill(load_prompt("plain"), policy.situation(OBS)), valid)
     assert len(set(scores)) == len(valid)
     per_character = [score / len(action) for score, action in zip(scores, valid, strict=True)]
     assert policy.act(OBS, {}) == valid[int(np.argmax(per_character))]

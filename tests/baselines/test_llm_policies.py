@@ -135,6 +135,7 @@ def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> Non
 def test_the_calls_of_a_step_differ_in_their_end_alone() -> None:
     slots = {"history": "h", "memory": "m", "plan": "p", "actions": "look", "action": "look"}
     slots |= {"task": "t", "observation": "o", "inventory": "i", "subgoal": "s", "feedback": ""}
+    slots["lessons"] = "l"
     for one, other in (("ariadne_plan", "ariadne_act"), ("stma_plan", "stma_critic")):
         chats = []
         for name in (one, other):
@@ -146,6 +147,21 @@ def test_the_calls_of_a_step_differ_in_their_end_alone() -> None:
         )
         assert head == same
         assert 0 < len(end) != len(other_end) > 0
+
+
+def test_lessons_stand_before_what_changes() -> None:
+    lessons = ("2. Keys open lockers.", "1. Read notes.\nAll of them.")
+    text = "Lessons:\n1. Read notes.\nAll of them.\n2. Keys open lockers.\nkey: is in hall"
+    model = Told("Action: look", "look")
+    for policy in (React(model), Plain(model)):
+        policy.reset({}, 0)
+        policy.act(shown(memory=text, lessons=lessons), {})
+        assert model.asked[-1]["lessons"] == text.rpartition("\n")[0]
+        assert model.asked[-1]["memory"] == "key: is in hall"
+    for memory, told in (("key: is in hall", lessons), (text, ()), ("", ())):
+        model = Told("Action: look")
+        React(model).act(shown(memory=memory, lessons=told), {})
+        assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
 
 
 def test_ariadne_walks_to_far_places_with_one_decision(server: ScriptedServer) -> None:

@@ -92,8 +92,10 @@ def test_a_stream_that_is_cut(serve):
 
 
 def test_an_impossible_action_stands_in_for_every_possible_one(serve):
-    slots = {"task": "", "history": "", "memory": "", "observation": "A hall.", "inventory": ""}
-    messages = load_prompt("react").messages(**slots, actions="go east\nlook")
+    slots = dict.fromkeys(("task", "lessons", "history", "memory", "inventory"), "")
+    messages = load_prompt("react").messages(
+        **slots, observation="A hall.", actions="go east\nlook"
+    )
     right, wrong = (
         openai.OpenAI(base_url=serve(*faults).base_url, api_key="none", max_retries=0)
         .chat.completions.create(model="m", messages=messages)

@@ -1,0 +1,30 @@
+#!/bin/sh
+# The planning agents of the papers over real HTTP, against the scripted server; ten games of the
+# test split a row, the papers' step limits. Made the folders beside this file; run it in the root
+# of the repository. A run that was broken off goes on where it was.
+set -e
+export OMP_NUM_THREADS=1 GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
+gym-memory serve-scripted --port 8765 &
+trap 'kill $!' EXIT
+sleep 3
+
+play() { # folder, then the arguments of gym-memory compare
+  folder=$1
+  shift
+  gym-memory compare "$@" --seeds 0:10 --workers "${WORKERS:-2}" --concurrency 8 \
+    --out "results/agents/$folder"
+  mkdir -p "benchmarks/agents/$folder"
+  for file in report.md summary.json config.json environment.json; do
+    if [ -f "results/agents/$folder/$file" ]; then
+      cp "results/agents/$folder/$file" "benchmarks/agents/$folder/"
+    fi
+  done
+}
+
+play stma -e "Cooking?level=stma-2" -p stma -p "stma?history=1" \
+  -m none -m shuffled -m history -m arigraph -m stma
+play ariadne -e "TreasureHunt?level=easy" -e "TreasureHunt?level=hard" -e "Cooking?level=medium" \
+  -p ariadne -p "ariadne?history=0" -m none -m shuffled -m history -m arigraph
+play transcript -e "TreasureHunt?level=easy" -e "Cooking?level=medium" -e "Cooking?level=stma-2" \
+  -p react -p "react?history=0" -p plain -p "plain?history=0" -m none -m history -m arigraph
+play presets -e "Cooking?level=medium" --preset ariadne --preset stma --preset react --preset plain
