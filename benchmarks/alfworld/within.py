@@ -15,9 +15,10 @@ LIMITS = (10, 15, 20, 30, 50)
 
 def main(folder: str) -> None:
     rows: dict[tuple[str, str], list[int]] = {}
-    for row in read_episodes(Path(folder)):
-        steps = row.result.steps if row.result.success else sys.maxsize
-        rows.setdefault((row.job.policy, row.job.memory), []).append(steps)
+    for job in read_episodes(Path(folder)):
+        for row in job:
+            steps = row.result.steps if row.result.success else sys.maxsize
+            rows.setdefault((row.job.policy, row.job.memory), []).append(steps)
     print("Share of tasks done within so many steps; failed ones count as not done.\n")
     print(f"| policy | memory | n | {' | '.join(map(str, LIMITS))} |")
     print(f"|---|---|{'--:|' * (len(LIMITS) + 1)}")

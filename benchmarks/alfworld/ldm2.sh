@@ -1,0 +1,39 @@
+#!/bin/sh
+# LDM2 on ALFWorld: a memory formed from expert trajectories on train games (batches of 50, as in the
+# paper), refined by tree exploration, judged on valid_seen. The agent asks the scripted server,
+# whose answers are analogies with the examples in the prompt and nothing else: it stands in for a
+# language model and knows no game. Run in the root of the repository, official games in
+# $ALFWORLD_DATA. An interrupted run goes on where it stopped. WORK holds what it makes on the way.
+set -e
+: "${ALFWORLD_DATA:?names no folder with the official games}"
+WORK=${WORK:-results/alfworld/ldm2}
+here=benchmarks/alfworld/ldm2
+export OMP_NUM_THREADS=1 GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8077/v1
+mkdir -p "$WORK" $here
+gym-memory serve-scripted --port 8077 >"$WORK/server.log" 2>&1 &
+server=$!
+trap 'kill $server' EXIT
+sleep 8
+train="ALFWorld?split=train"
+gym-memory run -e "$train" -m none -p walkthrough --seeds 0:360 --workers 1 \
+  --out "$WORK/planner" >/dev/null
+gym-memory run -e "$train" -m arigraph -p searcher --seeds 0:360 --workers 1 \
+  --out "$WORK/searcher" >/dev/null
+for expert in planner searcher; do
+  store="$WORK/$expert.db"
+  [ -e "$store" ] || gym-memory ldm2 form "$WORK/$expert/steps" --successes \
+    -m "ldm2?path=$store&batch_size=50"
+done
+refined="$WORK/planner-refined.db"
+[ -e "$refined" ] || cp "$WORK/planner.db" "$refined"
+# every ninth of the games that the memory was formed from, 40 in all
+gym-memory ldm2 refine -e "$train" -m "ldm2?path=$refined" -p ldm2 \
+  --seeds "$(seq -s, 4 9 359)" --max-calls 200 --out "$WORK/refine"
+gym-memory compare -e ALFWorld -p ldm2 --seeds 0:140 --workers 1 \
+  -m none -m history -m "ldm2?path=$WORK/planner.db&learn=false" \
+  -m "ldm2?path=$refined&learn=false" -m "ldm2?path=$WORK/searcher.db&learn=false" \
+  --out "$WORK/valid_seen"
+for file in report.md summary.json config.json environment.json; do
+  cp "$WORK/valid_seen/$file" $here/
+done
+python benchmarks/alfworld/within.py "$WORK/valid_seen" > $here/within.md
