@@ -21,8 +21,9 @@ __all__ = ["TransformersChat"]
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 
-    The weights are loaded at the first call. Calls from several threads take turns;
-    :meth:`complete_batch` is how to keep a GPU busy.
+    The weights are loaded at the first call, once a process, whatever number of episodes uses
+    them. Calls from several threads take turns; :meth:`complete_batch`, or a server such as vLLM
+    behind ``openai``, is how to keep a GPU busy.
 
     Args:
         model: Folder or hub name of the weights; nothing is fetched unless ``download``.
@@ -62,30 +63,11 @@ class TransformersChat(BaseChatModel):
             retries=0,
         )
         self.device, self.dtype, self.batch, self.download = device, dtype, batch, download
-        self._turn = threading.RLock()
-        self._loaded: tuple[Any, Any] | None = None
 
     def _load(self) -> tuple[Any, Any]:
-        """The tokenizer and the model, loaded once."""
-        if self._loaded is None:
-            transformers = require("transformers", "semantic", "local language models")
-            local = {"local_files_only": not self.download}
-            try:
-                tokenizer = transformers.AutoTokenizer.from_pretrained(self.name, **local)
-                model = transformers.AutoModelForCausalLM.from_pretrained(
-                    self.name, dtype=self.dtype, **local
-                )
-            except (OSError, ValueError) as error:
-                first = str(error).strip().splitlines()[0]
-                raise ModelSetupError(
-                    f"expected weights and tokenizer of a language model at {self.name!r} "
-                    f"(download=true may fetch them): {first}"
-                ) from error
-            if tokenizer.pad_token_id is None:
-                tokenizer.pad_token = tokenizer.eos_token
-            tokenizer.padding_side = "left"
-            self._loaded = tokenizer, model.to(self.device).eval()
-        return self._loaded
+        """The tokenizer and the model."""
+        with _turn:
+            return _weights(self.name, self.device, self.dtype, self.download)
 
     def _call(
         self,
@@ -172,7 +154,7 @@ class TransformersChat(BaseChatModel):
     ) -> list[Completion]:
         """One batch through the model: greedy at temperature 0, else sampled with ``seed``."""
         torch = require("torch", "semantic", "local language models")
-        with self._turn, torch.inference_mode():
+        with _turn, torch.inference_mode():
             tokenizer, model = self._load()
             prompts = [self._prompt_ids(tokenizer, chat) for chat in chats]
             self._check_room(model, max(map(len, prompts)) + max_tokens)
@@ -224,7 +206,7 @@ class TransformersChat(BaseChatModel):
 
     def _score(self, messages: Sequence[Message], texts: list[str]) -> tuple[list[float], Tokens]:
         torch = require("torch", "semantic", "local language models")
-        with self._turn, torch.inference_mode():
+        with _turn, torch.inference_mode():
             tokenizer, model = self._load()
             prompt = self._prompt_ids(tokenizer, messages)
             tails = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
@@ -234,6 +216,34 @@ class TransformersChat(BaseChatModel):
             for at in range(0, len(tails), self.batch):
                 scores += _score_batch(torch, model, start, tails[at : at + self.batch])
             return scores, Tokens(prompt=len(prompt) + sum(map(len, tails)))
+
+
+_turn = threading.RLock()
+"""Weights are loaded, and text goes through them, one call at a time."""
+
+
+@functools.lru_cache(maxsize=4)
+def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, Any]:
+    """A tokenizer that pads on the left and a model on its device, ready to answer.
+
+    Raises:
+        ModelSetupError: They cannot be loaded.
+    """
+    transformers = require("transformers", "semantic", "local language models")
+    local = {"local_files_only": not download}
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **local)
+        model = transformers.AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **local)
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise ModelSetupError(
+            f"expected weights and tokenizer of a language model at {name!r} "
+            f"(download=true may fetch them): {first}"
+        ) from error
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    tokenizer.padding_side = "left"
+    return tokenizer, model.to(device).eval()
 
 
 def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: bool) -> Any:

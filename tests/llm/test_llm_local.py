@@ -167,3 +167,8 @@ def test_missing_weights_are_one_line(tmp_path):
     assert "\n" not in str(caught.value)
     with pytest.raises(InvalidArgumentError, match="batch"):
         TransformersChat("x", batch=0)
+
+
+def test_weights_are_loaded_once_a_process(weights):
+    one, two = TransformersChat(str(weights)), TransformersChat(str(weights), batch=2)
+    assert one._load()[1] is two._load()[1]
