@@ -16,10 +16,12 @@ import numpy as np
 from gym_memory.baselines.learner import Advice, Learner
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.lessons.surroundings import NEW
 from gym_memory.memory.schema import DIRECTIONS
 from gym_memory.serve.analogy import analogies, read_examples, read_present
 from gym_memory.serve.answers import Slots, answers
+from gym_memory.serve.graph_answers import facts_in, graph_of
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
 from gym_memory.types import Task
 
@@ -30,10 +32,12 @@ _GOAL = re.compile(r"^Thought: (.+)$", re.MULTILINE)
 _NEXT = re.compile(r"Next \((\d+) of (\d+)\): (.+)")
 _LESSON_FACT = re.compile(
     r'(?:"(?P<action>[^"]+)" in the (?P<here>.+?)|going to the (?P<place>.+?)|'
-    r"reading the (?P<page>.+?)|having the (?P<key>.+?)) (?:MAY|SHOULD) BE NECESSARY TO "
+    r"reading the (?P<page>.+?)|having the (?P<key>.+?)|"
+    r"making the (?P<raw>.+) (?P<how>\w+)) (?:MAY|SHOULD) BE NECESSARY TO "
     r"(?:reaching the (?P<there>.+)|finding something new|finding the (?P<thing>.+?)"
     r"(?: in the (?P<holder>.+?))?(?:, which is (?P<state>\w+))?|"
-    r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+))\."
+    r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+)|"
+    r"following the (?P<recipe>.+))\."
 )
 _UNLOCK = re.compile(r"unlock (.+) with (.+)")
 _PATIENCE = 3
@@ -58,7 +62,9 @@ def clin_goal(slots: Slots) -> str:
         return json.dumps({"learnings": list(lessons), "goal": goal})
     last = goals[-1] if goals and not _NEXT.match(goals[-1]) else ""
     told = _facts(lessons.values(), plan)
-    if not told and facts_of(slots["memory"]):  # a transcript is no news: the history is one
+    if told:
+        told = _with_history(told, slots)
+    elif facts_of(slots["memory"]):  # a transcript is no news: the history is one
         told = slots["memory"]
     _, aim = choice_of({**slots, "memory": told, "actions": ""}, last)
     return json.dumps({"learnings": list(lessons), "goal": aim})
@@ -102,6 +108,10 @@ def _facts(lessons: Iterable[str], plan: Sequence[tuple[str, str]]) -> str:
                 facts.append(f"{found['thing']}: is in {holder}{state}")
         elif found["text"]:
             facts.append(f"{found['page']}: says {found['text']}")
+        elif found["raw"]:
+            facts.append(f"{found['raw']}: needs to be {found['how']}")
+        elif found["recipe"]:
+            facts.append(f"{found['recipe']}: requires {found['key']}")
         elif found["lock"]:
             facts.append(f"{found['key']}: opens {found['lock']}")
         elif direction in DIRECTIONS and found["there"]:
@@ -113,6 +123,21 @@ def _facts(lessons: Iterable[str], plan: Sequence[tuple[str, str]]) -> str:
         if unlocked is not None:
             facts += [f"{unlocked[2]}: opens {unlocked[1]}", f"{unlocked[1]}: is open"]
     return "\n".join(facts)
+
+
+def _with_history(facts: str, slots: Slots) -> str:
+    """Facts, and what the latest steps changed of them."""
+    graph = graph_of(facts_of(facts))
+    turns = _TURN.split(slots["history"])
+    for action, text in zip(turns[1::2], turns[2::2], strict=False):
+        if text.strip():
+            for fact in facts_in(text.strip(), slots["task"], action or "", known=_lines_of(graph)):
+                graph.add(fact, 0)
+    return _lines_of(graph)
+
+
+def _lines_of(graph: TemporalGraph) -> str:
+    return "\n".join(f"{fact.subject}: {fact.relation} {fact.object}" for fact in graph.live())
 
 
 def _progress(plan: Sequence[tuple[str, str]], goals: list[str], done: str) -> int:
@@ -135,6 +160,7 @@ def clin_act(slots: Slots) -> str:
     if item is None:
         lessons = _lessons(slots["learnings"])
         told = _facts(lessons.values(), _plan(lessons))
+        told = _with_history(told, slots) if told else ""
         return choice_of({**slots, "memory": told}, slots["goal"])[0]
     observation = observation_of({**slots, "memory": ""})
     task = Task("", slots["task"])

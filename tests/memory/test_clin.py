@@ -522,6 +522,21 @@ def test_an_exit_that_nobody_took_is_told_until_somebody_does() -> None:
         assert (new in lessons(memory)) == told
 
 
+def test_what_was_read_and_what_opens_what_is_told() -> None:
+    memory = Clin()
+    memory.begin(Task("hunt/0", "Find the treasure.", "textworld"), 0)
+    memory.observe(Step(0, "-= Hall =-\nYou are in a hall. There is an exit to the east."))
+    recipe = "Recipe #1\n\nIngredients:\n  carrot\n\nDirections:\n  fry the carrot\n  prepare meal"
+    memory.observe(Step(1, recipe, "examine cookbook"))
+    memory.observe(Step(2, "You have to unlock the chest with the red key first.", "open chest"))
+    memory.end(Outcome(steps=2, max_score=1.0))
+    assert {
+        "having the carrot MAY BE NECESSARY TO following the recipe.",
+        "making the carrot fried MAY BE NECESSARY TO following the recipe.",
+        "having the red key MAY BE NECESSARY TO opening the chest.",
+    } <= set(lessons(memory))
+
+
 def test_an_archive_is_read_or_written(tmp_path: Path) -> None:
     path = str(tmp_path / "archive.db")
     trained = [Clin(lifetime="forever", path=path, use="write") for _ in range(2)]

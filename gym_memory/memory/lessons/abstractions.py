@@ -28,6 +28,7 @@ from gym_memory.memory.lessons.causes import (
 )
 from gym_memory.memory.lessons.surroundings import (
     FINDING,
+    FOLLOWING,
     NEW,
     OPENING,
     REACHING,
@@ -190,7 +191,7 @@ def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
 
 
 def _about_places(effect: str) -> bool:
-    return effect == NEW or effect.startswith((FINDING, OPENING, SAYS))
+    return effect == NEW or effect.startswith((FINDING, FOLLOWING, OPENING, SAYS))
 
 
 # --- meta-memory --------------------------------------------------------------------------------

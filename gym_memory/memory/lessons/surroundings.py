@@ -6,6 +6,7 @@ next one go straight to where nobody has been, instead of round in the same circ
     "go east" in the hall MAY BE NECESSARY TO reaching the kitchen.
     "go north" in the kitchen MAY BE NECESSARY TO finding something new.
     going to the kitchen MAY BE NECESSARY TO finding the fridge, which is closed.
+    making the apple fried MAY BE NECESSARY TO following the recipe.
     having the red key MAY BE NECESSARY TO opening the red locker.
     reading the note MAY BE NECESSARY TO knowing that it says: the key is in the attic.
 """
@@ -20,10 +21,11 @@ from gym_memory.memory.graph.rewind import rewind
 from gym_memory.memory.lessons.causes import Act
 from gym_memory.memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM
 
-__all__ = ["FINDING", "NEW", "OPENING", "REACHING", "SAYS", "surroundings"]
+__all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "surroundings"]
 
 REACHING = "reaching the "
 FINDING = "finding the "
+FOLLOWING = "following the "
 NEW = "finding something new"
 OPENING = "opening the "
 SAYS = "knowing that it says: "
@@ -58,6 +60,10 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
                 told.append((f"going to the {place}", FINDING + fact.subject + held + how))
         elif fact.relation == "opens":
             told.append((f"having the {fact.subject}", OPENING + fact.object))
+        elif fact.relation == "requires":
+            told.append((f"having the {fact.object}", FOLLOWING + fact.subject))
+        elif fact.relation == "needs to be":
+            told.append((f"making the {fact.subject} {fact.object}", FOLLOWING + "recipe"))
         elif fact.relation in VERBATIM:
             text = " ".join(fact.object.split())[:_LONGEST_TEXT].rstrip(". ")
             told.append((f"reading the {fact.subject}", SAYS + text))
