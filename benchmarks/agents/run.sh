@@ -15,16 +15,25 @@ play() { # folder, then the arguments of gym-memory compare
     --out "results/agents/$folder"
   mkdir -p "benchmarks/agents/$folder"
   for file in report.md summary.json config.json environment.json; do
-    if [ -f "results/agents/$folder/$file" ]; then
+    if [ -f "results/agents/$folder/$file" ]; then # several agents have these in folders of theirs
       cp "results/agents/$folder/$file" "benchmarks/agents/$folder/"
     fi
   done
+  cp "results/agents/$folder"/*.png "benchmarks/agents/$folder/"
 }
 
 play stma -e "Cooking?level=stma-2" -p stma -p "stma?history=1" \
   -m none -m shuffled -m history -m arigraph -m stma
 play ariadne -e "TreasureHunt?level=easy" -e "TreasureHunt?level=hard" -e "Cooking?level=medium" \
-  -p ariadne -p "ariadne?history=0" -m none -m shuffled -m history -m arigraph
-play transcript -e "TreasureHunt?level=easy" -e "Cooking?level=medium" -e "Cooking?level=stma-2" \
-  -p react -p "react?history=0" -p plain -p "plain?history=0" -m none -m history -m arigraph
+  -p ariadne -m none -m shuffled -m history -m arigraph
+play ariadne-without-history -e "TreasureHunt?level=easy" -e "TreasureHunt?level=hard" \
+  -e "Cooking?level=medium" -p "ariadne?history=0" -m none -m arigraph
+play transcript -e "Cooking?level=medium" -e "Cooking?level=stma-2" \
+  -p react -p "react?history=0" -p plain -p "plain?history=0" -m none -m arigraph
 play presets -e "Cooking?level=medium" --preset ariadne --preset stma --preset react --preset plain
+
+# The ablations: AriGraph's (its Figure 3) on the harder games, STMA's (its Table 2).
+play ablations -e "TreasureHunt?level=hard" -e "Cooking?level=hard" -p ariadne \
+  -m arigraph -m "arigraph?exploration=false" -m "arigraph?episodic=false"
+gym-memory paper stma-table2 --seeds 0:4 --workers "${WORKERS:-2}" --concurrency 8 \
+  --out results/agents/stma-table2 --json > benchmarks/agents/stma-table2.jsonl
