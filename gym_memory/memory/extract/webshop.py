@@ -52,7 +52,7 @@ _LONGEST = 100_000
 _PAGE = re.compile(r"Page (?P<number>\d+) \(Total results: \d+\)")
 _PLACE = re.compile(r"page (?P<number>\d+) of (?P<search>search \d+|some search)")
 _PRICE = re.compile(r"\$\d+(?:\.\d+)?(?: to \$\d+(?:\.\d+)?)?")
-_CODE = re.compile(r"[A-Z0-9]{6,10}")
+_CODE = re.compile(r"(?=.*\d)[A-Z0-9]{6,10}")
 _NAME_END = re.compile(r"\s*[,|(\[–—]|\s+-\s|:\s")
 _LONGEST_NAME = 60
 _OPTION_NAMES = re.compile(
@@ -273,25 +273,26 @@ class _Reader:
         self._add(PLAYER, "chose", f"{name}: {value.text}")
 
     def _product(self, title: Part, tag: str) -> str:
-        """Code of the product on an item page: clicked, or known by this name and price."""
-        if self.verb == "click" and _CODE.fullmatch(self.what.upper()) and self._is_code():
-            return self.what
+        """Code of the product on an item page: clicked, or known by this name and price.
+
+        Only from a page of results does such a click lead to another product; a transcript may
+        have left that page out.
+        """
+        clicked = self.what if self.verb == "click" and _CODE.fullmatch(self.what.upper()) else ""
+        if clicked and not self._in_product():
+            return clicked
         named = [
             fact.subject
             for fact in self.graph.incoming(short_name(title.text))
             if fact.relation == "is called"
             and Triple(fact.subject, "costs", tag.lower()) in self.graph
         ]
-        if self.place in named or (not named and self._in_product()):
+        for known in (self.place, clicked):
+            if known in named:
+                return known
+        if not named and self._in_product():
             return self.place
         return named[0] if len(named) == 1 else ""
-
-    def _is_code(self) -> bool:
-        """Whether what was clicked is no value of an option of the product that was open."""
-        return not (
-            self._in_product()
-            and any(fact.object == self.what for fact in self.graph.outgoing(self.place))
-        )
 
     def _in_product(self) -> bool:
         return bool(self.place) and self.place != SEARCH_PAGE and not _PLACE.fullmatch(self.place)

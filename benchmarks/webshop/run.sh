@@ -1,0 +1,22 @@
+#!/bin/sh
+# The shopper with several memories on all 100 test requests of the synthetic catalogue, at the
+# usual budget and with room for everything; what random play and the solution come to; speed and
+# quality. Made the numbers beside this file; run it in the root of the repository.
+set -e
+export OMP_NUM_THREADS=1
+here=benchmarks/webshop
+workers="${WORKERS:-2}"
+gym-memory compare -e WebShop -m none -m shuffled -m rag -m history -m summary -m stma -m arigraph \
+  -m oracle -p shopper --seeds 0:100 --workers "$workers" --out results/webshop
+gym-memory compare -e WebShop -m history -m arigraph -p shopper --seeds 0:100 --budget 100000 \
+  --workers "$workers" --out results/webshop-whole
+gym-memory compare -e WebShop -m none -p random -p walkthrough --seeds 0:100 \
+  --workers "$workers" --out results/webshop-bounds
+for run in webshop webshop-whole webshop-bounds; do
+  mkdir -p "$here/$run"
+  for file in report.md summary.json config.json environment.json; do
+    cp "results/$run/$file" "$here/$run/"
+  done
+done
+python "$here/speed.py" --out "$here/speed"
+python "$here/quality.py" --out "$here/quality"
