@@ -47,8 +47,8 @@ def visible_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
         told += [(level, listing(level, area)) for area in level.areas()]
     for seen_on, seen in told:
         facts.update(_listed(seen_on, seen))
-        for label, _ in seen.creatures:
-            facts.add(Triple(label, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
+        for being in seen.creatures:
+            facts.add(Triple(being.name, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
     if level.current:
         facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
     return _folded(facts)
@@ -63,15 +63,16 @@ def _carried(tracker: Tracker) -> tuple[Triple, ...]:
 
 
 def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
-    return area_facts(
+    facts = area_facts(
         scoped(area_name(seen.area), level.name),
         level.name,
         kind=seen.kind,
         explored=seen.explored,
-        features=[name for name, _ in seen.features],
-        exits=[(name, state) for name, _, state in seen.exits],
-        items=[name for name, _ in seen.items],
+        features=seen.features,
+        exits=[(door, door.state) for door in seen.exits],
+        items=seen.items,
     )
+    return (fact for fact, _ in facts)
 
 
 def level_facts(level: Level) -> Iterator[Triple]:

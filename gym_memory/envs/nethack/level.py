@@ -221,10 +221,11 @@ class Level:
         solid = (now == DOORWAY) | (now == OPEN_DOOR) | (now == CLOSED_DOOR)
         for cell in changed[solid].tolist():
             self._set_door(cell, screen.shown(cell))
-        blocked = frozenset(np.flatnonzero(tables.blocks[self._glyphs]).tolist())
-        if blocked != self._blocked:
-            self._blocked = blocked
-            self._roads += 1
+        if self._blocked or tables.blocks[glyphs].any():
+            blocked = frozenset(np.flatnonzero(tables.blocks[self._glyphs]).tolist())
+            if blocked != self._blocked:
+                self._blocked = blocked
+                self._roads += 1
         if moved.any():
             self._relabel()
 
@@ -334,10 +335,11 @@ class Level:
         rooms, self._last_room = self._number(floor, self.area, self._last_room)
         tunnels, self._last_corridor = self._number(narrow, -self.area, self._last_corridor)
         area = (rooms - tunnels).astype(np.int16)
-        gone = self._vanished(area)
-        self.area = area
         known = np.flatnonzero(np.bincount(area + _SHIFT)) - _SHIFT
+        before = self._areas
         self._areas = tuple(sorted((a for a in known.tolist() if a), key=_rooms_first))
+        gone = self._vanished(area) if not set(before) <= set(self._areas) else []
+        self.area = area
         for old, new in gone:
             self._rename(old, new)
         self._find_exits()
@@ -369,7 +371,7 @@ class Level:
         if not len(differs):
             return []
         pairs = zip(before[differs].tolist(), area[differs].tolist(), strict=True)
-        kept = set(area.tolist())
+        kept = set(self._areas)
         first = dict(reversed(list(pairs)))
         return [(old, first[old]) for old in sorted(first, key=abs) if old not in kept]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from gym_memory.envs.nethack.engine import Item, Prompt
 from gym_memory.envs.nethack.grid import COLUMNS, offset_words
 from gym_memory.envs.nethack.level import Level, area_name
-from gym_memory.envs.nethack.tracker import Listing, Status, Tracker, listing, title
+from gym_memory.envs.nethack.tracker import Entry, Listing, Status, Tracker, listing, title
 
 __all__ = ["VIEWS", "describe", "inventory_text", "prompt_text"]
 
@@ -85,21 +85,19 @@ def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> 
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
     yield ", ".join(words) + "."
 
-    def place(cell: int) -> str:
-        return f" ({where(cell)})" if where else ""
+    def told(entries: tuple[Entry, ...]) -> str:
+        return "; ".join([f"{e.name} ({where(e.cell)})" if where else e.name for e in entries])
 
     if seen.features:
-        yield "- features: " + "; ".join([n + place(c) for n, c in seen.features])
+        yield f"- features: {told(seen.features)}"
     if seen.exits:
-        parts = [
-            f"{n} ({state}, {where(c)})" if where else f"{n} ({state})"
-            for n, c, state in seen.exits
-        ]
-        yield "- exits: " + "; ".join(parts)
+        doors = [f"{e.state}, {where(e.cell)}" if where else e.state for e in seen.exits]
+        parts = [f"{e.name} ({door})" for e, door in zip(seen.exits, doors, strict=True)]
+        yield f"- exits: {'; '.join(parts)}"
     if seen.items:
-        yield "- items: " + "; ".join([n + place(c) for n, c in seen.items])
+        yield f"- items: {told(seen.items)}"
     if seen.creatures:
-        yield "- monsters: " + "; ".join([n + place(c) for n, c in seen.creatures])
+        yield f"- monsters: {told(seen.creatures)}"
 
 
 def _passed(tracker: Tracker) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gym_memory.envs.nethack.engine import Screen
 from gym_memory.envs.nethack.level import Area, Level, area_name
 
-__all__ = ["Listing", "Status", "Tracker"]
+__all__ = ["Entry", "Listing", "Status", "Tracker"]
 
 _DUNGEONS = {
     1: "gehennom level", 2: "mines level", 3: "quest level", 4: "sokoban level",
@@ -29,19 +29,30 @@ _CONDITIONS = (
 )  # fmt: skip
 
 
-class Listing(NamedTuple):
-    """What an area holds; what it does not list, it does not hold.
+class Entry(NamedTuple):
+    """Something that an area lists.
 
-    Every entry is a name and its cell; exits have their state as well.
+    Attributes:
+        name: What it is called on its level.
+        cell: Where it is.
+        state: State of a door; "" for everything else.
     """
+
+    name: str
+    cell: int
+    state: str = ""
+
+
+class Listing(NamedTuple):
+    """What an area holds; what it does not list, it does not hold."""
 
     area: Area
     kind: str
     explored: bool
-    features: tuple[tuple[str, int], ...]
-    exits: tuple[tuple[str, int, str], ...]
-    items: tuple[tuple[str, int], ...]
-    creatures: tuple[tuple[str, int], ...]
+    features: tuple[Entry, ...]
+    exits: tuple[Entry, ...]
+    items: tuple[Entry, ...]
+    creatures: tuple[Entry, ...]
 
 
 class Status(NamedTuple):
@@ -198,7 +209,7 @@ class Tracker:
         found = []
         for (name, area), seen in self.passed.items():
             level = levels[name]
-            still = [c for c in seen.creatures if level.sightings.get(c[0]) == area]
+            still = [c for c in seen.creatures if level.sightings.get(c.name) == area]
             left = seen._replace(creatures=tuple(still))
             here = level is self.level and area == level.current
             if not here and self._told.get((name, area)) != left and (level.area == area).any():
@@ -223,10 +234,10 @@ def listing(level: Level, area: Area) -> Listing:
         area,
         level.kinds.get(area, ""),
         not bool((frontier & (level.area == area)).any()),
-        tuple((name, cell) for cell, name in level.features.items() if inside(cell)),
-        tuple((f"door {level.doors[c]}", c, level.door_states[c]) for c in sorted(doors)),
-        tuple((name, cell) for cell, name in sorted(level.items.items()) if inside(cell)),
-        tuple((being.label, being.cell) for being in level.creatures if inside(being.cell)),
+        tuple(Entry(name, cell) for cell, name in level.features.items() if inside(cell)),
+        tuple(Entry(f"door {level.doors[c]}", c, level.door_states[c]) for c in sorted(doors)),
+        tuple(Entry(name, cell) for cell, name in sorted(level.items.items()) if inside(cell)),
+        tuple(Entry(being.label, being.cell) for being in level.creatures if inside(being.cell)),
     )
 
 

@@ -234,26 +234,16 @@ class _Block:
     def facts(self) -> Iterator[tuple[Triple, int, int]]:
         """All facts with the characters that say them."""
         features, exits, items, creatures = self._lists.values()
-        parts = {scoped(part.name, self.level): part for part in (*features, *exits)}
-        things = iter(items)
-        for fact in area_facts(
+        for fact, part in area_facts(
             self.area,
             self.level,
             kind=self.kind,
             explored=self.explored,
-            features=[part.name for part in features],
-            exits=[(part.name, part.remark.partition(",")[0]) for part in exits],
-            items=[part.name for part in items],
+            features=features,
+            exits=[(part, part.remark.partition(",")[0]) for part in exits],
+            items=items,
         ):
-            part = None
-            if fact.relation == HAS_ITEM:
-                part = next(things)
-            elif fact.relation == HAS_EXIT:
-                part = parts.get(scoped(fact.object, self.level))
-            elif fact.subject in parts:
-                part = parts[fact.subject]
-            span = (part.start, part.end) if part else self._span
-            yield fact, *span
+            yield (fact, *self._span) if part is None else (fact, part.start, part.end)
         for part in creatures:
             yield Triple(part.name, SIGHTING, self.area), part.start, part.end
 

@@ -29,12 +29,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Protocol, TypeVar
 
 from gym_memory.memory.schema import INVENTORY, PLAYER
 from gym_memory.types import Triple
 
-__all__ = ["HAS_EXIT", "HAS_ITEM", "SIGHTING", "area_facts", "exit_of", "item_facts", "numbered"]
-__all__ += ["scoped"]
+__all__ = ["HAS_EXIT", "HAS_ITEM", "SIGHTING", "area_facts", "exit_of", "item_facts"]
+__all__ += ["Entry", "scoped"]
 
 HAS_EXIT, HAS_ITEM, SIGHTING = "has exit", "has item", "was last seen in"
 WIELDS, WEARS = "wield", "wear"
@@ -69,16 +70,16 @@ def is_stairs(feature: str) -> bool:
     return feature.startswith(("stairs ", "ladder "))
 
 
-def numbered(names: Iterable[str]) -> Iterator[str]:
-    """Names of things, equal ones told apart.
+class Entry(Protocol):
+    """Something that an area lists, by its name."""
 
-    >>> list(numbered(["dart", "dart", "egg"]))
-    ['dart', 'dart 2', 'egg']
-    """
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = count = counts.get(name, 0) + 1
-        yield name if count == 1 else f"{name} {count}"
+    @property
+    def name(self) -> str:
+        """What it is called on its level."""
+        ...
+
+
+E = TypeVar("E", bound=Entry)
 
 
 def area_facts(
@@ -87,10 +88,10 @@ def area_facts(
     *,
     kind: str,
     explored: bool,
-    features: Iterable[str],
-    exits: Iterable[tuple[str, str]],
-    items: Iterable[str],
-) -> Iterator[Triple]:
+    features: Iterable[E],
+    exits: Iterable[tuple[E, str]],
+    items: Iterable[E],
+) -> Iterator[tuple[Triple, E | None]]:
     """All facts that the description of an area states, creatures left out.
 
     Args:
@@ -98,23 +99,30 @@ def area_facts(
         level: Name of its level.
         kind: What it is besides a room; "" for nothing.
         explored: Whether all of it was seen.
-        features: Names of features on the level.
-        exits: Names of doors on the level, with their states.
-        items: Names of things.
+        features: Features on the level.
+        exits: Doors on the level, with their states.
+        items: Things.
+
+    Yields:
+        A fact, and the entry that states it; None if the area as such does.
     """
     if kind:
-        yield Triple(area, "is", kind)
-    yield Triple(area, "is", "explored" if explored else "partly explored")
+        yield Triple(area, "is", kind), None
+    yield Triple(area, "is", "explored" if explored else "partly explored"), None
     for feature in features:
-        yield Triple(scoped(feature, level), "is in", area)
-        if is_stairs(feature):
-            yield Triple(area, HAS_EXIT, exit_of(feature))
+        name = feature.name
+        yield Triple(scoped(name, level), "is in", area), feature
+        if is_stairs(name):
+            yield Triple(area, HAS_EXIT, exit_of(name)), feature
     for door, state in exits:
-        yield Triple(area, HAS_EXIT, door)
+        yield Triple(area, HAS_EXIT, door.name), door
         if state in _TOLD_STATES:
-            yield Triple(scoped(door, level), "is", state)
-    for item in numbered(items):
-        yield Triple(area, HAS_ITEM, item)
+            yield Triple(scoped(door.name, level), "is", state), door
+    counts: dict[str, int] = {}
+    for item in items:
+        counts[item.name] = count = counts.get(item.name, 0) + 1
+        name = item.name if count == 1 else f"{item.name} {count}"
+        yield Triple(area, HAS_ITEM, name), item
 
 
 @lru_cache(maxsize=1024)
