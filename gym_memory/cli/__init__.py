@@ -32,6 +32,7 @@ COMMANDS = {
     "exam": "gym_memory.cli.exam",
     "memory": "gym_memory.cli.memory",
     "ldm2": "gym_memory.cli.ldm2",
+    "transfer": "gym_memory.cli.transfer",
     "paper": "gym_memory.cli.paper",
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",
