@@ -28,6 +28,7 @@ __all__ = ["LanguagePolicy", "fill", "match_action"]
 Answer = TypeVar("Answer")
 
 _ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
+_SEARCH = re.compile(r"search\[.+\]")
 _NOISE = " \t\n\"'`*.!>"
 
 
@@ -94,7 +95,7 @@ class LanguagePolicy(Policy):
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
-        lines = [line for line in transition.obs["text"].splitlines() if line.strip()]
+        lines = [line for line in _seen(transition.obs).splitlines() if line.strip()]
         self._keep("\n".join([self._head, *lines]))
         self._head = _head(transition.info["moves"], transition.action, self._thought)
         self._thought, self._acted = "", True
@@ -129,7 +130,7 @@ class LanguagePolicy(Policy):
             "history": self.transcript(),
             "memory": obs["memory"],
             "recalled_lessons": _lessons_of(obs),
-            "observation": obs["text"],
+            "observation": _seen(obs),
             "inventory": obs["inventory"],
             "actions": "\n".join(obs["valid_actions"]),
         }
@@ -189,6 +190,11 @@ def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
     return prompt.messages(**slots)
 
 
+def _seen(obs: Observation) -> str:
+    """The text of an observation; without the task where it begins with it, told apart anyway."""
+    return obs["text"].removeprefix(obs["task"]) if obs["task"] else obs["text"]
+
+
 def _lessons_of(obs: Observation) -> str:
     """The beginning of what the memory recalls, as far as it is a heading and lessons."""
     memory, end = obs["memory"], 0
@@ -234,13 +240,18 @@ def _plain(action: str) -> str:
 def match_action(answer: str, valid: Sequence[str]) -> str:
     """The valid action that an answer names, "" if it names none.
 
-    Case, spaces, articles and marks around the action do not count; the wording does.
+    Case, spaces, articles and marks around the action do not count; the wording does, but for
+    what is searched for: where a search is valid, any search is.
 
     >>> match_action('Take the red key.', ("look", "take red key"))
     'take red key'
+    >>> match_action("search[warm red coat]", ("search[coat]",))
+    'search[warm red coat]'
     """
     line = _one_line(answer)
     if line in valid:
+        return line
+    if _SEARCH.fullmatch(line) and any(map(_SEARCH.fullmatch, valid)):
         return line
     wanted = _plain(line)
     return next((action for action in valid if _plain(action) == wanted), "")

@@ -164,6 +164,18 @@ def test_lessons_stand_before_what_changes() -> None:
         assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
 
 
+def test_the_task_is_told_once() -> None:
+    model = Told("look", "look")
+    policy = Plain(model)
+    policy.reset({}, 0)
+    first = shown("Find the key.\n\nA hall.")
+    policy.act(first, {})
+    policy.update(moved(first, "look", 1))
+    policy.act(shown(), {})
+    assert [slots["observation"] for slots in model.asked] == ["A hall.", "A hall."]
+    assert model.asked[1]["history"] == "[step 0]\nA hall.\n[step 1] > look"
+
+
 def test_ariadne_walks_to_far_places_with_one_decision(server: ScriptedServer) -> None:
     walks = []
 
