@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,9 +19,13 @@ from gym_memory.specs import parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
+    from gym_memory.experiment.compare import OnProgress
     from gym_memory.experiment.refine import RefinedTask
+    from gym_memory.memory.ldm2 import LDM2
+    from gym_memory.papers import Part
+    from gym_memory.trajectory import Trajectory
 
-__all__ = ["app"]
+__all__ = ["app", "prepare"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,7 +49,6 @@ app = typer.Typer(
     """,
 )
 
-_FORMED = ("ldm2", "library", "formed")
 _STORE = "Memory ldm2?path=STORE, with further parameters."
 Store = Annotated[str, typer.Option("--memory", "-m", metavar="MEMORY", help=_STORE)]
 
@@ -68,42 +73,79 @@ def form(
 
     Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db&batch_size=50"`
     """
-    from gym_memory.errors import InvalidArgumentError
-    from gym_memory.memory.ldm2 import LDM2
+    played = _recorded(recordings, successes=successes)
+    with shown_progress(f"{len(played)} demonstrations") as on_progress:
+        opened = _form(memory, played, on_progress)
+    output().print(
+        f"{len(played)} demonstrations; the store has {opened.stats().lessons} tuples in "
+        f"{len(opened.batches)} batch memories.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _recorded(recordings: Sequence[Path], *, successes: bool) -> list[Trajectory]:
     from gym_memory.memory.ldm2_bank import recordings as files_of
-    from gym_memory.memory.records.store import Store as Records
-    from gym_memory.memory.registry import make_memory
     from gym_memory.trajectory import read_trajectory
 
-    opened = make_memory(memory)
-    if not isinstance(opened, LDM2) or opened.lifetime != "forever":
-        raise InvalidArgumentError(f"expected a memory ldm2?path=STORE, got {memory!r}")
-    played = [
+    return [
         trajectory
         for path in recordings
         for file in files_of(str(path))
         for trajectory in read_trajectory(file)
         if trajectory.outcome.success or not successes
     ]
-    store = Records(str(parse_spec(memory).kwargs["path"]))
-    known = {record.payload for record in store.records(*_FORMED)}
-    before = opened.stats().lessons
-    with shown_progress(f"{len(played)} demonstrations") as on_progress:
-        for start in range(0, len(played), opened.batch_size):
-            on_progress(start, len(played), ())
-            batch = played[start : start + opened.batch_size]
-            digest = hashlib.sha256(repr(batch).encode()).hexdigest()
-            if digest not in known:
-                opened.form(batch)
-                store.add(*_FORMED, digest)
-        on_progress(len(played), len(played), ())
-    held = opened.stats().lessons
-    output().print(
-        f"{len(played)} demonstrations gave {held - before} new tuples; the store has {held} in "
-        f"{len(opened.batches)} batch memories.",
-        markup=False,
-        soft_wrap=True,
-    )
+
+
+def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) -> LDM2:
+    from gym_memory.experiment import refine as stages
+
+    return stages.form(memory, played, lambda done, total: on_progress(done, total, ()))
+
+
+def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
+    """Form and refine the tuples that a part of a published experiment needs."""
+    from gym_memory.experiment import refine as stages
+    from gym_memory.experiment.jobs import parse_seeds
+
+    memory = part.config.memories[0]
+    if part.form:
+        steps = [folder / name / "steps" for name in part.form]
+        with shown_progress(f"form {part.name}") as on_progress:
+            _form(memory, _recorded(steps, successes=True), on_progress)
+    if part.refine is not None:
+        refined = Path(str(parse_spec(memory).kwargs["path"]))
+        if not refined.exists():
+            _copy(refined.with_name("store.db"), refined)
+        config = stages.RefineConfig(
+            part.refine["env"],
+            memory,
+            part.refine["policy"],
+            parse_seeds(part.refine["seeds"]),
+            budget=part.config.budget,
+        )
+        with shown_progress(f"refine {part.name}") as on_progress:
+            stages.refine(
+                config,
+                folder / f"{part.name}-refinement",
+                max_cost_usd=playing.max_cost_usd,
+                max_tokens=playing.max_tokens,
+                spending=folder / "spending.sqlite",
+                retry_failed=playing.retry_failed,
+                on_task=lambda done, total, _: on_progress(done, total, ()),
+            )
+
+
+def _copy(store: Path, target: Path) -> None:
+    """A copy of a store as it is, whoever has it open."""
+    made = target.with_suffix(".part")
+    made.unlink(missing_ok=True)
+    with (
+        contextlib.closing(sqlite3.connect(store)) as source,
+        contextlib.closing(sqlite3.connect(made)) as copy,
+    ):
+        source.backup(copy)
+    made.rename(target)
 
 
 @app.command()

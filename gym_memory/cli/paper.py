@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,7 @@ def command(
     --max-tokens 5000000`
     """
     from gym_memory.cli.compare import default_out, play_parts
+    from gym_memory.cli.ldm2 import prepare
     from gym_memory.papers import experiment_names, load_experiment
 
     if not name:
@@ -47,15 +49,13 @@ def command(
         return
     experiment = load_experiment(name)
     chat = options.given_model(model, base_url)
-    parts = experiment.plan(chat, memory_llm=memory_llm, seeds=seeds)
-    folder = playing.out or default_out(name, parts[0].config)
-    folders = {folder / part.name: part.config for part in parts}
-    played = play_parts(folders, folder, playing)
-    records = [
-        record
-        for part, rows in zip(parts, played, strict=True)
-        for record in _records(experiment, part, rows)
-    ]
+    plan = functools.partial(experiment.plan, chat, memory_llm=memory_llm, seeds=seeds)
+    folder = playing.out or default_out(name, plan()[0].config)
+    records: list[dict[str, Any]] = []
+    for part in plan(folder=folder):
+        prepare(part, folder, playing)
+        (rows,) = play_parts({folder / part.name: part.config}, folder, playing)
+        records += _records(experiment, part, rows)
     if playing.json_lines:
         print_json(records)
     else:
@@ -71,7 +71,7 @@ def _records(
     from gym_memory.papers import Cell, Expected, tokens_of
     from gym_memory.results.score import table, units
 
-    for row in table(units(rows)):
+    for row in table(units(rows)) if part.cells else ():
         played = Cell(row.env, row.memory, row.policy)
         cell = part.cells[played]
         mine = [r for r in rows if (r.job.env, r.job.memory, r.job.policy) == played]

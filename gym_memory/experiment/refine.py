@@ -9,6 +9,7 @@ again: tuples that say the same are kept once, so nothing is added twice.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +21,19 @@ from gym_memory.errors import BudgetExceededError, InvalidArgumentError, Results
 from gym_memory.experiment.explore import Exploration, explore
 from gym_memory.experiment.jobs import Job, with_parameter
 from gym_memory.llm import Budget, Meter, episode_usage
+from gym_memory.memory.base import Memory
 from gym_memory.memory.ldm2 import LDM2
 from gym_memory.memory.ldm2_formation import score_of
+from gym_memory.memory.records.store import Store
+from gym_memory.memory.registry import make_memory
 from gym_memory.results import write_atomic
+from gym_memory.specs import parse_spec
+from gym_memory.trajectory import Trajectory
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
-__all__ = ["RefineConfig", "RefinedTask", "refine"]
+__all__ = ["RefineConfig", "RefinedTask", "form", "refine"]
+
+_FORMED = ("ldm2", "library", "formed")
 
 _FILE = "explored.jsonl"
 
@@ -98,12 +106,55 @@ class RefinedTask:
     failed: str = ""
 
 
+def form(
+    memory: str,
+    trajectories: Sequence[Trajectory],
+    on_batch: Callable[[int, int], None] | None = None,
+) -> LDM2:
+    """Form batch memories in a store, each once: what is there already is left out.
+
+    Args:
+        memory: Memory ``ldm2`` with the path of its store.
+        trajectories: Demonstrations.
+        on_batch: Called before every batch with demonstrations done and in all, and at the end.
+
+    Returns:
+        The memory with all that its store has.
+
+    Raises:
+        InvalidArgumentError: The memory keeps no store of tuples.
+    """
+    opened = _with_store(make_memory(memory), memory)
+    store, total = Store(str(parse_spec(memory).kwargs["path"])), len(trajectories)
+    known = {record.payload for record in store.records(*_FORMED)}
+    for start in range(0, total, opened.batch_size):
+        if on_batch is not None:
+            on_batch(start, total)
+        batch = trajectories[start : start + opened.batch_size]
+        digest = hashlib.sha256(repr(batch).encode()).hexdigest()
+        if digest not in known:
+            opened.form(batch)
+            store.add(*_FORMED, digest)
+    if on_batch is not None:
+        on_batch(total, total)
+    return opened
+
+
+def _with_store(opened: Memory, memory: str) -> LDM2:
+    if not isinstance(opened, LDM2) or opened.lifetime != "forever":
+        raise InvalidArgumentError(
+            f"expected a memory ldm2?path=STORE, which keeps its tuples, got {memory!r}"
+        )
+    return opened
+
+
 def refine(
     config: RefineConfig,
     out: str | os.PathLike[str],
     *,
     max_cost_usd: float | None = None,
     max_tokens: int | None = None,
+    spending: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     on_task: Callable[[int, int, RefinedTask | None], None] | None = None,
 ) -> list[RefinedTask]:
@@ -115,6 +166,8 @@ def refine(
         max_cost_usd: Most US dollars that the folder's tasks may spend on language models,
             earlier calls included; the task that meets the stop is not kept.
         max_tokens: Most prompt and completion tokens, likewise.
+        spending: File that counts towards these stops, for several runs to share; one in the
+            folder when None.
         retry_failed: Explore failed tasks again.
         on_task: Called at the start and after every task, with tasks done, tasks in all and the
             last one.
@@ -131,7 +184,8 @@ def refine(
     done = {row.seed: row for row in _opened(folder, config) if not (row.failed and retry_failed)}
     limits: dict[str, Any] = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
     stopped = any(limit is not None for limit in limits.values())
-    spending = Budget(**limits, path=os.fspath(folder / "spending.sqlite")) if stopped else None
+    path = os.fspath(spending or folder / "spending.sqlite")
+    stop = Budget(**limits, path=path) if stopped else None
     if on_task is not None:
         on_task(len(done), len(config.seeds), None)
     env = Job(
@@ -142,21 +196,18 @@ def refine(
         budget=config.budget,
     ).make_env()
     try:
-        memory, policy = env.get_wrapper_attr("memory"), make_policy(config.policy)
-        if not isinstance(memory, LDM2) or memory.lifetime != "forever":
-            raise InvalidArgumentError(
-                f"expected a memory ldm2?path=STORE, which keeps its tuples, got {config.memory!r}"
-            )
+        memory = _with_store(env.get_wrapper_attr("memory"), config.memory)
+        policy = make_policy(config.policy)
         for seed in config.seeds:
             if seed not in done:
-                done[seed] = _task(config, env, memory, policy, seed, spending)
+                done[seed] = _task(config, env, memory, policy, seed, stop)
                 _write(folder, done.values())
                 if on_task is not None:
                     on_task(len(done), len(config.seeds), done[seed])
     finally:
         env.close()
-        if spending is not None:
-            spending.close()
+        if stop is not None:
+            stop.close()
     return [done[seed] for seed in config.seeds]
 
 

@@ -6,6 +6,9 @@ One YAML file an experiment, package data::
     note: what to know when comparing
     parts:                      # each a comparison of its own
       - {name: main, envs: [...], memories: [...], policies: [...], seeds: "0:5"}
+                                # train: true    is played for what it teaches, not for the table
+                                # form: [names]  first forms LDM2's tuples from those parts' steps
+                                # refine: {env: ..., policy: ..., seeds: ...}  first explores those
     expected:                   # the paper's numbers, normalized to [0, 1]
       - {env: ..., memory: ..., policy: ..., score: 1.0, success: 1.0}
     tokens:                     # where the paper tells them: prompt and completion tokens a step
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
@@ -59,12 +63,22 @@ class Tokens(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One comparison of an experiment."""
+    """One comparison of an experiment.
+
+    Attributes:
+        name: Its name, and that of its folder.
+        config: What is played.
+        cells: Cell that is played (with its model) to the cell as the experiment names it; none
+            where the part only teaches.
+        form: Parts whose steps the memory's tuples are formed from before it.
+        refine: Environment, policy and seeds by which they are refined before it; None for none.
+    """
 
     name: str
     config: RunConfig
     cells: Mapping[Cell, Cell]
-    """Cell that is played (with its model) to the cell as the experiment names it."""
+    form: tuple[str, ...] = ()
+    refine: Mapping[str, str] | None = None
 
 
 class Experiment(NamedTuple):
@@ -78,26 +92,39 @@ class Experiment(NamedTuple):
     tokens: Mapping[str, Tokens] = {}
     """What the paper reports of a memory, by its canonical name."""
 
-    def plan(self, model: Mapping[str, str], *, memory_llm: bool, seeds: str = "") -> list[Part]:
+    def plan(
+        self,
+        model: Mapping[str, str],
+        *,
+        memory_llm: bool,
+        seeds: str = "",
+        folder: Path = Path(),
+    ) -> list[Part]:
         """The comparisons to run with a model.
 
         Args:
             model: Parameters of the chat model ``openai``; empty takes all from the environment.
             memory_llm: Whether the model plays the roles of the memories too.
             seeds: Seeds instead of the experiment's own; empty for those.
+            folder: Where memories keep what they learn for later parts, ``path=STORE``.
 
         Raises:
             InvalidArgumentError: The seeds, or the experiment, are not well formed.
         """
-        return [self._part(part, model, memory_llm, seeds) for part in self.parts]
+        return [self._part(part, model, memory_llm, seeds, folder) for part in self.parts]
 
     def _part(
-        self, part: Mapping[str, Any], model: Mapping[str, str], memory_llm: bool, seeds: str
+        self,
+        part: Mapping[str, Any],
+        model: Mapping[str, str],
+        memory_llm: bool,
+        seeds: str,
+        folder: Path,
     ) -> Part:
-        memories = {
-            memory_with_model(named, model) if memory_llm else _canonical(named): named
-            for named in part["memories"]
-        }
+        memories = {}
+        for named in part["memories"]:
+            placed = _placed(named, folder)
+            memories[memory_with_model(placed, model) if memory_llm else placed] = named
         policies = {policy_with_model(named, model): named for named in part["policies"]}
         config = RunConfig(
             envs=tuple(part["envs"]),
@@ -111,12 +138,25 @@ class Experiment(NamedTuple):
             for env in config.envs
             for memory in config.memories
             for policy, named in policies.items()
+            if not part.get("train")
         }
-        return Part(part["name"], config, cells)
+        refine = part.get("refine")
+        if refine:
+            refine = {**refine, "policy": policy_with_model(refine["policy"], model)}
+        return Part(part["name"], config, cells, tuple(part.get("form", ())), refine)
 
 
 def _canonical(spec: str) -> str:
     return format_spec(*parse_spec(spec))
+
+
+def _placed(memory: str, folder: Path) -> str:
+    """A memory with the file that ``path=STORE`` or another name in capitals stands for."""
+    name, kwargs = parse_spec(memory)
+    path = kwargs.get("path", "")
+    if path.isupper():
+        kwargs = {**kwargs, "path": str(folder / f"{path.lower()}.db")}
+    return format_spec(name, kwargs)
 
 
 def tokens_of(rows: Iterable[EpisodeRow]) -> Tokens | None:

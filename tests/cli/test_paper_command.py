@@ -25,12 +25,15 @@ MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_what_is_played_is_what_the_paper_reports(name: str) -> None:
+def test_what_is_played_is_what_the_paper_reports(name: str, tmp_path: Path) -> None:
     experiment = load_experiment(name)
-    parts = experiment.plan(MODEL, memory_llm=False)
+    parts = experiment.plan(MODEL, memory_llm=False, folder=tmp_path)
     played = [cell for part in parts for cell in part.cells.values()]
     assert sorted(played) == sorted(experiment.expected)
-    assert len({part.name for part in parts}) == len(parts)
+    names = [part.name for part in parts]
+    assert len(set(names)) == len(parts)
+    for at, part in enumerate(parts):
+        assert set(part.form) <= set(names[:at])
     assert experiment.tokens.keys() <= {cell.memory for cell in played}
     for expected in experiment.expected.values():
         numbers = [number for number in expected if number is not None]
