@@ -92,7 +92,13 @@ _STATE_SLOT = {
 }
 _WAYS = {f"is {d} of": d for d in OPPOSITE}
 _THROUGH, _OF = "is through ", " of"
-_SIGHTING = "was last seen in"
+_SLOTS = {
+    "was last seen in": "sighting",
+    "was last in stage": "stage",
+    "had temperature": "temperature reading",
+    "focused on": "focus",
+}
+"""Relations with one value a subject, and the slot of each."""
 _DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
 
 
@@ -143,7 +149,7 @@ def slot_of(triple: Triple) -> Slot | None:
     direction = direction_of(relation)
     if direction is not None:
         return obj, direction
-    if relation == _SIGHTING:
-        return subject, "sighting"
+    if relation in _SLOTS:
+        return subject, _SLOTS[relation]
     door = _DOORS.get(relation)
     return (subject, door) if door is not None else None

@@ -14,7 +14,8 @@ action changes it; nothing else changes the world of these games. Besides, one k
 * that a thing is locked, and not merely shut, once the text said so.
 
 That is how TextWorld shows things. A family that shows them in another way says itself what each
-step showed, as ``visible`` among the objects of its oracle.
+step showed, as ``visible`` among the objects of its oracle; one whose world changes unseen says
+all that was shown, what the action changed included, as ``seen``.
 
 For scoring only: a memory never sees any of this.
 """
@@ -70,6 +71,7 @@ class IdealObserver:
         text: str,
         action: str = "",
         visible: frozenset[Triple] | None = None,
+        seen: frozenset[Triple] | None = None,
     ) -> None:
         """Take in one step.
 
@@ -79,6 +81,8 @@ class IdealObserver:
             action: What was done; empty for the first observation.
             visible: What the engine says was shown or told, where it says so; then nothing is
                 concluded from the text or from the place.
+            seen: All that the engine says was shown or told; then no change that it leaves out is
+                noticed but a way that was walked.
         """
         world = _World(self._completed(facts))
         shown = _Shown(text.lower(), action.strip().lower())
@@ -88,7 +92,9 @@ class IdealObserver:
             if state == "locked" and (shown.speaks_of_lock(thing) or self._was(thing, "closed"))
         }
         news = world.facts - self._facts if self._facts else frozenset()
-        if visible is None:
+        if seen is not None:
+            news, visible = frozenset(self._walked(world)), seen
+        elif visible is None:
             told = {fact for fact in world.facts - self.known if self._is_told(fact, shown, world)}
             visible = frozenset({*told, *self._walked(world), *world.visible()})
         self.true = self._in_words(world.facts)

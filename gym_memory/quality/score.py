@@ -225,8 +225,16 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
     def _see(self, obs: dict[str, Any], action: str, t: int) -> None:
         observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
         oracle = self._oracle()
-        observer.see(oracle.facts, obs["text"], action, oracle.objects.get("visible"))
-        live = {fact for fact in graph.live() if observer.is_scored(fact)}
+        told = (oracle.objects.get(key) for key in ("visible", "seen"))
+        observer.see(oracle.facts, obs["text"], action, *told)
+        undecided = oracle.objects.get(
+            "undecided", ()
+        )  # relations of which the engine knows nothing
+        live = {
+            fact
+            for fact in graph.live()
+            if fact.relation not in undecided and observer.is_scored(fact)
+        }
         known = {fact for fact in observer.known if observer.is_scored(fact)}
         right = live & observer.known
         unproven = (live & observer.true) - right

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.scienceworld import catalog
 from gym_memory.envs.scienceworld.engine import Answer, Engine, acquire, check_installed, release
-from gym_memory.envs.scienceworld.facts import read_world
+from gym_memory.envs.scienceworld.facts import UNDECIDED, read_world
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.types import Oracle
 
@@ -135,14 +135,21 @@ class ScienceWorld(TextEnv):
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Engine facts of the present state, the engine's solution, and the object tree.
+        """Engine facts of the present state, and the engine's solution.
 
-        ``objects``: see :class:`gym_memory.envs.scienceworld.facts.World`. The first call for a
-        task asks the engine for its solution, which takes a second and a replay.
+        ``objects``: ``seen``, all facts that the last answer showed or told; ``undecided``,
+        relations that the engine does not keep; ``world``, the objects themselves, a
+        :class:`gym_memory.envs.scienceworld.facts.World`. The first call for a task asks the
+        engine for its solution, which takes a second and a replay.
         """
         walkthrough = self._gold_path()
-        world = read_world(self.engine.tree())
-        return Oracle(world.facts, walkthrough, world.objects)
+        world = read_world(self.engine.objects())
+        action = self._actions[-1] if self._actions else ""
+        told = self._feedback if self._feedback.accepted else self._feedback._replace(text="")
+        seen = world.shown(told.text, action, told.inventory)
+        return Oracle(
+            world.facts, walkthrough, {"seen": seen, "undecided": UNDECIDED, "world": world}
+        )
 
     def _gold_path(self) -> tuple[str, ...]:
         key = (*self._now, self.simplification)

@@ -179,9 +179,9 @@ class Engine:
         text = zlib.decompress(self._ask(self._fast.validActions)).decode()
         return tuple(text.split("\n")) if text else ()
 
-    def tree(self) -> str:
-        """All objects of the world with their properties, nested, as JSON."""
-        return str(self._ask(lambda: self._server.agentInterface().get().universe().toJSON()))
+    def objects(self) -> str:
+        """All objects of the world, one a line; see ``FastServer.objects``."""
+        return str(self._ask(self._fast.objects))
 
     # ------------------------------------------------------------ the end
 

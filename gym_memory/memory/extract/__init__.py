@@ -20,6 +20,7 @@ EXTRACTORS = Registry(
         "webshop": "gym_memory.memory.extract.webshop:WebShopRules",
         "nethack": "gym_memory.memory.extract.nethack:NetHackRules",
         "fiction": "gym_memory.memory.extract.fiction:FictionRules",
+        "scienceworld": "gym_memory.memory.extract.scienceworld:ScienceWorldRules",
         "plain": "gym_memory.memory.extract.plain:PlainRules",
     },
 )

@@ -24,6 +24,9 @@ import scienceworld.actions.PossibleAction;
 import scienceworld.input.ActionDefinitions;
 import scienceworld.input.InputParser;
 import scienceworld.objects.agent.Agent;
+import scienceworld.objects.portal.Portal;
+import scienceworld.properties.ContainerProperties;
+import scienceworld.properties.DeviceProperties;
 import scienceworld.runtime.AgentInterface;
 import scienceworld.runtime.pythonapi.PythonInterface;
 import scienceworld.struct.EnvObject;
@@ -111,6 +114,63 @@ public final class FastServer {
         int size = deflater.deflate(packed);
         deflater.end();
         return Arrays.copyOf(packed, size);
+    }
+
+    /**
+     * All objects of the world, one a line, depth first: depth, uuid, name, class, what the engine
+     * writes of it where it is seen, flags (c container, o open, l lid, d device, a active, b
+     * broken, h hidden) and what it is connected to by wire (uuids). A door stands below each of
+     * the two rooms that it connects, with the name of the other one as its last field.
+     */
+    public String objects() {
+        StringBuilder out = new StringBuilder();
+        describe(world().universe(), 0, out);
+        return out.toString();
+    }
+
+    private static void describe(EnvObject object, int depth, StringBuilder out) {
+        line(object, depth, object.getDescription(EnvObject.MODE_CURSORY_DETAIL()), out);
+        out.append('\n');
+        for (Iterator<Portal> each = object.getPortals(true).iterator(); each.hasNext(); ) {
+            Portal door = each.next();
+            line(door, depth + 1, door.getDescription(EnvObject.MODE_DETAILED(), object), out);
+            Option<EnvObject> to = door.getConnectsTo(object);
+            out.append(BREAK).append(to.isDefined() ? to.get().name() : "").append('\n');
+        }
+        Iterator<EnvObject> each = object.getContainedObjects(true).iterator();
+        while (each.hasNext()) {
+            describe(each.next(), depth + 1, out);
+        }
+    }
+
+    private static void line(EnvObject object, int depth, String text, StringBuilder out) {
+        StringBuilder flags = new StringBuilder();
+        if (object.propContainer().isDefined()) {
+            ContainerProperties container = object.propContainer().get();
+            flags.append(container.isContainer() ? "c" : "");
+            flags.append(container.isOpen() ? "o" : "").append(container.isClosable() ? "l" : "");
+        }
+        if (object.propDevice().isDefined()) {
+            DeviceProperties device = object.propDevice().get();
+            flags.append(device.isActivable() ? "d" : "").append(device.isActivated() ? "a" : "");
+            flags.append(device.isBroken() ? "b" : "");
+        }
+        if (object instanceof Portal) {
+            flags.append(((Portal) object).isCurrentlyPassable() ? "o" : "");
+        }
+        flags.append(object.isHidden() ? "h" : "");
+        StringBuilder wires = new StringBuilder();
+        if (object.propElectricalConnection().isDefined()) {
+            Iterator<EnvObject> each =
+                    object.propElectricalConnection().get().getConnections().iterator();
+            while (each.hasNext()) {
+                wires.append(wires.length() > 0 ? "," : "").append(each.next().uuid());
+            }
+        }
+        String described = text.replaceAll("\\s+", " ").trim();
+        out.append(depth).append(BREAK).append(object.uuid()).append(BREAK).append(object.name());
+        out.append(BREAK).append(object.getClass().getSimpleName()).append(BREAK);
+        out.append(described).append(BREAK).append(flags).append(BREAK).append(wires);
     }
 
     private String[] list() throws ReflectiveOperationException {
