@@ -51,6 +51,9 @@ MEMORIES = {
     "arigraph, authors' code, MiniLM": f"{GRAPH}&encoder=onnx&episodic_score=code",
     "arigraph, relevance, hash": f"{GRAPH}&encoder=hash&episodic_score=relevance",
     "arigraph, relevance, MiniLM": f"{GRAPH}&encoder=onnx&episodic_score=relevance",
+    "arigraph, relevance, MiniLM, passages only": (
+        f"{GRAPH}&encoder=onnx&episodic_score=relevance&semantic=false&exploration=false"
+    ),
     "oracle": "oracle",
 }
 

@@ -88,8 +88,11 @@ class Jericho(TextWorldEnv):
         return self._stories[task_id] or _our_story()
 
     def refuse(self, action: str) -> str | None:
-        """As for TextWorld, but a comma may stand in an order: ``robot, take it``."""
-        return super().refuse(action.replace(",", " ")) if action.strip(", ") else "..."
+        """As for TextWorld, but one comma may stand in an order: ``robot, take it``."""
+        who, comma, order = action.partition(",")
+        if comma and order.strip() and self._parser.is_name(who.strip()):
+            return super().refuse(f"{who} {order}")
+        return super().refuse(action)
 
     def goal(self) -> str:
         """The objective that the story states, if it was made by TextWorld; else to score."""

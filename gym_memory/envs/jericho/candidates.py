@@ -118,13 +118,16 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
 def commands(
     templates: Sequence[tuple[str, ...]], things: Sequence[str], held: Sequence[str]
 ) -> Iterator[str]:
-    """Every template with every thing in its slots; of two slots one takes what is carried.
+    """Every template with every thing in its slots, those with two slots last.
+
+    Of two slots one takes what is carried.
 
     Args:
         templates: As from :func:`templates_of`.
         things: Names of things in view, the carried ones included.
         held: Names of the carried ones.
     """
+    pairs = []
     for line in templates:
         slots = [i for i, word in enumerate(line) if _is_slot(word)]
         if not slots:
@@ -133,11 +136,12 @@ def commands(
             for name in held if line[slots[0]] == HELD else things:
                 yield _filled(line, {slots[0]: name})
         else:
-            first, second = slots
-            for one in held if line[first] == HELD else things:
-                for other in held if line[second] == HELD else things:
-                    if one != other and (one in held or other in held):
-                        yield _filled(line, {first: one, second: other})
+            pairs.append((line, *slots))
+    for line, first, second in pairs:
+        for one in held if line[first] == HELD else things:
+            for other in held if line[second] == HELD else things:
+                if one != other and (one in held or other in held):
+                    yield _filled(line, {first: one, second: other})
 
 
 def _filled(line: Sequence[str], names: dict[int, str]) -> str:

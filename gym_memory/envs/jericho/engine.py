@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,11 +45,14 @@ _NOT_UNDERSTOOD = re.compile(
     r"(?:seem|appear) to have said too little|beg your pardon|not something you need to refer|"
     r"noun missing|isn't one I recogni[sz]e|isn't in the vocabulary|"
     r"can't use multiple objects|What do you want to|(?:Who|What|Which) do you (?:want|mean)|"
-    r"Sorry, you can only have one|can't (?:go|see) that way|no such thing|Nothing to do!|want to talk to someone|"
+    r"Sorry, you can only have one|can't (?:go|see) that way|no such thing|Nothing to do!|"
+    r"want to talk to someone|"
     r"You can't go|That's not something you can",
     re.IGNORECASE,
 )
-_MOST_THINGS = 14
+_MOST_THINGS = 20
+_MOST_TRIED = 1000
+"""Commands tried in one state, those with one thing before those with two."""
 _KEPT = 4096
 
 
@@ -144,6 +148,11 @@ class ParserEngine(StoryEngine):
         """What the story would answer to ``inventory``."""
         return _cleaned(super().inventory())
 
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the name of something, as far as the parser's words tell."""
+        vocabulary = self._story_facts.vocabulary
+        return bool(vocabulary.nouns) and names_in_view(text, vocabulary) == [text.lower()]
+
     def walkthrough(self) -> tuple[str, ...]:
         """Jericho's solution of a game that it knows, else empty."""
         return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
@@ -206,7 +215,7 @@ class ParserEngine(StoryEngine):
         score = self._score
         found: dict[bytes, str] = {}
         moves = tuple(move for move in MOVES if vocabulary.knows(move))
-        for command in (*moves, *commands(templates, things, held)):
+        for command in (*moves, *islice(commands(templates, things, held), _MOST_TRIED)):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]
             changed = not np.array_equal(now, still)
@@ -217,19 +226,27 @@ class ParserEngine(StoryEngine):
         return (*found.values(), "look", "inventory", "wait")
 
     def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
-        """Names in a text that can be examined; of those that look alike the longest."""
-        seen: dict[str, str] = {}
+        """Names in a text that can be examined.
+
+        Of two that share a word and look alike the longer one is kept: ``door``, ``mill door``.
+        """
+        kept: list[tuple[str, str]] = []
         for name in names_in_view(text, self._story_facts.vocabulary):
             told, memory = self._after(begun, f"examine {name}")
             if not understood(told):
                 continue
             quiet.append(memory)
-            look = _cleaned(told)
-            if len(name) > len(seen.get(look, "")):
-                seen[look] = name
-            if len(seen) == _MOST_THINGS:
+            look, words = _cleaned(told), set(name.split())
+            same = [
+                i for i, old in enumerate(kept) if old[1] == look and words & set(old[0].split())
+            ]
+            if not same:
+                kept.append((name, look))
+            elif len(name) > len(kept[same[0]][0]):
+                kept[same[0]] = name, look
+            if len(kept) == _MOST_THINGS:
                 break
-        return list(seen.values())
+        return [name for name, _ in kept]
 
     def _ends(self, text: str) -> bool:
         if self._machine.supported:
