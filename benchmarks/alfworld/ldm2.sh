@@ -26,9 +26,9 @@ for expert in planner searcher; do
 done
 refined="$WORK/planner-refined.db"
 [ -e "$refined" ] || cp "$WORK/planner.db" "$refined"
-# every ninth of the games that the memory was formed from, 40 in all
+# 36 of the games that the memory was formed from, six of each type
 gym-memory ldm2 refine -e "$train" -m "ldm2?path=$refined" -p ldm2 \
-  --seeds "$(seq -s, 4 9 359)" --max-calls 200 --out "$WORK/refine"
+  --seeds 0:36 --max-calls 100 --out "$WORK/refine"
 gym-memory compare -e ALFWorld -p ldm2 --seeds 0:140 --workers 1 \
   -m none -m history -m "ldm2?path=$WORK/planner.db&learn=false" \
   -m "ldm2?path=$refined&learn=false" -m "ldm2?path=$WORK/searcher.db&learn=false" \

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -97,14 +98,20 @@ def _household(kind: str, split: str, number: int) -> Game:
 
 
 class _Folder:
-    """Official games in a folder."""
+    """Official games in a folder; all types in turn, as long as there are any."""
 
     def __init__(self, root: Path, split: str, kinds: Sequence[str]):
         folder = _split_folder(root, split)
+        of_kind: dict[str, list[Path]] = {kind: [] for kind in kinds}
+        for file in _games(folder, folder.stat().st_mtime_ns):
+            kind = file.relative_to(folder).parts[0].partition("-")[0]
+            if kind in of_kind:
+                of_kind[kind].append(file)
         self._files = {
             f"{split}/{file.parent.relative_to(folder).as_posix()}": file
-            for file in _games(folder, folder.stat().st_mtime_ns)
-            if file.relative_to(folder).parts[0].partition("-")[0] in kinds
+            for turn in zip_longest(*of_kind.values())
+            for file in turn
+            if file is not None
         }
         self.task_ids = tuple(self._files)
         self._data = folder.parent.name
