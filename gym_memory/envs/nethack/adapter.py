@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -27,6 +28,10 @@ __all__ = ["NetHack"]
 _SPLITS = {"train": 1_000_000, "valid": 2_000_000, "test": 3_000_000}
 """Split to the seed of its first game."""
 _GAMES = 1000
+_CHARACTER = re.compile(
+    r"@|(?:arc|bar|cav|hea|kni|mon|pri|rog|ran|sam|tou|val|wiz)"
+    r"(?:-(?:hum|elf|dwa|gno|orc))?(?:-(?:law|neu|cha))?(?:-(?:mal|fem))?"
+)
 _UNKNOWN = "You know no such action."
 
 
@@ -88,6 +93,11 @@ class NetHack(TextEnv):
                 continue
             if isinstance(number, bool) or not isinstance(number, int) or number < least:
                 raise InvalidArgumentError(f"expected {name} as an int >= {least}, got {number!r}")
+        if not isinstance(character, str) or not _CHARACTER.fullmatch(character):
+            raise InvalidArgumentError(
+                f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
+                f"for any, got {character!r}"
+            )
         if not isinstance(inventory, bool):
             raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
         if not isinstance(task, str) or not (task == "NetHack" or task.startswith("MiniHack-")):

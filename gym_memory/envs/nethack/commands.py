@@ -354,7 +354,8 @@ def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
                     found += [f"throw {name} {word}" for word in lines]
                 else:
                     found.append(f"{verb} {name}")
-        found.append(f"drop {name}")
+        if "being worn" not in item.name:
+            found.append(f"drop {name}")
     return tuple(found)
 
 

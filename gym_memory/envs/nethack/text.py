@@ -43,7 +43,7 @@ def describe(tracker: Tracker, note: str, prompt: Prompt | None, *, whole_level:
         lines += _block(level, here, _from(level.here))
     else:
         lines += [f"- monsters: {b.label}" for b in level.adjacent()]
-    lines += _passed(tracker)
+    lines += _passed(tracker, level if whole_level else None)
     if here.area:
         tracker.tell(level, here)
     if whole_level:
@@ -100,9 +100,12 @@ def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> 
         yield f"- monsters: {told(seen.creatures)}"
 
 
-def _passed(tracker: Tracker) -> Iterator[str]:
-    """Areas that were left since the last report, where they are not known as they are."""
-    tracker.told_on_the_way = tracker.untold()
+def _passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
+    """Areas that were left since the last report, where they were not told as they were then.
+
+    Those of a level that is told as a whole are left out.
+    """
+    tracker.told_on_the_way = [seen for seen in tracker.untold() if seen[0] is not mapped]
     for level, seen in tracker.told_on_the_way:
         yield f"On the way, in {title(level, seen.area)}:"
         yield from _block(level, seen, None)

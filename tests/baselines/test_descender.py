@@ -1,0 +1,160 @@
+"""The scripted descender: what it reads, what it keeps, how far it gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.baselines.descender import Descender
+from gym_memory.baselines.descending.situation import Plan, Situation
+from gym_memory.baselines.registry import make_policy
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.types import Observation, Task, Triple
+
+STATUS = (
+    "Status: HP {hp} of 16, AC 6, experience level {level}, power 2 of 2, gold 0, turn {turn}"
+    "{state}."
+)
+
+
+def shown(
+    *actions: str, hp: int = 16, level: int = 1, turn: int = 400, state: str = "", **fields: Any
+) -> Observation:
+    text = fields.pop("text", "Room 2, explored.")
+    status = STATUS.format(hp=hp, level=level, turn=turn, state=f"; you are {state}" * bool(state))
+    empty: dict[str, Any] = {"task": "", "inventory": "", "memory": "", "triples": ()}
+    return Observation(
+        text=f"You are in room 2 of level 1.\n{text}\n{status}",
+        valid_actions=("explore level", "search", "pray", *actions),
+        episodes=(),
+        lessons=(),
+        **{**empty, **fields},
+    )
+
+
+def choice(obs: Observation, focus: str = "") -> str:
+    policy = make_policy("descender")
+    policy.reset({"dialect": "nethack"}, 0)
+    policy.focus = focus
+    return policy.act(obs, {})
+
+
+STAIRS = Triple("stairs down of level 1", "is in", "room 4 of level 1")
+
+
+def test_it_explores_until_it_is_fit_and_then_goes_down() -> None:
+    assert choice(shown()) == "explore level"
+    assert choice(shown("go down")) == "explore level"
+    assert choice(shown("go down", level=2)) == "go down"
+    assert choice(shown("go to stairs down", level=2)) == "explore level"  # it sees none
+    here = "Room 2, explored.\n- features: stairs down (3 east)"
+    assert choice(shown("go to stairs down", level=2, text=here)) == "go to stairs down"
+    eager = Descender(eager=1)
+    eager.reset({"dialect": "nethack"}, 0)
+    assert eager.act(shown("go down"), {}) == "go down"
+
+
+def test_the_stairs_are_found_by_what_the_memory_recalls() -> None:
+    obs = shown("go to room 4", "go to room 3", level=2)
+    assert choice(obs) == "explore level"
+    assert choice({**obs, "triples": (STAIRS,)}) == "go to room 4"
+    elsewhere = STAIRS._replace(subject="stairs down of level 3", object="room 4 of level 3")
+    assert choice({**obs, "triples": (elsewhere,)}) == "explore level"
+
+
+def test_without_a_memory_it_goes_round() -> None:
+    nothing = shown("go to room 4", text="You find nothing left to explore on this level.")
+    found = {choice(nothing), choice(nothing, "find the stairs down | last: look | turn 1")}
+    assert found <= {"go to room 4", "explore level"}
+
+
+def test_it_survives_by_rules() -> None:
+    assert choice(shown(hp=2)) == "pray"
+    assert choice(shown(hp=2, turn=20)) == "search 20"
+    assert choice(shown(hp=2), "rest | last: search | turn 390 | prayed at turn 300") != "pray"
+    assert choice(shown(state="weak from hunger")) == "pray"
+    assert choice(shown("eat food ration (d)", state="hungry")) == "eat food ration (d)"
+    assert choice(shown(hp=8)) == "search 20"
+    beside = "Room 2, explored.\n- monsters: jackal (1 east); newt (4 west)"
+    fight = shown("melee attack newt", "melee attack jackal", text=beside)
+    assert choice(fight) == "melee attack jackal"
+    assert choice(shown("melee attack floating eye")) == "explore level"
+    unpaid = shown("drop egg (k)", inventory="k - an egg (unpaid, 12 zorkmids)")
+    assert choice(unpaid) == "drop egg (k)"
+    question = {**shown(), "valid_actions": ("answer y", "answer n", "cancel")}
+    assert choice(question) == "answer n"
+
+
+def test_it_tries_something_else_when_no_time_passes() -> None:
+    stuck = "explore | last: explore level | turn 400 | idle 2"
+    assert choice(shown("go north", "go east"), stuck) in ("go north", "go east", "search")
+
+
+words = st.text("abcdefghij klm", max_size=30).map(lambda text: " ".join(text.split()))
+numbers = st.integers(0, 10**6)
+
+
+@given(words, words, numbers, numbers, numbers)
+def test_a_plan_says_all_that_is_kept(
+    aim: str, last: str, turn: int, idle: int, prayed: int
+) -> None:
+    plan = Plan(aim, last, turn, idle, prayed)
+    assert Plan.read(str(plan)) == plan
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=300), st.text(max_size=80))
+def test_odd_observations_do_no_harm(text: str, focus: str) -> None:
+    obs = {**shown(), "text": text}
+    assert choice(obs, focus) in obs["valid_actions"]
+    Situation(obs, Task("", "", "nethack"))
+
+
+def test_it_keeps_nothing_but_its_plan() -> None:
+    pytest.importorskip("nle", reason="NLE is not installed")
+    env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=60)
+    policy = Descender()
+    obs, info = env.reset(seed=6)
+    policy.reset(info, 6)
+    over, actions = False, []
+    while not over:
+        twin = Descender()  # knows the plan and the dice, nothing else
+        twin.reset({"dialect": "nethack"}, 0)
+        twin.focus = policy.focus
+        twin._rng.bit_generator.state = policy._rng.bit_generator.state
+        actions.append(policy.act(obs, info))
+        assert twin.act(obs, {}) == actions[-1]
+        assert twin.focus == policy.focus
+        obs, _, terminated, truncated, info = env.step(actions[-1])
+        over = terminated or truncated
+    assert len(set(actions)) > 4
+    env.close()
+
+
+def test_it_gets_down_and_scores() -> None:
+    pytest.importorskip("nle", reason="NLE is not installed")
+    env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=150)
+    scores, depths = [], []
+    for seed in (3, 4, 5, 6):
+        policy = make_policy("descender")
+        obs, info = env.reset(seed=seed)
+        policy.reset(info, seed)
+        over = False
+        while not over:
+            obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
+            over = terminated or truncated
+        scores.append(info["score"])
+        depths.append(info["max_depth"])
+    assert sum(scores) / 4 > 200
+    assert sum(depths) / 4 > 2
+    env.close()
+
+
+@pytest.mark.parametrize("eager", [-1, 21, True, "1"])
+def test_bad_arguments_are_named(eager: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="eager"):
+        Descender(eager=eager)
