@@ -243,7 +243,8 @@ class Shopper(Policy):
 
     def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Move:
         """Choose what the request names, one option after the other, then buy."""
-        wanted = list(product.choice.items())
+        offered = (pair for pair in product.choice.items() if f"click[{pair[1]}]" in shelf.actions)
+        wanted = list(offered)
         clicked = [i for i, (_, value) in enumerate(wanted) if last == f"click[{value}]"]
         for name, value in wanted[clicked[0] + 1 if clicked else 0 :]:
             if f"{name}: {value}" not in shelf.chosen:
@@ -306,6 +307,8 @@ class Shopper(Policy):
         turn = "back to search"
         if where is not None and here is not None and where[0] == here[0]:
             turn = "next >" if where[1] > here[1] else "< prev"
+        if f"click[{turn}]" not in shelf.actions:
+            turn = "back to search"
         return Move(f"click[{turn}]", f"{_RETURN}{product.code}")
 
     def _search(self, shelf: Shelf, task: str, aim: str) -> Move:

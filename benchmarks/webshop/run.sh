@@ -19,4 +19,5 @@ for run in webshop webshop-whole webshop-bounds; do
   done
 done
 python "$here/speed.py" --out "$here/speed"
-python "$here/quality.py" --out "$here/quality"
+gym-memory quality -e WebShop -p shopper -p random --seeds 0:100 --out "$here/quality"
+python "$here/ldm2.py"

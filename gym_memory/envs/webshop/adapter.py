@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.webshop.catalogue import SPLITS, Catalogue, Goal, Product
-from gym_memory.envs.webshop.facts import page_facts, product_facts
+from gym_memory.envs.webshop.facts import IdealShopper, page_facts, product_facts
 from gym_memory.envs.webshop.files import read_catalogue
 from gym_memory.envs.webshop.pages import View
 from gym_memory.envs.webshop.reward import rate
@@ -22,6 +22,7 @@ from gym_memory.envs.webshop.solution import find_listing, right_products, walkt
 from gym_memory.envs.webshop.synthetic import synthetic_catalogue
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.extract.webshop_request import queries
+from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Oracle, Triple
 
 __all__ = ["WebShop"]
@@ -114,7 +115,8 @@ class WebShop(TextEnv):
         self._ids = [f"webshop/{self.catalogue.name}/{split}/{i}" for i in self._positions]
         self._index = dict(zip(self._ids, self._positions, strict=True))
         self._goal: Goal = self.catalogue.goals[self._positions[0]]
-        self._view = View()
+        self._trail = [View()]
+        self._ideal: tuple[IdealShopper, int] | None = None
 
     # ------------------------------------------------------------ hooks
 
@@ -123,19 +125,20 @@ class WebShop(TextEnv):
 
     def _open(self, task_id: str) -> Feedback:
         self._goal = self.catalogue.goals[self._index[task_id]]
-        self._view = View()
+        self._trail, self._ideal = [View()], None
         return self._page()
 
     def _send(self, action: str) -> Feedback:
         """Follow an action; one that leads nowhere shows the same page again."""
-        following = self._shop.follow(self._view, action, with_attributes=self._with_attributes)
+        view = self._trail[-1]
+        following = self._shop.follow(view, action, with_attributes=self._with_attributes)
         if following is None:
             return self._page()._replace(accepted=False)
-        self._view = following
+        self._trail.append(following)
         return self._page()
 
     def _page(self) -> Feedback:
-        view, goal = self._view, self._goal
+        view, goal = self._trail[-1], self._goal
         text = self._shop.text(view, goal.instruction, with_attributes=self._with_attributes)
         if view.page != "done":
             return Feedback(text, max_score=1.0)
@@ -144,16 +147,18 @@ class WebShop(TextEnv):
         return Feedback(text, score, 1.0, won=score == 1.0, lost=score < 1.0)
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        if self._view.page == "search":
+        view = self._trail[-1]
+        if view.page == "search":
             return tuple(f"search[{query}]" for query in queries(self._goal.instruction))
-        links = self._shop.links(self._view, with_attributes=self._with_attributes)
+        links = self._shop.links(view, with_attributes=self._with_attributes)
         return tuple(f"click[{text}]" for text in links)
 
-    def _save(self) -> tuple[Goal, View]:
-        return self._goal, self._view
+    def _save(self) -> tuple[Goal, tuple[View, ...]]:
+        return self._goal, tuple(self._trail)
 
-    def _load(self, native: tuple[Goal, View]) -> None:
-        self._goal, self._view = native
+    def _load(self, native: tuple[Goal, tuple[View, ...]]) -> None:
+        self._goal, trail = native
+        self._trail, self._ideal = list(trail), None
 
     def goal(self) -> str:
         """The request."""
@@ -170,32 +175,48 @@ class WebShop(TextEnv):
         }
 
     def oracle(self) -> Oracle:
-        """What the page shows, all about the products that satisfy the request, how to buy one.
+        """All that pages have shown, all about the products that satisfy the request.
 
-        ``objects`` has the ``view``, the ``goal`` and the codes of the ``right`` products.
+        ``objects``: ``seen``, the facts of the present page and of what was done so far; ``view``,
+        which page that is; ``goal``; ``right``, codes of the products that satisfy the request.
         """
-        goal, shop, view = self._goal, self._shop, self._view
-        facts = set(page_facts(shop, view, goal.instruction))
-        right = right_products(shop, goal)
+        goal, shop, view = self._goal, self._shop, self._trail[-1]
+        known = self._known()
+        listed = {fact.subject for fact in known if fact.relation == "is on"}
+        own = {fact for fact in known if fact.subject == PLAYER}
+        facts, right = set(known), right_products(shop, goal)
         for product in right:
             facts |= product_facts(product, goal.instruction)
-            facts |= self._listing(product)
-        objects = {"view": view, "goal": goal, "right": tuple(p.asin for p in right)}
+            if product.asin.lower() not in listed:
+                facts |= self._listing(product)
+        objects = {
+            "seen": page_facts(shop, view, goal.instruction) | own,
+            "view": view,
+            "goal": goal,
+            "right": tuple(product.asin for product in right),
+        }
         return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
+
+    def _known(self) -> frozenset[Triple]:
+        """What the pages so far have shown; takes in those since it was last asked."""
+        ideal, count = self._ideal or (IdealShopper(self._shop, self._goal.instruction), 0)
+        for view in self._trail[count:]:
+            ideal.see(view)
+        self._ideal = ideal, len(self._trail)
+        return ideal.known
 
     def _listing(self, product: Product) -> frozenset[Triple]:
         """Where a product can be found: by a search made so far, or else by the next one."""
-        searches, view = queries(self._goal.instruction), self._view
-        listing = find_listing(self._shop, product, (*view.searches, *searches))
-        if listing is None or (view.page == "results" and product in self._shop.shown(view)):
+        made, searches = self._trail[-1].searches, queries(self._goal.instruction)
+        listing = find_listing(self._shop, product, (*made, *searches))
+        if listing is None:
             return frozenset()
-        known = (*view.searches, listing.query)
-        number = known.index(listing.query) + 1
-        place = f"page {listing.number} of search {number}"
+        search = f"search {(*made, listing.query).index(listing.query) + 1}"
+        place = f"page {listing.number} of {search}"
         return frozenset(
             {
                 Triple(product.asin.lower(), "is on", place),
-                Triple(place, "is in", f"search {number}"),
-                Triple(f"search {number}", "looks for", listing.query),
+                Triple(place, "is in", search),
+                Triple(search, "looks for", listing.query),
             }
         )
