@@ -110,11 +110,17 @@ class Errand:
     # ------------------------------------------------------------ with something in hand
 
     def _get_rid_of(self, thing: str) -> Move | None:
-        """Put down what is not wanted."""
+        """Put down what is not wanted, here or wherever it may lie."""
         for action in self._puts(thing):
             return Move(action, f"put down {thing}")
-        free = [place for place in self.furniture if self.beliefs.openness(place) != "closed"]
-        return self._go(free[0], f"put down {thing}") if free else None
+        free = [
+            place
+            for place in self.furniture
+            if place != self.here and self.beliefs.openness(place) != "closed"
+        ]
+        if not free:
+            return None
+        return self._go(free[int(self._rng.integers(len(free)))], f"put down {thing}")
 
     def _look_at(self, thing: str) -> Move | None:
         for action in self.beliefs.options("use"):
