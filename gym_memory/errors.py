@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+_MOST_NAMES = 60
+"""Names that a message lists, at most."""
+
+
 class GymMemoryError(Exception):
     """Root of all errors raised on purpose by gym-memory."""
 
@@ -39,7 +43,10 @@ class UnknownNameError(GymMemoryError, LookupError):
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown {kind} {name!r}: expected one of {', '.join(names)}.{hint}")
+        listed = ", ".join(names[:_MOST_NAMES])
+        if len(names) > _MOST_NAMES:
+            listed += f" and {len(names) - _MOST_NAMES} more"
+        super().__init__(f"unknown {kind} {name!r}: expected one of {listed}.{hint}")
         self.kind, self.name, self.known = kind, name, tuple(names)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -83,6 +83,8 @@ class Thing:
         holder = self.holder
         is_room = holder is not None and holder.raw_name == "universe"
         self.name = self.raw_name if is_room or self.kind == "Universe" else phrase
+        if self.kind == "Picture":
+            self.name = self.raw_name
         within = holder.called if holder is not None and not is_room else ""
         self.called = entity(self.name, within)
 
@@ -93,6 +95,8 @@ class Thing:
         power = _POWER.match(self.text)
         if power is not None:
             yield Triple(self.called, "is", "on" if power["state"] in _ON else "off")
+        elif "d" in self.flags:
+            yield Triple(self.called, "is", "on" if "a" in self.flags else "off")
         if "b" in self.flags:
             yield Triple(self.called, "is", "out of order")
         if "c" in self.flags and not self.inside:
@@ -268,7 +272,7 @@ def _described(thing: Thing) -> Iterator[Triple]:
         elif fact.object == "empty":
             if "containing nothing" in thing.text or "is: nothing" in thing.text:
                 yield fact
-        elif fact.object != "out of order":
+        elif fact.object in ("on", "off") and _POWER.match(thing.text):
             yield fact
     for inner, fact in thing.contents():
         if inner.text in thing.text.removeprefix(thing.name):
@@ -277,8 +281,7 @@ def _described(thing: Thing) -> Iterator[Triple]:
 
 
 def _terminal(part: Thing) -> str:
-    assert part.holder is not None
-    return f"{part.raw_name} on {part.holder.name}"
+    return part.name
 
 
 def _squeezed(text: str) -> str:

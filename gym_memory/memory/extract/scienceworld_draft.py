@@ -10,6 +10,7 @@ from gym_memory.memory.extract.scienceworld_items import Item
 from gym_memory.memory.extract.scienceworld_names import (
     SIGHTED,
     STAGE,
+    base_of,
     contains,
     door_state,
     entity,
@@ -43,7 +44,7 @@ class Draft:
 
     def __init__(self, graph: TemporalGraph, carried: frozenset[str] | None = None):
         self.graph = graph
-        self._carried = carried
+        self._carried = carried and frozenset(entity(name, INVENTORY) for name in carried)
         here = graph.value(PLAYER, "location")
         self.room = here.object if here else ""
         self._mentions: dict[Triple, Mention] = {}
@@ -60,7 +61,9 @@ class Draft:
         return Extraction(tuple(self._mentions.values()), tuple(self._outdated))
 
     def add(self, triple: Triple, span: Span = NOWHERE) -> None:
-        """Add a fact with its evidence."""
+        """Add a fact with its evidence; none about a thing that is not known."""
+        if not triple.subject or not triple.object:
+            return
         self._mentions.setdefault(triple, Mention(triple, *span))
         self._outdated.pop(Pattern(*triple), None)
 
@@ -159,18 +162,29 @@ class Draft:
         The answer may use another name than lists do (*common toad* of a frog egg): what the
         inventory lists anew, or no longer, is then what was moved.
         """
-        before = {fact.subject for fact in self.contents(INVENTORY)}
         thing = self.meant(name, action)
+        goal = entity(base_of(thing), holder)
+        before = {fact.subject for fact in self.contents(INVENTORY)}
         changed = before ^ self._carried if self._carried is not None else frozenset()
-        if thing not in changed and len(changed) == 1:
+        if len(changed) == 1 and not changed & {thing, goal}:
             (thing,) = changed
+            goal = entity(base_of(thing), holder)
         self.take(thing, action, span)
+        if goal != thing:
+            self._rename(thing, goal)
         if holder == INVENTORY:
-            self.add(Triple(thing, "is in", INVENTORY), span)
+            self.add(Triple(goal, "is in", INVENTORY), span)
         else:
-            self.put(thing, holder, span)
+            self.put(goal, holder, span)
             if holder.startswith("sink in ") and Triple(holder, "is", "on") in self.graph:
-                self.set_empty(thing, empty=False)
+                self.set_empty(goal, empty=False)
+
+    def _rename(self, old: str, new: str) -> None:
+        """Furniture is called by where it stands: what is known of it moves along."""
+        for fact in self.graph.outgoing(old):
+            if fact.relation == "is" or is_contents(fact.relation):
+                self.retire(fact)
+                self.add(fact._replace(subject=new))
 
     def put(self, thing: str, holder: str, span: Span, *, number: int = 1) -> None:
         """One more thing, or several, in a holder."""
@@ -238,7 +252,8 @@ class Draft:
             more = holder.split(" in ")[0] if short == name else short
             if more and more in (rest if short == name else action):
                 return thing
-        return (exact or found or [entity(name, self.room)])[0]
+        unknown = "" if name == "drawer" else entity(name, self.room)
+        return (exact or found or [unknown])[0]
 
     def _places(self) -> list[str]:
         """The room, what is in it and what is carried, as far as the graph knows."""

@@ -14,6 +14,9 @@ from typing import NamedTuple
 __all__ = ["Item", "name_of", "read_item", "read_items"]
 
 _ARTICLE = re.compile(r"^(?:an?|the|A) +(?:substance called +)?")
+_REMARK = re.compile(r" \([^)]*\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
+"""What one copy of a thing shows: the title of a book, the motif of a picture."""
+_DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
 _STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]+?) stage(?P<rest>.*)")
 _POWER = re.compile(r", which is (?:turned )?(on|off|activated|deactivated)\b")
@@ -50,10 +53,11 @@ class Item(NamedTuple):
 def name_of(phrase: str) -> str:
     """A name as facts hold it.
 
-    >>> name_of("a substance called  Sodium chloride")
-    'sodium chloride'
+    >>> name_of("a substance called  Sodium chloride"), name_of("a picture of a farm")
+    ('sodium chloride', 'picture')
     """
-    return " ".join(_ARTICLE.sub("", phrase.strip(), count=1).lower().split())
+    name = " ".join(_ARTICLE.sub("", phrase.strip(), count=1).lower().split())
+    return _REMARK.sub("", name)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -111,7 +115,7 @@ def read_item(text: str, start: int = 0) -> Item:
     ('flower pot 1', [('apple tree', 'adult'), ('soil', '')])
     """
     lead = len(text) - len(text.lstrip())
-    whole = text.strip()
+    whole = _DRAIN.sub("", text.strip())
     end = _PHRASE_END.search(whole)
     phrase = whole[: end.start()] if end else whole
     rest = whole[len(phrase) :]

@@ -28,8 +28,8 @@ holder to the thing:
 
 from __future__ import annotations
 
-__all__ = ["CONNECTED", "FOCUSED", "FURNITURE", "SIGHTED", "STAGE", "TEMPERATURE", "contains"]
-__all__ += ["door_state", "entity", "exit_to", "is_contents", "is_plant", "roams"]
+__all__ = ["CONNECTED", "FOCUSED", "FURNITURE", "SIGHTED", "STAGE", "TEMPERATURE", "base_of"]
+__all__ += ["contains", "door_state", "entity", "exit_to", "is_contents", "is_plant", "roams"]
 
 FURNITURE = frozenset({
     "bathtub", "bed", "book shelf", "bookshelf", "chair", "closet", "couch", "counter", "cupboard",
@@ -58,6 +58,16 @@ def entity(name: str, holder: str) -> str:
     ('table in kitchen', 'orange')
     """
     return f"{name} in {holder}" if name in FURNITURE and holder else name
+
+
+def base_of(called: str) -> str:
+    """The name of a thing without where it stands.
+
+    >>> base_of("drawer in desk in bedroom"), base_of("fish in a bowl")
+    ('drawer', 'fish in a bowl')
+    """
+    name = called.partition(" in ")[0]
+    return name if name in FURNITURE else called
 
 
 def contains(number: int = 1) -> str:

@@ -82,9 +82,13 @@ def _door(match: re.Match[str], action: str, draft: Draft) -> None:
 
 
 def _switched(match: re.Match[str], action: str, draft: Draft) -> None:
-    thing = draft.meant(name_of(match["thing"]), action)
-    state = match["state"]
-    draft.add(Triple(thing, "is", _POWER.get(state, state)), match.span())
+    name, state = name_of(match["thing"]), _POWER.get(match["state"], match["state"])
+    if name == "drain":
+        return
+    thing = draft.meant(name, action)
+    draft.add(Triple(thing, "is", state), match.span())
+    if state == "on" and name in ("sink", "bathtub"):  # it fills, which is not told
+        draft.set_empty(thing, empty=False)
 
 
 def _broken(match: re.Match[str], action: str, draft: Draft) -> None:
@@ -119,7 +123,15 @@ def _mixed(match: re.Match[str], action: str, draft: Draft) -> None:
 
 
 def _eaten(match: re.Match[str], action: str, draft: Draft) -> None:
-    draft.take(name_of(match["thing"]), action)
+    thing = name_of(match["thing"])
+    draft.take(thing, action)
+    _disconnect(thing, draft)
+
+
+def _flushed(match: re.Match[str], action: str, draft: Draft) -> None:
+    for fact in list(draft.contents(draft.meant(name_of(match["thing"]), action))):
+        if fact.object == "water":
+            draft.retire(fact)
 
 
 def _connected(match: re.Match[str], action: str, draft: Draft) -> None:
@@ -161,6 +173,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"The (?P<thing>.+) is (?:now|already) "
                 r"(?P<state>open|closed|activated|deactivated|on|off)\."), _switched),
     (re.compile(r"The (?P<thing>.+) appears broken"), _broken),
+    (re.compile(r"The (?P<thing>.+) is now flushing"), _flushed),
     (re.compile(r"You focus on the (?P<thing>[^.]+)\."), _focused),
     (re.compile(r"the thermometer measures a temperature of (?P<degrees>-?\d+) degrees"),
      _measured),

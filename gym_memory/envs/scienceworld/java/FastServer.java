@@ -136,6 +136,10 @@ public final class FastServer {
             line(door, depth + 1, door.getDescription(EnvObject.MODE_DETAILED(), object), out);
             Option<EnvObject> to = door.getConnectsTo(object);
             out.append(BREAK).append(to.isDefined() ? to.get().name() : "").append('\n');
+            Iterator<EnvObject> part = door.getContainedObjects(true).iterator();
+            while (part.hasNext()) {
+                describe(part.next(), depth + 2, out);
+            }
         }
         Iterator<EnvObject> each = object.getContainedObjects(true).iterator();
         while (each.hasNext()) {
