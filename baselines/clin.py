@@ -14,9 +14,9 @@ import re
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.llm import ChatModel
-from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
+from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -36,7 +36,8 @@ class Clin(LanguagePolicy):
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
         encoder: Sentence encoder of that comparison, loaded when it is needed first; empty for
-            no comparison.
+            no comparison. None: the one of sentence-transformers that the paper's kind of model
+            is, where its weights are at hand (extra ``offline``), else hashed words.
         history: Past observations to show.
         history_tokens: Tokens that they may take.
         temperature: Sampling temperature.
@@ -55,7 +56,7 @@ class Clin(LanguagePolicy):
         *,
         tries: int = 5,
         threshold: float = 0.9,
-        encoder: str = DEFAULT_MODEL,
+        encoder: str | None = None,
         history: int | None = 5,
         history_tokens: int = 1000,
         temperature: float = 0.0,
@@ -116,15 +117,24 @@ class Clin(LanguagePolicy):
 
     def _similar(self, told: str, valid: tuple[str, ...]) -> str:
         """The valid action most similar to what was told, "" below the threshold."""
-        if not self.encoder or not valid:
+        if self.encoder == "" or not valid:
             return ""
-        vectors = make_encoder(self.encoder).encode([told[:200], *valid])
+        encoder = make_encoder(self.encoder) if self.encoder else _usual_encoder()
+        vectors = encoder.encode([told[:200], *valid])
         likeness = vectors[1:] @ vectors[0]
         best = int(likeness.argmax())
         if likeness[best] <= self.threshold:
             return ""
         self.similar_actions += 1
         return valid[best]
+
+
+@functools.cache
+def _usual_encoder() -> Encoder:
+    try:
+        return make_encoder(DEFAULT_MODEL)
+    except MissingDependencyError:
+        return make_encoder("hash")
 
 
 def _id(lesson: str) -> int:

@@ -279,9 +279,14 @@ def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
                 f"{str(folder)!r} holds another exploration, with other {', '.join(changed)}: "
                 "use another --out"
             )
-        return [RefinedTask(**json.loads(line)) for line in _lines(folder / _FILE)]
+        return [_read(json.loads(line)) for line in _lines(folder / _FILE)]
     except (OSError, TypeError, ValueError, AttributeError) as error:
         raise ResultsError(f"cannot use {str(folder)!r} for an exploration: {error}") from error
+
+
+def _read(record: dict[str, Any]) -> RefinedTask:
+    leaves = tuple(map(tuple, record.pop("leaves")))
+    return RefinedTask(**record, leaves=leaves)
 
 
 def _lines(path: Path) -> list[str]:
