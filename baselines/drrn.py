@@ -60,6 +60,8 @@ class DrrnSettings:
         epsilon_end: Share after ``epsilon_steps``.
         epsilon_steps: Steps over which the share falls.
         temperature: Of ``softmax``, in units of reward.
+        repeat_penalty: What an action loses in value, while acting, for each time it was taken in
+            this memory state of this episode: it did not help then. It breaks circles.
         count_bonus: Added reward ``count_bonus / sqrt(n)`` for the n-th visit of a memory state
             (the recalled facts, or the text where there are none) in a task.
     """
@@ -87,6 +89,7 @@ class DrrnSettings:
     epsilon_end: float = 0.05
     epsilon_steps: int = 8000
     temperature: float = 0.1
+    repeat_penalty: float = 0.1
     count_bonus: float = 0.0
 
 
@@ -97,10 +100,13 @@ class Seen(NamedTuple):
         bags: The situation's bag, then each action's; a bag is the number of its text (0 where
             the encoder reads none) and the rows of its features.
         key: Stable hash of the memory state.
+        tried: How often each action was taken in each memory state of the episode so far:
+            (memory state, action) to count.
     """
 
     bags: tuple[tuple[int, ...], ...]
     key: int
+    tried: dict[tuple[int, int], int]
 
 
 class QNetwork(torch.nn.Module):
@@ -148,6 +154,8 @@ class DrrnLearner(Learner):
 
     def __init__(self, settings: DrrnSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
+        # The batches are small: a second thread costs more than it brings.
+        torch.set_num_threads(1)
         self._rng = np.random.default_rng([seed, 0])
         self._vocabulary = Vocabulary(settings.vocabulary)
         self._lexicon = Lexicon(settings.common)
@@ -160,7 +168,7 @@ class DrrnLearner(Learner):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self._online = QNetwork(settings, encoder()).to(device)
-        self._target = QNetwork(settings, encoder()).to(device)
+            self._target = QNetwork(settings, encoder()).to(device)
         self._target.load_state_dict(self._online.state_dict())
         self._optimizer = torch.optim.Adam(self._online.parameters(), lr=settings.lr, fused=True)
         self._bags, self._observations = Ragged(), Ragged()
@@ -171,7 +179,9 @@ class DrrnLearner(Learner):
 
     # ------------------------------------------------------------ acting
 
-    def see(self, obs: Observation, task_id: str = "") -> Seen:
+    def see(
+        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
+    ) -> Seen:
         """Encode an observation."""
         self._vocabulary.frozen = not task_id
         state, actions = describe(obs, self._lexicon, task_id, words=self.settings.words)
@@ -183,7 +193,20 @@ class DrrnLearner(Learner):
             (self._texts.number(text), *rows(features))
             for text, features in zip(told, (state, *actions), strict=True)
         ]
-        return Seen(tuple(bags), memory_key(obs))
+        tried: dict[tuple[int, int], int] = {}
+        if before is not None:
+            tried = dict(before.tried)
+            tried[before.key, action] = tried.get((before.key, action), 0) + 1
+        return Seen(tuple(bags), memory_key(obs), tried)
+
+    def pack(self, seen: Seen) -> list[Any]:
+        """As JSON-able values."""
+        return [seen.bags, seen.key, [[*pair, n] for pair, n in seen.tried.items()]]
+
+    def unpack(self, packed: list[Any]) -> Seen:
+        """The inverse of :meth:`pack`."""
+        bags, key, tried = packed
+        return Seen(tuple(map(tuple, bags)), key, {(k, a): n for k, a, n in tried})
 
     @property
     def epsilon(self) -> float:
@@ -213,6 +236,9 @@ class DrrnLearner(Learner):
             for i in asked:
                 mine = values[begin : begin + counts[i]]
                 begin += counts[i]
+                for (key, action), times in seen[i].tried.items():
+                    if key == seen[i].key and action < len(mine):
+                        mine[action] -= s.repeat_penalty * times
                 if explore and s.explore == "softmax":
                     noise = rng.gumbel(size=len(mine))
                     mine = mine / s.temperature + noise

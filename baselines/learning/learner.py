@@ -55,14 +55,24 @@ class Learner(ABC):
         self.settings, self.seed, self.device = settings, seed, device
 
     @abstractmethod
-    def see(self, obs: Observation, task_id: str = "") -> Any:
+    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
         """Encode an observation once, for :meth:`act` and :meth:`observe`.
 
         Args:
             obs: The observation.
             task_id: The training game, which the vocabulary learns from; empty while evaluating,
                 where nothing may be learnt.
+            before: What was seen a step before in this episode; None at its start.
+            action: Index of the valid action taken there.
         """
+
+    @abstractmethod
+    def pack(self, seen: Any) -> Any:
+        """What was seen as JSON-able values, for a checkpoint amid an episode."""
+
+    @abstractmethod
+    def unpack(self, packed: Any) -> Any:
+        """The inverse of :meth:`pack`."""
 
     @abstractmethod
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
@@ -118,6 +128,8 @@ class LearnedPolicy(Policy):
             )
         self.device = device
         self.load(checkpoint)
+        self._seen: Any = None
+        self._action = -1
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Read a checkpoint."""
@@ -125,9 +137,14 @@ class LearnedPolicy(Policy):
 
         self.learner = load_player(path, self.learner_class, self.device)
 
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode."""
+        self._seen, self._action = None, -1
+
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The valid action of the highest value; ``look`` where none is listed."""
         if not obs["valid_actions"]:
             return "look"
-        chosen = self.learner.act([self.learner.see(obs)], explore=False)
-        return obs["valid_actions"][chosen[0]]
+        self._seen = self.learner.see(obs, "", self._seen, self._action)
+        self._action = self.learner.act([self._seen], explore=False)[0]
+        return obs["valid_actions"][self._action]

@@ -104,10 +104,10 @@ def evaluate(learner: Learner, envs: Sequence[Any], seeds: Sequence[int]) -> Sco
     """
     shown = [env.reset(seed=seed) for env, seed in zip(envs, seeds, strict=True)]
     playing = list(range(len(envs)))
+    seen = [learner.see(obs) for obs, _ in shown]
     steps = 0
     while playing:
-        seen = [learner.see(shown[i][0]) for i in playing]
-        chosen = learner.act(seen, explore=False)
+        chosen = learner.act([seen[i] for i in playing], explore=False)
         still = []
         for i, choice in zip(playing, chosen, strict=True):
             action = shown[i][0]["valid_actions"][choice]
@@ -115,6 +115,7 @@ def evaluate(learner: Learner, envs: Sequence[Any], seeds: Sequence[int]) -> Sco
             shown[i] = obs, info
             steps += 1
             if not (terminated or truncated):
+                seen[i] = learner.see(obs, "", seen[i], choice)
                 still.append(i)
         playing = still
     infos = [info for _, info in shown]
@@ -243,7 +244,7 @@ class Trainer:
             action = slot.obs["valid_actions"][choice]
             obs, reward, terminated, truncated, info = slot.env.step(action)
             task_id = info["task_id"]
-            seen = self.learner.see(obs, task_id)
+            seen = self.learner.see(obs, task_id, slot.seen, choice)
             self.learner.observe(
                 number,
                 Experience(task_id, slot.seen, choice, float(reward), seen, terminated, truncated),
@@ -312,6 +313,7 @@ class Trainer:
                 {
                     "game": slot.game,
                     "actions": slot.actions,
+                    "seen": self.learner.pack(slot.seen),
                     "memory": slot.env.get_wrapper_attr("memory").state(),
                 }
                 for slot in self._slots
@@ -351,7 +353,7 @@ class Trainer:
         slot.env.get_wrapper_attr("memory").load_state(kept["memory"])
         snapshot = slot.env.get_wrapper_attr("snapshot")()
         slot.obs, slot.info = slot.env.get_wrapper_attr("restore")(snapshot)
-        slot.seen = self.learner.see(slot.obs, slot.info["task_id"])
+        slot.seen = self.learner.unpack(kept["seen"])
 
 
 def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:

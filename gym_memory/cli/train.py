@@ -65,13 +65,11 @@ def command(
     """
     options.load_plugins(plugins)
     from gym_memory.baselines.registry import POLICIES
-    from gym_memory.optional import require
 
     policy = POLICIES.get(baseline)
     learner_class = getattr(policy, "learner_class", None)
     if learner_class is None:
         raise InvalidArgumentError(f"policy {baseline!r} learns nothing: train one like 'drrn'")
-    require("torch", "rl", "the RL baselines").set_num_threads(1)
     from gym_memory.baselines.learning.checkpoints import make_settings
     from gym_memory.baselines.learning.training import Trainer, TrainSettings
     from gym_memory.wrappers.make import make_env

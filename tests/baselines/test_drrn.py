@@ -1,0 +1,180 @@
+"""DRRN: targets against their definition, chance only where it is asked for, a game learnt."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings, Seen, memory_key
+from gym_memory.baselines.learning.interning import Batch
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.types import Triple
+
+SMALL = DrrnSettings(
+    dim=8, hidden=8, vocabulary=64, batch=16, capacity=256, learn_start=16, n_steps=1
+)
+
+
+def obs(place: str, *actions: str) -> Any:
+    empty = {"text": "", "task": "", "inventory": "", "memory": "", "episodes": (), "lessons": ()}
+    facts = (Triple("you", "is in", place), Triple(place, "is", place))
+    return {**empty, "triples": facts, "valid_actions": actions}
+
+
+def values(learner: DrrnLearner, seen: Seen) -> Any:
+    """Q of every action, by one plain batch without anything shared."""
+    found = []
+    for bag in seen.bags[1:]:
+        lengths = np.array([len(seen.bags[0]), len(bag)])
+        flat = np.array([*seen.bags[0], *bag], np.int64)
+        batch = Batch(flat, np.array([0, lengths[0]]), lengths)
+        with torch.no_grad():
+            found.append(float(learner._online(batch, np.array([0]), np.array([1]))))
+    return np.array(found)
+
+
+def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> None:
+    """Rooms a, b, c; going on from c wins a point, going back leads to a."""
+    rooms = {"a": ("b", "a"), "b": ("c", "a"), "c": ("", "a")}
+    for _ in range(episodes):
+        here, before, choice = "a", None, -1
+        for step in range(8):
+            seen = learner.see(obs(here, "advance", "return"), "corridor", before, choice)
+            choice = int(rng.integers(2))
+            there = rooms[here][choice]
+            won = there == ""
+            after = obs("end") if won else obs(there, "advance", "return")
+            later = learner.see(after, "corridor", seen, choice)
+            learner.observe(
+                0, Experience("corridor", seen, choice, float(won), later, won, step == 7)
+            )
+            learner.learn()
+            if won:
+                break
+            here, before = there, seen
+
+
+def test_it_learns_the_values_of_a_corridor() -> None:
+    learner = DrrnLearner(
+        dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20), seed=0
+    )
+    corridor(learner, 100, np.random.default_rng(0))
+    for steps_left, room in enumerate("cba"):
+        found = values(learner, learner.see(obs(room, "advance", "return")))
+        assert found[0] == pytest.approx(0.9**steps_left, abs=0.1)
+        assert found[1] == pytest.approx(0.9**3, abs=0.12)
+
+
+def test_acting_in_a_batch_is_acting_alone() -> None:
+    learner = DrrnLearner(SMALL, seed=0)
+    corridor(learner, 20, np.random.default_rng(1))
+    seen = [learner.see(obs(room, "advance", "return", "wait")) for room in "abc"]
+    together = learner.act(seen, explore=False)
+    assert together == [learner.act([one], explore=False)[0] for one in seen]
+    assert together == [int(np.argmax(values(learner, one))) for one in seen]
+
+
+def test_double_dqn_targets() -> None:
+    """The online network chooses the next action, the target network values it."""
+    learner = DrrnLearner(SMALL, seed=3)
+    corridor(learner, 3, np.random.default_rng(2))
+    with torch.no_grad():
+        for parameter in learner._target.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(1)) * 0.3)
+        for parameter in learner._online.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(2)) * 0.3)
+    drawn = learner._replay.draw(12, 0.4, np.random.default_rng(0))
+    found = learner._next_values(drawn)
+    for number, next_obs in enumerate(drawn.next_obs):
+        if next_obs < 0:
+            assert found[number] == 0
+            continue
+        bags = learner._observations.gather(np.array([next_obs])).values
+        pairs = learner._bags.gather(bags)
+        index = np.arange(1, len(bags))
+        with torch.no_grad():
+            online = learner._online(pairs, np.zeros(len(index), np.int64), index)
+            target = learner._target(pairs, np.zeros(len(index), np.int64), index)
+        assert found[number] == pytest.approx(float(target[int(online.argmax())]), abs=1e-5)
+
+
+def test_exploration_is_seeded_and_falls_off() -> None:
+    def play(seed: int) -> list[list[int]]:
+        learner = DrrnLearner(SMALL, seed=seed)
+        seen = [learner.see(obs("a", "x", "y", "z"))]
+        return [learner.act(seen, explore=True) for _ in range(40)]
+
+    assert play(0) == play(0) != play(1)
+    learner = DrrnLearner(dataclasses.replace(SMALL, epsilon_steps=10, epsilon_end=0.0))
+    assert learner.epsilon == 1.0
+    corridor(learner, 3, np.random.default_rng(0))
+    assert learner.epsilon == 0.0
+    soft = DrrnLearner(dataclasses.replace(SMALL, explore="softmax", temperature=100.0))
+    seen = [soft.see(obs("a", "x", "y", "z"))] * 300
+    share = np.bincount(soft.act(seen, explore=True)) / 300
+    assert share.min() > 0.25
+
+
+def test_what_was_tried_here_is_tried_less() -> None:
+    learner = DrrnLearner(dataclasses.replace(SMALL, repeat_penalty=1.0), seed=0)
+    seen, taken = None, []
+    for _ in range(6):
+        seen = learner.see(obs("a", "x", "y", "z"), "", seen, taken[-1] if taken else -1)
+        taken += learner.act([seen], explore=False)
+    assert sorted(taken[:3]) == sorted(taken[3:]) == [0, 1, 2]
+    elsewhere = learner.see(obs("b", "x", "y", "z"), "", seen, taken[-1])
+    fresh = learner.see(obs("b", "x", "y", "z"))
+    assert learner.act([elsewhere], explore=False) == learner.act([fresh], explore=False)
+
+
+def test_a_new_memory_state_is_worth_something() -> None:
+    learner = DrrnLearner(dataclasses.replace(SMALL, count_bonus=0.5), seed=0)
+    one, two = (learner.see(obs(room, "x"), "game") for room in "ab")
+    for _ in range(4):
+        learner.observe(0, Experience("game", one, 0, 0.0, two, False, False))
+    arrays, _ = learner._replay.state()
+    np.testing.assert_allclose(arrays["floats"][:, 0], 0.5 / np.sqrt([1, 2, 3, 4]))
+
+
+def test_the_key_of_a_memory_state() -> None:
+    one = obs("a")
+    other = {**one, "triples": one["triples"][::-1], "text": "another text"}
+    assert memory_key(one) == memory_key(other)
+    assert memory_key(one) != memory_key(obs("b"))
+    blind = {**one, "triples": ()}
+    assert memory_key(blind) != memory_key({**blind, "text": "another text"})
+
+
+def test_what_is_overwritten_is_forgotten() -> None:
+    learner = DrrnLearner(dataclasses.replace(SMALL, capacity=32, n_steps=3), seed=0)
+    for number in range(320):
+        seen = learner.see(obs(f"room {number}", "x", f"y{number}"), "game")
+        later = learner.see(obs(f"room {number + 1}", "x", f"y{number + 1}"), "game")
+        learner.observe(0, Experience("game", seen, 1, 1.0, later, False, False))
+    assert len(learner._observations) <= 2 * 32 + 4
+    drawn = learner._replay.draw(16, 0.4, np.random.default_rng(0))
+    assert learner._next_values(drawn).shape == (16,)
+    records = learner._observations.gather(drawn.obs)
+    assert (records.lengths == 3).all()
+
+
+def test_the_global_random_state_is_left_alone() -> None:
+    before = torch.random.get_rng_state().clone(), np.random.get_state()[1].tolist()
+    corridor(DrrnLearner(SMALL, seed=5), 5, np.random.default_rng(0))
+    assert torch.equal(before[0], torch.random.get_rng_state())
+    assert before[1] == np.random.get_state()[1].tolist()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda_learns_what_the_cpu_learns() -> None:
+    found = []
+    for device in ("cpu", "cuda"):
+        learner = DrrnLearner(SMALL, seed=0, device=device)
+        corridor(learner, 20, np.random.default_rng(1))
+        found.append({k: v.cpu().numpy() for k, v in learner.weights()[0].items()})
+    for name, tensor in found[0].items():
+        np.testing.assert_allclose(tensor, found[1][name], atol=1e-3)
