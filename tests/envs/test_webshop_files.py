@@ -100,6 +100,21 @@ def test_products_are_read_as_officially(folder):
     assert teapot.options == ()
 
 
+@pytest.mark.parametrize(
+    ("pricing", "tag"),
+    [
+        (None, "$100.0"),
+        ("", "$100.0"),
+        ("$", "$100.0"),
+        ("$7.99", "$7.99"),
+        ("$1,299.00$2,000.00$3.00", "$1299.0 to $2000.0"),
+    ],
+)
+def test_prices_are_read_as_officially(tmp_path, pricing, tag):
+    write(tmp_path, [{**TEAPOT, "pricing": pricing}], ATTRIBUTES, HUMAN)
+    assert read_catalogue(str(tmp_path)).products[0].price_tag == tag
+
+
 def test_requests_are_read_as_officially(folder):
     goals = {goal.instruction.split(",")[0]: goal for goal in read_catalogue(str(folder)).goals}
     assert set(goals) == {"get me a kettle", "a teapot", "a glass teapot"}

@@ -195,8 +195,8 @@ def _text(value: Any) -> str:
 
 def _prices(pricing: str | None) -> tuple[float, ...]:
     """One price, or the two ends of a range."""
-    found = [float(re.sub(r"[^\d.]", "", part)) for part in (pricing or "").split("$")[1:]]
-    return tuple(found[:2]) or (_DEFAULT_PRICE,)
+    parts = [re.sub(r"[^\d.]", "", part) for part in (pricing or "").split("$")[1:]]
+    return tuple(float(part) for part in parts if part)[:2] or (_DEFAULT_PRICE,)
 
 
 def _human_goals(product: Product, records: Records) -> Iterator[Goal]:
