@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
+from gym_memory.envs.nethack.areas import area_name
 from gym_memory.envs.nethack.engine import ENTER, ESCAPE, Item, Prompt
 from gym_memory.envs.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
-from gym_memory.envs.nethack.level import area_name
 from gym_memory.envs.nethack.play import DIRECTION_KEYS, Impossible, Play
 from gym_memory.envs.nethack.skills_move import (
     climb,

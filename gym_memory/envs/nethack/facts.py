@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gym_memory.envs.nethack.level import Level, area_name
+from gym_memory.envs.nethack.areas import area_name
+from gym_memory.envs.nethack.level import Level
 from gym_memory.envs.nethack.tracker import Listing, Tracker, listing
 from gym_memory.memory.extract.nethack_words import (
     SIGHTING,

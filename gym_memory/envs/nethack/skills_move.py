@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gym_memory.envs.nethack.areas import area_name
 from gym_memory.envs.nethack.glyphs import CORRIDOR, FLOOR, WALL
 from gym_memory.envs.nethack.grid import (
     CELLS,
@@ -15,7 +16,7 @@ from gym_memory.envs.nethack.grid import (
     direction_to,
     distance,
 )
-from gym_memory.envs.nethack.level import Creature, Level, area_name
+from gym_memory.envs.nethack.level import Creature, Level
 from gym_memory.envs.nethack.play import DIRECTION_KEYS, Impossible, Play, Stop
 
 __all__ = [

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from gym_memory.envs.nethack.areas import area_name
 from gym_memory.envs.nethack.engine import Item, Prompt
 from gym_memory.envs.nethack.grid import COLUMNS, offset_words
-from gym_memory.envs.nethack.level import Level, area_name
+from gym_memory.envs.nethack.level import Level
 from gym_memory.envs.nethack.tracker import Entry, Listing, Status, Tracker, listing, title
 
 __all__ = ["VIEWS", "describe", "inventory_text", "prompt_text"]

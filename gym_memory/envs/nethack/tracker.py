@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gym_memory.envs.nethack.areas import Area, area_name
 from gym_memory.envs.nethack.engine import Screen
-from gym_memory.envs.nethack.level import Area, Level, area_name
+from gym_memory.envs.nethack.level import Level
 
 __all__ = ["Entry", "Listing", "Status", "Tracker"]
 
