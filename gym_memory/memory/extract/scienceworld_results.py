@@ -83,12 +83,10 @@ def _door(match: re.Match[str], action: str, draft: Draft) -> None:
 
 def _switched(match: re.Match[str], action: str, draft: Draft) -> None:
     name, state = name_of(match["thing"]), _POWER.get(match["state"], match["state"])
-    if name == "drain":
-        return
-    thing = draft.meant(name, action)
-    draft.add(Triple(thing, "is", state), match.span())
-    if state == "on" and name in ("sink", "bathtub"):  # it fills, which is not told
-        draft.set_empty(thing, empty=False)
+    if name == "toilet":  # it is on for a moment
+        _flushed(match, action, draft)
+    elif name != "drain":
+        draft.add(Triple(draft.meant(name, action), "is", state), match.span())
 
 
 def _broken(match: re.Match[str], action: str, draft: Draft) -> None:
@@ -180,7 +178,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"(?P<from>[^.]+) mix to produce (?P<to>[^.]+)\."), _mixed),
     (re.compile(r"The (?P<thing>.+) was delicious"), _eaten),
     (re.compile(r"(?P<one>.+ on .+) is now connected to (?P<other>.+ on .+)$"), _connected),
-    (re.compile(r"(?:The )?(?P<thing>.+) is now disconnected"), _unwired),
+    (re.compile(r"(?P<thing>.+) has been disconnected"), _unwired),
     (re.compile(r"The [^:]* reads:\s*To make (?P<made>[^,]+), you need to mix (?P<parts>[^\n]+)"),
      _recipe),
 )  # fmt: skip

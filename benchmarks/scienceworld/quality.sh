@@ -1,0 +1,18 @@
+#!/bin/sh
+# The published numbers of benchmarks/scienceworld/quality; run it in the root of the repository.
+# Ten tasks, one of each topic of the paper, two test variations each. The rules were written with
+# plays of the first training and the first test variation at hand; these are the second and third test
+# variation. One random step in five is an odd command.
+set -e
+export OMP_NUM_THREADS=1
+tasks="boil use-thermometer test-conductivity find-living-thing grow-fruit chemistry-mix
+ lifespan-longest-lived identify-life-stages-1 inclined-plane-determine-angle
+ mendelian-genetics-known-plant"
+out=benchmarks/scienceworld/quality
+random= walkthrough=
+for task in $tasks; do
+  random="$random -e ScienceWorld?task=$task&max_steps=50"
+  walkthrough="$walkthrough -e ScienceWorld?task=$task&max_steps=200&valid_actions=false"
+done
+gym-memory quality $random --policy random --seeds 1:3 --out $out/random
+gym-memory quality $walkthrough --policy walkthrough --seeds 1:3 --out $out/walkthrough
