@@ -50,6 +50,8 @@ _NOT_UNDERSTOOD = re.compile(
     r"You can't go|That's not something you can",
     re.IGNORECASE,
 )
+_QUIET = ("look", "inventory", "wait")
+"""Commands that every story takes and that change nothing."""
 _MOST_THINGS = 20
 _MOST_TRIED = 1000
 """Commands tried in one state, those with one thing before those with two."""
@@ -174,56 +176,52 @@ class ParserEngine(StoryEngine):
     def admissible_commands(self) -> tuple[str, ...]:
         """Commands that change the world, found by trying them; kept by state of the world.
 
-        Of several that change it alike, the one that players would type is given. ``look``,
-        ``inventory`` and ``wait`` are always there.
+        The state is the object tree and the properties, and what ``look`` and ``inventory`` say.
+        Of several commands that change it alike, the one that players would type is given.
+        ``look``, ``inventory`` and ``wait`` are always there.
         """
         begun = self._machine.save()
-        looked = self._after(begun, "look")
-        self._machine.send("look")
-        again = self._memory()  # what counts on with every command differs between the two
-        key = hashlib.sha256(np.where(looked[1] == again, looked[1], 0).tobytes()).digest()
+        quiet = [self._after(begun, command) for command in _QUIET]
+        region = self._story_facts.region
+        same = steady([region.of(memory) for _, memory in quiet])
+        world = region.of(quiet[0][1])[same].tobytes()
+        told = "\0".join(_cleaned(text) for text, _ in quiet[:2])
+        key = hashlib.sha256(world + told.encode()).digest()
         found = self._kept.get(key)
         if found is None:
             self.searches += 1
-            found = self._search(begun, looked)
+            found = self._search(begun, quiet)
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             self._kept[key] = found
         self._machine.load(begun)
         return found
 
-    def _memory(self) -> Bytes:
-        memory: Bytes = self._machine.save()[0]
-        return memory
-
     def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
         """Text and memory after a command from a saved state."""
         self._machine.load(begun)
         text = self._machine.send(command)
-        return text, self._memory()
+        return text, self._machine.save()[0]
 
-    def _search(self, begun: Any, looked: tuple[str, Bytes]) -> tuple[str, ...]:
+    def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
+        """Try all that is worth it from a state, given what commands do that change nothing."""
         vocabulary, region, templates = self._story_facts
-        carried = self._after(begun, "inventory")
-        waited = self._after(begun, "wait")
-        quiet = [looked[1], carried[1], waited[1]]
-        things = self._things(begun, looked[0] + carried[0], quiet)
-        inside = set(names_in_view(carried[0], vocabulary))
+        memories = [memory for _, memory in quiet]
+        things = self._things(begun, quiet[0][0] + quiet[1][0], memories)
+        inside = set(names_in_view(quiet[1][0], vocabulary))
         held = [name for name in things if name in inside]
-        same = steady([region.of(memory) for memory in quiet])
-        still = region.of(waited[1])[same]
-        score = self._score
+        same = steady([region.of(memory) for memory in memories])
+        still = region.of(memories[0])[same]
         found: dict[bytes, str] = {}
         moves = tuple(move for move in MOVES if vocabulary.knows(move))
         for command in (*moves, *islice(commands(templates, things, held), _MOST_TRIED)):
             text, memory = self._after(begun, command)
             now = region.of(memory)[same]
-            changed = not np.array_equal(now, still)
-            if self._ends(text) or (changed and not _ASIDE.search(text)):
-                what = b"end" + command.encode() if self._ends(text) else now.tobytes()
-                found[what] = min(found.get(what, command), command, key=_preference)
-        self._score = score
-        return (*found.values(), "look", "inventory", "wait")
+            ends = self._ends(text)
+            if ends or (not np.array_equal(now, still) and not _ASIDE.search(text)):
+                effect = command.encode() if ends else now.tobytes()
+                found[effect] = min(found.get(effect, command), command, key=_preference)
+        return (*found.values(), *_QUIET)
 
     def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
         """Names in a text that can be examined.
