@@ -15,9 +15,10 @@ server=$!
 trap 'kill $server' EXIT
 sleep 8
 train="ALFWorld?split=train"
-gym-memory run -e "$train" -m none -p walkthrough --seeds 0:360 --workers 1 \
+# 300 train games, 50 of each type, played by the games' own solutions and by the searcher
+gym-memory run -e "$train" -m none -p walkthrough --seeds 0:300 --workers 1 \
   --out "$WORK/planner" >/dev/null
-gym-memory run -e "$train" -m arigraph -p searcher --seeds 0:360 --workers 1 \
+gym-memory run -e "$train" -m arigraph -p searcher --seeds 0:300 --workers 1 \
   --out "$WORK/searcher" >/dev/null
 for expert in planner searcher; do
   store="$WORK/$expert.db"
@@ -26,14 +27,15 @@ for expert in planner searcher; do
 done
 refined="$WORK/planner-refined.db"
 [ -e "$refined" ] || cp "$WORK/planner.db" "$refined"
-# 36 of the games that the memory was formed from, six of each type
+# 42 other train games
 gym-memory ldm2 refine -e "$train" -m "ldm2?path=$refined" -p ldm2 \
-  --seeds 0:36 --max-calls 100 --out "$WORK/refine"
-gym-memory compare -e ALFWorld -p ldm2 --seeds 0:140 --workers 1 \
-  -m none -m history -m "ldm2?path=$WORK/planner.db&learn=false" \
-  -m "ldm2?path=$refined&learn=false" -m "ldm2?path=$WORK/searcher.db&learn=false" \
-  --out "$WORK/valid_seen"
+  --seeds 300:342 --max-calls 80 --out "$WORK/refine"
+# half of valid_seen: the types take turns
+gym-memory compare -e ALFWorld -p ldm2 --seeds 0:70 --workers 1 \
+  -m none -m "ldm2?path=$WORK/planner.db&learn=false" -m "ldm2?path=$refined&learn=false" \
+  -m "ldm2?path=$WORK/searcher.db&learn=false" --out "$WORK/valid_seen"
 for file in report.md summary.json config.json environment.json; do
   cp "$WORK/valid_seen/$file" $here/
 done
+cp "$WORK/refine/explored.jsonl" $here/
 python benchmarks/alfworld/within.py "$WORK/valid_seen" > $here/within.md
