@@ -11,7 +11,7 @@ from fake_env import FAKE_ID, RAW_ID
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import RunConfig
+from gym_memory.experiment.jobs import Job, RunConfig, play_job
 from gym_memory.llm import Budget
 from gym_memory.prompts import read_slots
 from gym_memory.results import read_episodes
@@ -47,7 +47,8 @@ def agent(name: str, server: ScriptedServer, **model: Any) -> str:
 def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path) -> None:
     faults = sorted(FAULTS.keys() - {"401", "quota", "slow"})
     rates = dict.fromkeys(faults, 0.6 / len(faults))
-    with ScriptedServer(faults=Faults(rates=rates, seed=1), key=KEY) as server:
+    faulty = Faults(rates=rates, seed=1)
+    with ScriptedServer(faults=faulty, key=KEY, latency=0.02) as server:
         config = RunConfig(
             envs=("Cooking?level=rl-2&max_steps=6",),
             memories=("arigraph",),
@@ -55,6 +56,7 @@ def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path)
             seeds=(0, 1),
         )
         rows = compare(config, tmp_path, workers=1, concurrency=8, max_cost_usd=0.5)
+    assert server.most_active > 4
     assert len(rows) == len(config.jobs()) == sum(map(len, read_episodes(tmp_path)))
     for row in rows:
         assert row.result.failed == ""
@@ -71,18 +73,15 @@ def test_all_faults_at_once_cost_no_episode_and_no_cent_too_much(tmp_path: Path)
         assert b"Authorization" not in content
 
 
-def test_a_stop_is_held_while_answers_get_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_stop_is_held_while_answers_get_lost(name: str) -> None:
+    stop = Budget(max_cost_usd=0.01)
     with ScriptedServer(faults=Faults(rates={"cut": 0.4, "half_json": 0.3})) as server:
-        config = RunConfig(
-            envs=("Cooking?level=rl-2&max_steps=20",),
-            memories=("none",),
-            policies=tuple(agent(name, server) for name in AGENTS),
-            seeds=(0,),
-        )
-        rows = compare(config, tmp_path, workers=1, concurrency=4, max_cost_usd=0.05)
-    assert {row.result.failed.partition(":")[0] for row in rows} == {"BudgetExceededError"}
-    assert sum(row.result.cost_usd for row in rows) < 0.05
-    assert Budget(path=tmp_path / "spending.sqlite").spent()[1] <= 0.05
+        job = Job("FakeHouse", "arigraph", agent(name, server), 0)
+        (row,) = play_job(job, spending=stop)
+    assert row.result.failed.startswith("BudgetExceededError")
+    assert 0 < stop.spent()[1] <= 0.01
+    assert row.result.cost_usd <= stop.spent()[1]
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -12,6 +12,7 @@ import pytest
 from gym_memory.cli import main, options
 from gym_memory.cli.compare import agent_of
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.experiment.jobs import RunConfig
 from gym_memory.experiment.protocols import make_protocol
 from gym_memory.memory import make_memory
 from gym_memory.papers.presets import (
@@ -83,7 +84,18 @@ def test_agents_of_papers_share_a_table(
     with ScriptedServer() as server:
         chat = ("--model", "scripted", "--base-url", server.base_url, "--max-tokens", "900000")
         words = ("compare", "-e", GAME, "--preset", "ariadne", "--preset", "stma", "-m", "none")
-        rest = ("-s", "0", "-w", "1", "-o", str(tmp_path / "out"), "--json", *chat)
+        rest = (
+            "-s",
+            "0",
+            "-w",
+            "1",
+            "--concurrency",
+            "2",
+            "-o",
+            str(tmp_path / "out"),
+            "--json",
+            *chat,
+        )
         status, out = call(capsys, *words, *rest)
         assert status == 0
     rows = [json.loads(line) for line in out.splitlines()]
@@ -99,16 +111,17 @@ def test_agents_of_papers_share_a_table(
     assert read_config(tmp_path / "out" / "stma").memories == ("stma", "none")
 
 
-def test_a_single_agent_has_the_folder_for_itself(tmp_path: Path, capsys: Any) -> None:
-    with ScriptedServer() as server:
-        chat = ("--model", "scripted", "--base-url", server.base_url, "--memory-llm")
-        words = ("run", "-e", GAME, "--preset", "ariadne", "--no-navigate", "-w", "1")
-        status, out = call(capsys, *words, *chat, "-o", str(tmp_path / "out"))
-        assert status == 0
-        assert server.served["extract"] > 0, "the model plays the memory's roles too"
-    config = read_config(tmp_path / "out")
-    assert config.envs == (GAME,)
-    assert "out of steps" in out or "won" in out
+def test_what_is_asked_for_stands_in_the_configuration() -> None:
+    asked = options.Asked(model="m", memory_llm=True, navigate=False, max_steps=7)
+    agent = agent_of("ariadne")
+    config = asked.config(
+        ["FakeHouse"], [agent.memory], [agent.policy], "0:2", agent.protocol, navigate=True
+    )
+    assert config.envs == ("FakeHouse?max_steps=7",)
+    assert config.memories == (memory_with_model("arigraph", {"model": "m"}),)
+    assert config.policies == ("ariadne?model=m",)
+    plain = options.Asked().config(["FakeHouse"], ["none"], ["random"], "0", "trials?k=2")
+    assert plain == RunConfig(("FakeHouse",), ("none",), ("random",), (0,), "trials?k=2")
 
 
 def test_two_ways_to_name_the_policy_are_refused(capsys: Any) -> None:
