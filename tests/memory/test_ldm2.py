@@ -213,6 +213,31 @@ def test_batches() -> None:
     assert memory.batches == (0, 1, 2)
 
 
+def test_batches_take_turns() -> None:
+    """A process with each batch memory, for as many episodes of one task instance (Eq. 5)."""
+    memory = formed(
+        *(hunt(c, n) for n, c in enumerate(("red", "blue"))), batch_size=1, batch="each"
+    )
+    green = hunt("green")
+    turns = []
+    for _ in range(3):
+        turns.append({action.split()[1] for action in actions(memory, green) if "take" in action})
+        assert dump(memory) == dump(memory.fork()), "whose turn it is belongs to the state"
+    assert turns == [{"red"}, {"blue"}, {"red"}]
+    assert "take red key" in actions(memory, hunt("green", 7)), "another instance begins anew"
+    untaught = LDM2(batch="each")
+    assert actions(untaught, green) == []
+    play(untaught, green)
+    assert tuples(untaught) == 3
+
+
+def test_a_memory_may_stay_as_it_is() -> None:
+    memory = formed(meal("ham"), learn=False)
+    play(memory, POOR)
+    assert tuples(memory) == 2
+    assert memory.refine(GOOD, POOR) == 3, "what is asked for is learnt"
+
+
 def test_the_same_tuple_is_kept_once() -> None:
     memory = formed(hunt("red", 0), hunt("red", 1))
     assert tuples(memory) == 3
@@ -639,6 +664,7 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
         ({"examples": True}, InvalidArgumentError),
         ({"capacity": 1.5}, InvalidArgumentError),
         ({"batch": "all"}, InvalidArgumentError),
+        ({"learn": 1}, InvalidArgumentError),
         ({"path": None}, InvalidArgumentError),
         ({"encoder": ""}, InvalidArgumentError),
         ({"lifetime": "episode"}, UnknownNameError),
