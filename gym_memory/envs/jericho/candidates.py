@@ -127,7 +127,7 @@ def commands(
         things: Names of things in view, the carried ones included.
         held: Names of the carried ones.
     """
-    pairs = []
+    pairs: list[tuple[tuple[str, ...], int, int]] = []
     for line in templates:
         slots = [i for i, word in enumerate(line) if _is_slot(word)]
         if not slots:
@@ -136,7 +136,7 @@ def commands(
             for name in held if line[slots[0]] == HELD else things:
                 yield _filled(line, {slots[0]: name})
         else:
-            pairs.append((line, *slots))
+            pairs.append((line, slots[0], slots[1]))
     for line, first, second in pairs:
         for one in held if line[first] == HELD else things:
             for other in held if line[second] == HELD else things:
