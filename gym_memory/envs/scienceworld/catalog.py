@@ -54,7 +54,8 @@ SIMPLIFICATIONS = (
     "easy", "noElectricalAction", "openContainers", "openDoors", "selfWateringFlowerPots",
     "teleportAction",
 )  # fmt: skip
-"""What may be made easier; ``easy`` is all of it."""
+"""What may be made easier. ``easy`` is what the engine means by it: all of it but
+``openContainers``, and but ``noElectricalAction`` where a task needs electricity."""
 
 ELECTRICAL = frozenset(
     name for name in TASKS if "power-component" in name or "conductivity" in name

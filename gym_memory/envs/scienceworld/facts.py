@@ -157,7 +157,7 @@ class World:
         for part in self._parts.values():
             for other in part.wires:
                 if other in self._parts:
-                    yield Triple(_terminal(part), CONNECTED, _terminal(self._parts[other]))
+                    yield Triple(part.name, CONNECTED, self._parts[other].name)
 
     @staticmethod
     def _door(room: Thing, door: Thing) -> Iterator[Triple]:
@@ -278,10 +278,6 @@ def _described(thing: Thing) -> Iterator[Triple]:
         if inner.text in thing.text.removeprefix(thing.name):
             yield fact
             yield from _described(inner)
-
-
-def _terminal(part: Thing) -> str:
-    return part.name
 
 
 def _squeezed(text: str) -> str:
