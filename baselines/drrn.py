@@ -60,8 +60,8 @@ class DrrnSettings:
         epsilon_end: Share after ``epsilon_steps``.
         epsilon_steps: Steps over which the share falls.
         temperature: Of ``softmax``, in units of reward.
-        repeat_penalty: What an action loses in value, while acting, for each time it was taken in
-            this memory state of this episode: it did not help then. It breaks circles.
+        repeat_penalty: What a command loses in value, while acting, for each time that it was given
+            in this place in this episode: it breaks circles.
         count_bonus: Added reward ``count_bonus / sqrt(n)`` for the n-th visit of a memory state
             (the recalled facts, or the text where there are none) in a task.
     """
@@ -100,12 +100,15 @@ class Seen(NamedTuple):
         bags: The situation's bag, then each action's; a bag is the number of its text (0 where
             the encoder reads none) and the rows of its features.
         key: Stable hash of the memory state.
-        tried: How often each action was taken in each memory state of the episode so far:
-            (memory state, action) to count.
+        place: Stable hash of the agent's place, or of what is seen where no fact tells the place.
+        commands: Stable hash of each action's text.
+        tried: How often each command was given in each place of the episode so far.
     """
 
     bags: tuple[tuple[int, ...], ...]
     key: int
+    place: int
+    commands: tuple[int, ...]
     tried: dict[tuple[int, int], int]
 
 
@@ -184,7 +187,7 @@ class DrrnLearner(Learner):
     ) -> Seen:
         """Encode an observation."""
         self._vocabulary.frozen = not task_id
-        state, actions = describe(obs, self._lexicon, task_id, words=self.settings.words)
+        state, actions, here = describe(obs, self._lexicon, task_id, words=self.settings.words)
         rows = self._vocabulary.rows
         told = ["" for _ in range(len(actions) + 1)]
         if self._online.encoder.reads:
@@ -195,18 +198,21 @@ class DrrnLearner(Learner):
         ]
         tried: dict[tuple[int, int], int] = {}
         if before is not None:
-            tried = dict(before.tried)
-            tried[before.key, action] = tried.get((before.key, action), 0) + 1
-        return Seen(tuple(bags), memory_key(obs), tried)
+            done = (before.place, before.commands[action])
+            tried = {**before.tried, done: before.tried.get(done, 0) + 1}
+        place = here or f"{obs['text']}\n{obs['inventory']}"
+        commands = tuple(_code(command) for command in obs["valid_actions"])
+        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried)
 
     def pack(self, seen: Seen) -> list[Any]:
         """As JSON-able values."""
-        return [seen.bags, seen.key, [[*pair, n] for pair, n in seen.tried.items()]]
+        return [*seen[:-1], [[*pair, times] for pair, times in seen.tried.items()]]
 
     def unpack(self, packed: list[Any]) -> Seen:
         """The inverse of :meth:`pack`."""
-        bags, key, tried = packed
-        return Seen(tuple(map(tuple, bags)), key, {(k, a): n for k, a, n in tried})
+        bags, key, place, commands, tried = packed
+        tried = {(there, command): times for there, command, times in tried}
+        return Seen(tuple(map(tuple, bags)), key, place, tuple(commands), tried)
 
     @property
     def epsilon(self) -> float:
@@ -236,13 +242,14 @@ class DrrnLearner(Learner):
             for i in asked:
                 mine = values[begin : begin + counts[i]]
                 begin += counts[i]
-                for (key, action), times in seen[i].tried.items():
-                    if key == seen[i].key and action < len(mine):
-                        mine[action] -= s.repeat_penalty * times
+                one = seen[i]
+                times = [one.tried.get((one.place, command), 0) for command in one.commands]
+                mine = mine - s.repeat_penalty * np.array(times)
                 if explore and s.explore == "softmax":
                     noise = rng.gumbel(size=len(mine))
                     mine = mine / s.temperature + noise
-                chosen[i] = int(np.argmax(mine))
+                # Equal actions stay equal whatever else is in the batch: the first one is taken.
+                chosen[i] = int(np.argmax(np.round(mine, 4)))
         return chosen
 
     # ------------------------------------------------------------ learning
@@ -422,7 +429,11 @@ class DrrnLearner(Learner):
 def memory_key(obs: Observation) -> int:
     """Stable hash of what the memory shows: the facts in any order, or else the text."""
     facts = sorted(map(str, obs["triples"]))
-    return zlib.crc32("\n".join(facts or (obs["text"], obs["inventory"])).encode())
+    return _code("\n".join(facts or (obs["text"], obs["inventory"])))
+
+
+def _code(text: str) -> int:
+    return zlib.crc32(text.encode())
 
 
 def _batch(bags: list[tuple[int, ...]]) -> Batch:

@@ -41,10 +41,12 @@ class Described(NamedTuple):
     Attributes:
         state: Features of the situation.
         actions: Features of each valid action, in the observation's order.
+        here: The agent's place; empty when no fact tells it.
     """
 
     state: tuple[str, ...]
     actions: tuple[tuple[str, ...], ...]
+    here: str
 
 
 class Phrase(NamedTuple):
@@ -179,6 +181,7 @@ def describe(
     return Described(
         _state(scene, texts, lexicon),
         tuple(_action(phrase, scene, signs, contexts, lexicon) for phrase in phrases),
+        scene.here,
     )
 
 

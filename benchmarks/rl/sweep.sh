@@ -23,12 +23,11 @@ one() { # level memory seed
   if [ -f "$kept/episodes.jsonl" ]; then return 0; fi
   folder="results/rl/$name"
   env="Cooking?gata_actions=true&level=$1"
-  # Level 4 needs longer to see its later rewards.
-  steps=40000; explore=8000
-  if [ "$1" = "rl-4" ]; then steps=100000; explore=20000; fi
+  steps=30000
+  if [ "$1" = "rl-4" ]; then steps=60000; fi
   echo "$name"
   $gym_memory train drrn -e "$env" -m "$2" --seed "$3" --games 20 --steps "$steps" \
-    --max-cpu-minutes "$cpu_minutes" --stop-at 1.0 --set "epsilon_steps=$explore" --out "$folder"
+    --max-cpu-minutes "$cpu_minutes" --stop-at 1.0 --out "$folder"
   $gym_memory run -e "$env&split=test&max_steps=100" -m "$2" -p drrn --checkpoint "$folder" \
     --seeds 0:20 --workers 1 --out "$folder/test"
   mkdir -p "$kept"
