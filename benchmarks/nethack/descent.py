@@ -19,12 +19,12 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
+from gym_memory.results.score import bootstrap_interval
 from gym_memory.run import rollout
 
 OUT = Path(__file__).with_suffix(".json")
 CONDITIONS = {
     "room view": {"view": "room", "memory": "none"},
-    "room view, shuffled facts": {"view": "room", "memory": "shuffled"},
     "room view, arigraph": {"view": "room", "memory": "arigraph"},
     "level view": {"view": "level", "memory": "none"},
 }
@@ -50,9 +50,7 @@ def play(condition: str, seed: int, steps: int) -> dict[str, Any]:
 
 def interval(values: np.ndarray) -> list[float]:
     """95 % bootstrap interval of the mean."""
-    rng = np.random.default_rng(0)
-    means = rng.choice(values, (5000, len(values))).mean(axis=1)
-    return [round(float(x), 2) for x in np.percentile(means, [2.5, 97.5])]
+    return [round(bound, 2) for bound in bootstrap_interval(values.tolist()) or ()]
 
 
 def main() -> None:

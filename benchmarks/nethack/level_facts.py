@@ -33,6 +33,7 @@ from gym_memory.memory.extract.nethack_words import HAS_EXIT, HAS_ITEM
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import UNEXPLORED
 from gym_memory.memory.schema import direction_of
+from gym_memory.results.score import bootstrap_interval
 from gym_memory.types import Step, Task, Triple
 
 OUT = Path(__file__).with_suffix(".json")
@@ -152,19 +153,17 @@ def measure(shot: Shot, seed: int) -> dict[str, Any]:
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Shares over all facts, means over levels with their 95 % bootstrap interval."""
-    rng = np.random.default_rng(0)
     total = sum(row["facts"] for row in rows)
     found: dict[str, Any] = {"levels": len(rows), "facts": total}
     for name in ("room view", "memory", "recall"):
         shares = np.array([row[name] / row["facts"] for row in rows if row["facts"]])
-        draws = rng.choice(shares, (2000, len(shares))).mean(axis=1)
-        low, high = np.percentile(draws, [2.5, 97.5])
+        low, high = bootstrap_interval(shares.tolist()) or (0.0, 1.0)
         kept = sum(row[name] for row in rows)
         wrong = sum(row[f"{name}, wrong"] for row in rows)
         found[name] = {
             "share of facts": round(kept / total, 4),
             "mean over levels": round(float(shares.mean()), 4),
-            "interval": [round(float(low), 4), round(float(high), 4)],
+            "interval": [round(low, 4), round(high, 4)],
             "precision": round(kept / max(kept + wrong, 1), 4),
             **{
                 kind: round(

@@ -239,6 +239,14 @@ def test_things_are_used_by_letter_or_name(env):
     assert obs["inventory"].count("\n") >= 3
 
 
+def test_a_skill_begins_afresh_after_raw_keys(env):
+    env.reset(seed=0)
+    env.step("press key ;")  # asks for a place on the map, without a question
+    obs, *_, info = env.step("go south")
+    assert info["turn"] == 2
+    assert "stairs up (1 north)" in obs["text"]
+
+
 def test_quitting_is_not_offered(env):
     env.reset(seed=0)
     for action in ("press key #", "type quit", "press key enter", "answer y", "look"):

@@ -96,6 +96,7 @@ def read(action: str, *, whole_level: bool) -> Skill | None:
 def _unless_asked(play: Play, skill: Skill) -> str:
     if play.screen.prompt is not None:
         raise Impossible("The game waits for an answer: give it, or cancel.")
+    play.settle()
     return skill(play)
 
 

@@ -52,7 +52,7 @@ class Play:
         self.screen = engine.start(seed)
         self.tracker = Tracker(self.screen)
         self.avoid = False
-        self._walking = False
+        self._walking = self._raw = False
         self._hp = self._turn = 0
         self._place: Level = self.tracker.level
         self._look_around()
@@ -137,8 +137,17 @@ class Play:
         if status.turn - self._turn >= _LONGEST:
             raise Stop(f"You stop after {_LONGEST} turns.")
 
+    def settle(self) -> None:
+        """Leave what raw keys may have begun without a question, such as choosing a place."""
+        if self._raw and self.screen.prompt is None:
+            kept = list(self.tracker.messages)
+            self._take(ESCAPE)
+            self.tracker.messages = kept
+        self._raw = False
+
     def raw(self, codes: Iterable[int]) -> None:
         """Press keys as they are; stops only when the game is over."""
+        self._raw = True
         for code in codes:
             word = _BY_KEY.get(code)
             if word is not None:
