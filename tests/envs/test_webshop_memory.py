@@ -185,12 +185,13 @@ def test_no_text_is_too_odd(text, action):
         ("tea that costs less than 9.5 dollars", 9.5),
         ("tea with a price of below 30", 30.0),
         ("tea, 5.1 ounce", float("inf")),
+        ("tea under 5.1 ounce", float("inf")),
     ],
 )
 def test_price_limits_are_read(text, limit):
     request = read_request(text)
     assert request.limit == limit
-    assert request.words <= {"tea", "5.1", "ounce"}
+    assert request.words <= {"tea", "under", "5.1", "ounce"}
 
 
 def test_requests_are_taken_apart():

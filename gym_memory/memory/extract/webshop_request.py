@@ -10,9 +10,11 @@ from typing import NamedTuple
 __all__ = ["Phrase", "Request", "Word", "queries", "read_request", "split_words", "stem"]
 
 _WORD = re.compile(r"[a-z0-9]+(?:[.'’][a-z0-9]+)*")
+_BELOW = r"(?:lower|less|cheaper|under|below)(?: than)? "
 _PRICE = re.compile(
-    r"[\s,]*(?:and )?(?:the )?(?:price|cost)?s?\s*(?:is |of )?"
-    r"(?:lower|less|cheaper|under|below)(?: than)? \$?(?P<limit>\d+(?:\.\d+)?)(?: dollars?)?"
+    r"[\s,]*(?:and )?(?:the )?(?:"
+    rf"(?:price|cost)s?\s*(?:is |of )?{_BELOW}\$?(?P<named>\d+(?:\.\d+)?)(?: dollars?)?"
+    rf"|{_BELOW}(?:\$(?P<sign>\d+(?:\.\d+)?)|(?P<word>\d+(?:\.\d+)?) dollars?))"
 )
 _FILLERS = frozenset((
     "a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "buy", "by", "can",
@@ -122,7 +124,7 @@ def read_request(text: str) -> Request:
     """
     text = text.lower()
     found = _PRICE.search(text)
-    limit = float(found["limit"]) if found else float("inf")
+    limit = next((float(n) for n in found.groups() if n), 0.0) if found else float("inf")
     runs: list[tuple[str, ...]] = []
     text = _PRICE.sub(" , ", text)
     for part in re.split(r"[,;:!?()]|\.(?!\d)", text):
