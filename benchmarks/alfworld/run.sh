@@ -19,6 +19,7 @@ keep() {
   for file in report.md summary.json config.json environment.json; do
     cp "results/alfworld/$1/$file" "$here/$1/"
   done
+  cp "results/alfworld/$1/"*.png "$here/$1/"
 }
 
 gym-memory compare -e ALFWorld -m none -p walkthrough --seeds 0:140 \
