@@ -37,7 +37,6 @@ _TOOK = re.compile(rf"^You took (?P<feature>.+?) of (?P<area>{_AREA} of [^.]+)\.
 _MERGED = re.compile(rf"^(?P<old>(?i:{_AREA})) of (?P<level>[^.]+) is part of (?P<new>{_AREA}) of ")
 _WAY = re.compile(rf"^On the way, in {_AREA} of (?P<level>[^:]+):$")
 _BLOCK = re.compile(r"^(?P<area>(?:Room|Corridor) \d+), (?P<words>.+)\.$")
-_PART = re.compile(r"([^;(]+?)(?: \(([^;()]*)\))?(?:; |$)")
 _LISTS = ("- features: ", "- exits: ", "- items: ", "- monsters: ")
 _EXPLORED = ("explored", "partly explored")
 
@@ -225,10 +224,14 @@ class _Block:
         """Read one list."""
         for name in _LISTS:
             if line.startswith(name):
-                self._lists[name] = [
-                    _Part(m[1].lower(), m[2] or "", start + m.start(1), start + m.end(1))
-                    for m in _PART.finditer(line, len(name))
-                ]
+                parts, start = [], start + len(name)
+                for entry in line[len(name) :].split("; "):
+                    said, _, remark = entry.partition(" (")
+                    if said:
+                        end = start + len(said)
+                        parts.append(_Part(said.lower(), remark.rstrip(")"), start, end))
+                    start += len(entry) + 2
+                self._lists[name] = parts
                 return
 
     def facts(self) -> Iterator[tuple[Triple, int, int]]:
