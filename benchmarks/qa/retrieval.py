@@ -7,6 +7,8 @@ Every question is played in ``MultiHopQA``: all passages are read in the order o
   that cuts nothing). ``all@5``: share of questions with all of them among the first five.
 * ``facts@1000``: share of the supporting sentences that stand whole in what the memory shows
   within 1,000 tokens. ``answer@1000``: share of questions whose answer stands there as well.
+* ``recall@5 by half``: of the first and the second half of the file. The first was looked at while
+  ``episodic_score=relevance`` was made, the second was not.
 * ``ms``: CPU milliseconds a question for all updates and the recall at 1,000 tokens, the texts'
   vectors taken from the cache that a first pass filled.
 
@@ -14,6 +16,8 @@ Run (the sets that are not here are left out; shared data is no part of the proj
 
     OMP_NUM_THREADS=1 python benchmarks/qa/retrieval.py --out benchmarks/qa/retrieval.json \
         --file hotpotqa=hotpot_100.jsonl --file musique=musique_100.jsonl
+    ... --out benchmarks/qa/halves.json --memory "rag, MiniLM" \
+        --memory "arigraph, relevance, MiniLM"
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.envs.qa import MultiHopQA
-from gym_memory.envs.qa.formats import Question
+from gym_memory.envs.qa.formats import Question, read_questions
 from gym_memory.envs.qa.metrics import normalize_answer
 from gym_memory.envs.qa.search import PassageSearch
 from gym_memory.types import Cue
@@ -37,6 +41,7 @@ from gym_memory.wrappers import MemoryObservation
 
 DEPTHS = (2, 5, 10)
 BUDGET, ALL = 1000, 50_000
+HIDDEN = ("dataset", "memory", "n", "data", "recall@5 by half")
 GRAPH = "arigraph?recall=semantic&recent=0&episodes=10"
 MEMORIES = {
     "bm25": "",
@@ -88,6 +93,8 @@ def measure(label: str, path: str | None) -> dict[str, Any]:
     spec = MEMORIES[label]
     env = MemoryObservation(raw, memory=spec, budget=BUDGET) if spec else None
     results, spent = [], 0.0
+    order = {q.id: i for i, q in enumerate(read_questions(path))} if path else {}
+    halves: tuple[list[float], list[float]] = ([], [])
     for task_id in raw.task_ids:
         if env is None:
             raw.reset(options={"task_id": task_id})
@@ -100,12 +107,15 @@ def measure(label: str, path: str | None) -> dict[str, Any]:
             found = recalled(env, raw.question)
         spent += time.process_time() - started
         results.append(scores(raw.question, found, shown))
+        if order:
+            halves[order[raw.question.id] >= len(order) // 2].append(results[-1][1])
     means = np.mean(results, axis=0)
     names = [*(f"recall@{k}" for k in DEPTHS), "all@5", f"facts@{BUDGET}", f"answer@{BUDGET}"]
     return {
         "n": len(results),
         **{name: round(float(value), 3) for name, value in zip(names, means, strict=True)},
         "ms": round(spent / len(results) * 1e3, 1),
+        "recall@5 by half": [round(float(np.mean(half)), 3) for half in halves if half],
         "data": raw.versions(),
     }
 
@@ -151,7 +161,7 @@ def scores(question: Question, found: list[int], shown: str) -> list[float]:
 
 
 def table(record: dict[str, Any]) -> str:
-    columns = [key for key in record["rows"][0] if key not in ("dataset", "memory", "n", "data")]
+    columns = [key for key in record["rows"][0] if key not in HIDDEN]
     lines = ["# Retrieval without a language model", ""]
     for dataset in dict.fromkeys(row["dataset"] for row in record["rows"]):
         rows = [row for row in record["rows"] if row["dataset"] == dataset]

@@ -8,8 +8,13 @@ from gymnasium.error import ResetNeeded
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.envs.qa import MultiHopQA
+from gym_memory.envs.qa.datasets import load_dataset
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract.phrases import clean_name
+from gym_memory.memory.graph import TemporalGraph
 from gym_memory.run import rollout
+from gym_memory.types import Step, Task
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 BRIDGE = "isles/dev/isles_2hop_02"  # Who designed the oldest bridge of Tollen?
@@ -198,6 +203,21 @@ def test_random_choice_among_candidates_is_the_floor():
 def test_the_graph_brings_more_supporting_passages_than_similarity_alone():
     """The paper's point: facts lead to the second passage, which the question does not name."""
     assert recall_at_5(GRAPH) > recall_at_5("rag?k=5&order=rank") + 0.05
+
+
+def test_the_rules_read_most_hops_into_facts():
+    """A hop is read if a fact from its passage ends or begins in its answer."""
+    rules = get_extractor("prose")
+    read = total = 0
+    for question in load_dataset().questions.values():
+        for hop in question.hops:
+            step = Step(0, question.passages[hop.passage].text)
+            found = rules.extract(step, TemporalGraph(), Task("", "", "prose")).mentions
+            names = {name for mention in found for name in mention.triple[::2]}
+            read += clean_name(hop.answer) in names
+            total += 1
+    assert total > 80
+    assert read / total > 0.75
 
 
 def recall_at_5(memory):
