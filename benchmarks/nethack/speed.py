@@ -1,0 +1,149 @@
+"""Steps a second of one core at the primitive level: one key a step.
+
+The keys are those that the descender's skills pressed in a few games, so the walk explores and
+fights; they are played again one by one as ``press key ...``. The games are played several times
+and every hundred steps count with their best CPU time, for the machine may be shared; bare NLE
+(the same observations, no text) stands beside it.
+
+    OMP_NUM_THREADS=1 python benchmarks/nethack/speed.py --seeds 3 --rounds 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.registry import make_policy
+from gym_memory.envs.nethack.engine import Engine
+
+OUT = Path(__file__).with_suffix(".json")
+ID = "gym_memory/NetHack-v0"
+CASES = [
+    {"view": view, "memory": memory, "valid_actions": valid}
+    for view in ("room", "level")
+    for memory in ("none", "arigraph")
+    for valid in (False, True)
+]
+STRETCH = 100
+KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
+
+
+def recorded(seed: int, steps: int) -> list[int]:
+    """The keys that the descender's skills pressed in one game."""
+    codes: list[int] = []
+    press = Engine.press
+
+    def noting(engine: Engine, key: int) -> Any:
+        codes.append(key)
+        return press(engine, key)
+
+    env = gym.make(ID, memory="none", max_steps=steps)
+    policy = make_policy("descender")
+    Engine.press = noting  # type: ignore[method-assign]
+    try:
+        obs, info = env.reset(seed=seed)
+        codes.clear()
+        policy.reset(info, seed)
+        over = False
+        while not over:
+            obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
+            over = terminated or truncated
+    finally:
+        Engine.press = press  # type: ignore[method-assign]
+        env.close()
+    return codes
+
+
+def name_of(code: int) -> str:
+    """A key as an action."""
+    if code >= 128:
+        return f"press key meta-{chr(code & 127)}"
+    return f"press key {KEYS.get(code, chr(code))}"
+
+
+def timed(steps: Iterable[Callable[[], bool]]) -> list[tuple[int, float]]:
+    """Number of steps and CPU seconds of each stretch; ends with the game."""
+    stretches, count, started = [], 0, time.process_time()
+    for step in steps:
+        over = step()
+        count += 1
+        if count == STRETCH or over:
+            now = time.process_time()
+            stretches.append((count, now - started))
+            count, started = 0, now
+        if over:
+            break
+    return stretches
+
+
+def _over(env: Any, action: Any) -> bool:
+    return bool(env.step(action)[2])
+
+
+def played(case: dict[str, Any], games: dict[int, list[str]]) -> list[tuple[int, float]]:
+    """The stretches of all games under one descriptor and memory."""
+    env = gym.make(ID, max_steps=10**6, **case)
+    found = []
+    for seed, actions in games.items():
+        env.reset(seed=seed)
+        found += timed(functools.partial(_over, env, action) for action in actions)
+    env.close()
+    return found
+
+
+def bare(games: dict[int, list[int]]) -> list[tuple[int, float]]:
+    """The same keys in NLE alone."""
+    env = gym.make(ID, memory="none").unwrapped
+    found = []
+    for seed, codes in games.items():
+        env.reset(seed=seed)
+        raw = env._engine._env  # type: ignore[attr-defined]
+        found += timed(functools.partial(_over, raw, code) for code in codes)
+    env.close()
+    return found
+
+
+def main() -> None:
+    """Measure and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=80)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    codes = {seed: recorded(seed, given.steps) for seed in range(given.seeds)}
+    games = {seed: [name_of(code) for code in keys] for seed, keys in codes.items()}
+    runs: dict[str, list[list[tuple[int, float]]]] = {}
+    for _ in range(given.rounds):
+        for case in CASES:
+            valid = ", valid actions" if case["valid_actions"] else ""
+            name = f"{case['view']} view, memory {case['memory']}{valid}"
+            runs.setdefault(name, []).append(played(case, games))
+        runs.setdefault("bare NLE", []).append(bare(codes))
+    rates = {}
+    for name, rounds in runs.items():
+        best = [min(seconds for _, seconds in again) for again in zip(*rounds, strict=True)]
+        rates[name] = round(sum(count for count, _ in rounds[0]) / sum(best))
+    result = {
+        "settings": vars(given),
+        "steps": sum(count for count, _ in runs["bare NLE"][0]),
+        "versions": {name: version(name) for name in ("gym-memory", "nle", "numpy", "scipy")},
+        "load when it ended": [round(x, 1) for x in os.getloadavg()],
+        "cpus": os.cpu_count(),
+        "steps a CPU second": rates,
+    }
+    OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
