@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.envs.alfworld import household
 from gym_memory.envs.alfworld.adapter import ALFWorld
 from gym_memory.envs.alfworld.household import SIZES, TASK_TYPES, make_household
 from gym_memory.envs.alfworld.pddl import parse_domain, parse_problem
@@ -272,6 +273,18 @@ def test_wrong_arguments_are_told(
 ) -> None:
     with pytest.raises(error, match=message):
         gym.make("gym_memory/ALFWorld-v0", **arguments)
+
+
+def test_official_games_need_no_package_and_our_own_say_what_they_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = lay_out(tmp_path)
+    household._alfworld_files.cache_clear()
+    monkeypatch.setattr(household, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"gym-memory\[alfworld\]"):
+        gym.make("gym_memory/ALFWorld-v0")
+    env = ALFWorld(path=root)
+    assert play(env, (), env.task_ids[0])["success"]
 
 
 def test_a_folder_without_such_games_is_told(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ class ALFWorld(TextEnv):
     Raises:
         UnknownNameError: No such split or type.
         InvalidArgumentError: There are no such games in the folder.
+        MissingDependencyError: There are no official games and no ``alfworld`` package to make
+            some with.
     """
 
     dialect = "alfworld"

@@ -63,6 +63,7 @@ def find_source(path: str | os.PathLike[str] | None, split: str, task_type: str 
     Raises:
         UnknownNameError: No such split or type.
         InvalidArgumentError: No games in the folder.
+        MissingDependencyError: Our own are wanted and the ``alfworld`` package is not installed.
     """
     if split not in SPLITS:
         raise UnknownNameError("split", str(split), SPLITS)
@@ -79,6 +80,7 @@ class _Households:
     """Our own games; all types in turn."""
 
     def __init__(self, split: str, kinds: Sequence[str]):
+        self._alfworld = alfworld_version()  # told now if it is missing
         numbers = range(SIZES[split])
         self._tasks = {
             f"household/{kind}/{split}/{n}": (kind, split, n) for n in numbers for kind in kinds
@@ -89,7 +91,7 @@ class _Households:
         return _household(*self._tasks[task_id])
 
     def versions(self) -> dict[str, str]:
-        return {"alfworld": alfworld_version(), "gym-memory households": str(GENERATOR)}
+        return {"alfworld": self._alfworld, "gym-memory households": str(GENERATOR)}
 
 
 @lru_cache(maxsize=64)
