@@ -11,7 +11,8 @@ For ten tasks a recorded play (the engine's solution, or random valid actions) i
   without, in turn in one run: CPU seconds of Python and Java together, loading left out, after
   one round that is thrown away.
 
-    python benchmarks/scienceworld/replay.py --out benchmarks/scienceworld/replay.json
+    python benchmarks/scienceworld/replay.py same --out benchmarks/scienceworld/same.json
+    python benchmarks/scienceworld/replay.py speed --out benchmarks/scienceworld/speed.json
 """
 
 from __future__ import annotations
@@ -136,36 +137,43 @@ def timed(clock: Clock, step: Callable[[str], bool], play: list[str]) -> tuple[f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=("same", "speed"))
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--speed", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=25, help="steps of a play that are timed")
     arguments = parser.parse_args()
-    asked = ScienceWorld(split="test", max_steps=10_000)
     bare = ScienceWorld(split="test", max_steps=10_000, valid_actions=False)
     recorded = {(t, v): plays(bare, t, v) for t, v in TASKS.items()}
-    server = Server(Engine())
-    rows = []
-    for name, both in recorded.items():
-        for kind, play in both.items():
-            row = {"task": name[0], "variation": name[1], "play": kind}
-            rows.append({**row, **compare(bare, server, name, play)})
-            print(rows[-1], flush=True)
-    result: dict[str, Any] = {
-        "versions": {**bare.versions(), "python": platform.python_version()},
-        "replays": rows,
-        "steps": sum(row["steps"] for row in rows),
-        "differ": {k: sum(r["differ"][k] for r in rows) for k in rows[0]["differ"]},
-    }
-    if arguments.speed:
-        result["speed"] = speed(asked, bare, recorded, arguments.rounds)
+    result: dict[str, Any] = {"versions": {**bare.versions(), "python": platform.python_version()}}
+    if arguments.part == "same":
+        result.update(same(bare, recorded))
+    else:
+        result.update(speed(bare, recorded, arguments.rounds, arguments.first))
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps({k: v for k, v in result.items() if k != "replays"}, indent=1))
 
 
-def speed(asked: ScienceWorld, bare: ScienceWorld, recorded: dict, rounds: int) -> dict[str, Any]:
+def same(env: ScienceWorld, recorded: dict) -> dict[str, Any]:
+    """Steps and differences of all replays."""
+    server, rows = Server(Engine()), []
+    for name, both in recorded.items():
+        for kind, play in both.items():
+            row = {"task": name[0], "variation": name[1], "play": kind}
+            rows.append({**row, **compare(env, server, name, play)})
+            print(rows[-1], flush=True)
+    return {
+        "replays": rows,
+        "steps": sum(row["steps"] for row in rows),
+        "differ": {k: sum(r["differ"][k] for r in rows) for k in rows[0]["differ"]},
+    }
+
+
+def speed(bare: ScienceWorld, recorded: dict, rounds: int, first: int) -> dict[str, Any]:
     """CPU milliseconds a step, and the ratios to the package's step."""
     from scienceworld import ScienceWorldEnv
 
+    asked = ScienceWorld(split="test", max_steps=10_000)
+    asked.reset()
     stock = ScienceWorldEnv("", envStepLimit=10_000)
     clocks = {
         "stock": Clock(stock._gateway.java_process.pid),
@@ -175,7 +183,7 @@ def speed(asked: ScienceWorld, bare: ScienceWorld, recorded: dict, rounds: int) 
     spent: dict[str, dict[str, list[float]]] = {}
     for turn in range(rounds + 1):  # the first one warms up
         for (task, variation), both in recorded.items():
-            for play in both.values():
+            for play in (whole[:first] for whole in both.values()):
                 stock.load(task, variation, "")
                 for env in (asked, bare):
                     env.reset(options={"task_id": f"scienceworld/{task}/{variation}"})
@@ -202,6 +210,7 @@ def speed(asked: ScienceWorld, bare: ScienceWorld, recorded: dict, rounds: int) 
     }
     return {
         "rounds": rounds,
+        "steps_timed": sum(int(kinds["stock"][1]) for kinds in spent.values()),
         "cpu_ms_a_step": milliseconds,
         "cpu_ms_a_step_overall": {kind: round(ms, 2) for kind, ms in overall.items()},
         "times_faster": {k: round(overall["stock"] / ms, 1) for k, ms in overall.items()},
