@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.language import LanguagePolicy
 from gym_memory.errors import InvalidArgumentError, ModelError
-from gym_memory.llm import ChatModel
+from gym_memory.llm import ChatModel, Completion
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
@@ -95,7 +95,8 @@ class Ariadne(LanguagePolicy):
             self._planned_before = 0
         self._planned_before += 1
         self.focus = "; ".join(step.text for step in self._plan)
-        answer = self.attempt(lambda: self._decided({**situation, "actions": actions}), "")
+        slots = {**situation, "actions": actions, "plan": self._told()}
+        answer = self.attempt(lambda: self._decided(slots, obs), "")
         return self.act_on(answer, obs)
 
     def _planned(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
@@ -106,9 +107,11 @@ class Ariadne(LanguagePolicy):
             raise ModelError("answer", "expected a plan with at least one sub-goal")
         return plan
 
-    def _decided(self, situation: dict[str, str]) -> str:
-        answer = self.ask("ariadne_act", _decision_schema(), plan=self._told(), **situation)
-        return str(answer.parsed.action_to_take)
+    def _decided(self, slots: dict[str, str], obs: Observation) -> str:
+        def read(answer: Completion) -> str:
+            return str(answer.parsed.action_to_take)
+
+        return self.decide("ariadne_act", read, obs, _decision_schema(), **slots)
 
     def _told(self) -> str:
         """The plan as a prompt shows it."""

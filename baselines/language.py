@@ -29,6 +29,7 @@ Answer = TypeVar("Answer")
 
 _ARTICLE = re.compile(r"\b(?:the|a|an)\s+")
 _SEARCH = re.compile(r"search\[.+\]")
+_AGAIN = "Answer again in the same form, with one of the possible actions as it is written there."
 _NOISE = " \t\n\"'`*.!>"
 
 
@@ -49,7 +50,8 @@ class LanguagePolicy(Policy):
 
     Attributes:
         fallbacks: Calls that gave no usable answer, so that a rule stood in.
-        invalid_actions: Answers that named no valid action.
+        invalid_actions: Decisions that named no valid action, so that one by chance stood in.
+        asked_again: Answers that named no valid action, so that the model was asked once more.
 
     Raises:
         InvalidArgumentError: A number is out of range.
@@ -78,7 +80,7 @@ class LanguagePolicy(Policy):
         self.llm = _model(llm, {"model": model, "base_url": base_url})
         self.history, self.history_tokens = history, history_tokens
         self.temperature = temperature
-        self.fallbacks = self.invalid_actions = 0
+        self.fallbacks = self.invalid_actions = self.asked_again = 0
         self._begin(None)
 
     def _begin(self, seed: int | None) -> None:
@@ -114,8 +116,9 @@ class LanguagePolicy(Policy):
                 del self._past[0]
 
     def counters(self) -> dict[str, float]:
-        """Calls without a usable answer and answers without a valid action, over all episodes."""
-        return {"fallbacks": self.fallbacks, "invalid_actions": self.invalid_actions}
+        """Calls without a usable answer, answers without a valid action, over all episodes."""
+        counts = {"fallbacks": self.fallbacks, "invalid_actions": self.invalid_actions}
+        return {**counts, **({"asked_again": self.asked_again} if self.asked_again else {})}
 
     # ------------------------------------------------------------ the prompt
 
@@ -151,13 +154,56 @@ class LanguagePolicy(Policy):
         Raises:
             ModelError: No usable answer.
         """
+        return self._complete(prompt, fill(load_prompt(prompt), slots), schema)
+
+    def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Completion:
         return self.llm.complete(
-            fill(load_prompt(prompt), slots),
-            role=prompt,
+            messages,
+            role=role,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             schema=schema,
         )
+
+    def decide(
+        self,
+        prompt: str,
+        read: Callable[[Completion], str],
+        obs: Observation,
+        schema: Any = None,
+        **slots: str,
+    ) -> str:
+        """Ask for an action; where the answer names none that is possible, once more.
+
+        Args:
+            prompt: Name of the prompt.
+            read: Finds the action in an answer; raises ModelError where there is none.
+            obs: The observation with the valid actions.
+            schema: As of :meth:`gym_memory.llm.ChatModel.complete`.
+            **slots: What to fill into the prompt.
+
+        Returns:
+            The action as told; after the second answer it may still be none that is possible.
+
+        Raises:
+            ModelError: No usable answer.
+        """
+        messages = fill(load_prompt(prompt), slots)
+        answer = self._complete(prompt, messages, schema)
+        try:
+            told = read(answer)
+            problem = f"{told[:200]!r} is not among the possible actions."
+            if not obs["valid_actions"] or match_action(told, obs["valid_actions"]):
+                return told
+        except ModelError as error:
+            problem = str(error)
+        self.asked_again += 1
+        again = f"This answer cannot be used: {problem}\n{_AGAIN}"
+        turns: list[Message] = [
+            {"role": "assistant", "content": answer.text[:2000]},
+            {"role": "user", "content": again},
+        ]
+        return read(self._complete(prompt, [*messages, *turns], schema))
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         """What ``answer`` gives; where it raises ModelError, counted, ``otherwise``."""

@@ -54,5 +54,7 @@ class Plain(LanguagePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Ask for the next action."""
         slots = self.situation(obs)
-        answer = self.attempt(lambda: prose(self.ask("plain", **slots).text), "")
+        answer = self.attempt(
+            lambda: self.decide("plain", lambda answer: prose(answer.text), obs, **slots), ""
+        )
         return self.act_on(answer, obs)

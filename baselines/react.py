@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy
 from gym_memory.errors import ModelError
-from gym_memory.llm import ChatModel
+from gym_memory.llm import ChatModel, Completion
 from gym_memory.types import Observation
 
 __all__ = ["React", "read_thought"]
@@ -57,9 +57,14 @@ class React(LanguagePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Think, publish the thought, act."""
         slots = self.situation(obs)
-        thought, action = self.attempt(
-            lambda: read_thought(self.ask(self.prompt, **slots).text), ("", "")
-        )
+        thought = ""
+
+        def read(answer: Completion) -> str:
+            nonlocal thought
+            thought, action = read_thought(answer.text)
+            return action
+
+        action = self.attempt(lambda: self.decide(self.prompt, read, obs, **slots), "")
         if thought:
             self.think(thought)
             self.focus = thought

@@ -164,6 +164,26 @@ def test_lessons_stand_before_what_changes() -> None:
         assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
 
 
+def test_an_impossible_action_is_asked_about_once() -> None:
+    decision = '{{"action_to_take": "{}"}}'
+    plan = json.dumps({"plan_steps": [{"sub_goal_1": "leave"}]})
+    for policy, before, form in (
+        (Plain, [], "{}"),
+        (React, [], "Thought: hm\nAction: {}"),
+        (Ariadne, [plan], decision),
+    ):
+        model = Told(*before, form.format("fly"), form.format("go east"))
+        player = policy(model)
+        player.reset({}, 0)
+        assert player.act(shown(), {}) == "go east"
+        assert "'fly' is not among" in model.said[-1]
+        assert player.counters() == {"fallbacks": 0, "invalid_actions": 0, "asked_again": 1}
+        player.llm = Told(*before, form.format("fly"), form.format("swim"))
+        player.reset({}, 0)
+        assert player.act(shown(), {}) in ("look", "go east")
+        assert player.counters() == {"fallbacks": 0, "invalid_actions": 1, "asked_again": 2}
+
+
 def test_the_task_is_told_once() -> None:
     model = Told("look", "look")
     policy = Plain(model)
@@ -281,9 +301,11 @@ class Told:
     def __init__(self, *lines: str):
         self.lines = list(lines)
         self.asked: list[dict[str, str]] = []
+        self.said: list[str] = []
 
     def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Completion:
         self.asked.append(read_slots(messages[1]["content"]))
+        self.said.append(messages[-1]["content"])
         text = self.lines.pop(0)
         return Completion(text, parsed=None if schema is None else validate(text, schema))
 
