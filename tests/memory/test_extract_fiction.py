@@ -82,7 +82,8 @@ def test_the_inventory_is_all_that_is_carried():
 @pytest.mark.parametrize(
     "text",
     ["", "Time passes.", "The Tide Mill\nA small story",
-     "It is pitch dark, and you can't see a thing.", "Darkness\nIt is pitch dark.", "You can't go that way.", "Really? Yes."],
+     "It is pitch dark, and you can't see a thing.", "Darkness\nIt is pitch dark.",
+     "You can't go that way.", "Really? Yes."],
 )  # fmt: skip
 def test_what_states_nothing_gives_nothing(text):
     assert told(("wait", text)) == set()
@@ -94,9 +95,10 @@ def test_a_banner_is_no_room():
 
 
 PIECES = st.sampled_from(
-    ["Loft\n", "It is dry.", "You can see ", "a tin box (closed)", " and ",
-     "an oak chest (in which is ", "a loaf)", " here.", "\n\n", "You are carrying:\n  ",
-     "a key\n  ", "On the shelf is ", "Taken.", "(", ")", "north", "to the west", "You open the ", "You switch the lamp on.", "\u00e9", "?"]
+    ["Loft\n", "It is dry.", "You can see ", "a tin box (closed)", " and ", "a loaf)", " here.",
+     "an oak chest (in which is ", "\n\n", "You are carrying:\n  ", "a key\n  ", "On the shelf is ",
+     "Taken.", "(", ")", "north", "to the west", "You open the ", "You switch the lamp on.",
+     "\u00e9", "?"]
 )  # fmt: skip
 
 
