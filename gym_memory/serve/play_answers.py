@@ -24,6 +24,7 @@ from gym_memory.types import Observation, Task, Triple
 __all__ = ["choice_of", "facts_of", "last_action", "observation_of"]
 
 _FACTS = re.compile(r"^(?P<subject>[^:>\[]+): (?P<rest>.+)$")
+_LISTED = re.compile(r"^\[([^\[\],]+), ([^,]+), (.+)\]$")
 _RELATION = re.compile(rf"^({'|'.join(map(re.escape, RELATIONS))}) (.+)$")
 _ENTRY = re.compile(r"^(?:\[step \d+\]|> )")
 _LAST = re.compile(r"^(?:\[step \d+\] )?> (.+)$")
@@ -35,16 +36,18 @@ _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 def facts_of(memory: str) -> list[Triple]:
     """The facts in what a memory recalls.
 
-    They are lines (``fridge: is in kitchen; is closed``), an account (``- fridge is closed.``) or
-    a description in prose.
+    They are lines (``fridge: is in kitchen; is closed``), an account (``- fridge is closed.``), a
+    list (``[fridge, is, closed]``) or a description in prose.
     """
     facts = []
     for line in memory.split("\n"):
         if _ENTRY.match(line):  # recalled observations follow; the facts came first
             break
-        sentence = triple_of(line)
+        sentence, listed = triple_of(line), _LISTED.match(line)
         found = _FACTS.match(line)
-        if sentence is not None:
+        if listed is not None:
+            facts.append(Triple(listed[1], listed[2], listed[3]))
+        elif sentence is not None:
             facts.append(sentence)
         elif found is not None and ". " not in found["subject"]:
             facts += _facts_about(found["subject"], found["rest"])

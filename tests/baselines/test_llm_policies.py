@@ -570,6 +570,7 @@ _FACT = st.builds(
 @given(st.lists(_FACT, max_size=12, unique=True))
 def test_recalled_facts_can_be_read_in_the_prompt(facts: list[Triple]) -> None:
     assert facts_of(render_facts(facts)) == facts
+    assert facts_of("\n".join(f"[{', '.join(fact)}]" for fact in facts)) == facts
     graph = TemporalGraph()
     for fact in facts:
         graph.add(fact, 0)
