@@ -39,6 +39,8 @@ class Glyphs(NamedTuple):
         terrain: int8, the kind of terrain it shows, -1 where it hides the terrain.
         kind: int8, what it shows.
         alive: bool, a creature.
+        hides: bool, a trap, thing or creature, which hides terrain that can be walked on.
+        stays: bool, a feature, trap or thing, which stays where it is.
         blocks: bool, an object that cannot be walked over.
         boulder: The glyph of a boulder.
     """
@@ -46,6 +48,8 @@ class Glyphs(NamedTuple):
     terrain: npt.NDArray[np.int8]
     kind: npt.NDArray[np.int8]
     alive: npt.NDArray[np.bool_]
+    hides: npt.NDArray[np.bool_]
+    stays: npt.NDArray[np.bool_]
     blocks: npt.NDArray[np.bool_]
     boulder: int
 
@@ -106,4 +110,7 @@ def glyph_tables() -> Glyphs:
     )
     blocks[boulder] = True
     blocks[game.GLYPH_STATUE_OFF : game.NO_GLYPH] = True
-    return Glyphs(terrain, kind, (kind == HOSTILE) | (kind == PET), blocks, boulder)
+    alive = (kind == HOSTILE) | (kind == PET)
+    stays = (kind == FEATURE) | (kind == TRAP) | (kind == OBJECT)
+    hides = (alive | stays) & (terrain < 0)
+    return Glyphs(terrain, kind, alive, hides, stays, blocks, boulder)

@@ -21,7 +21,6 @@ from gym_memory.envs.nethack.glyphs import (
     OBJECT,
     OPEN_DOOR,
     PET,
-    TRAP,
     UNDER,
     UNKNOWN,
     WALL,
@@ -81,6 +80,22 @@ def _item_name(words: str) -> str:
     return _REMARK.sub("", priced).replace(";", ",") or "thing"
 
 
+@functools.lru_cache(maxsize=1024)
+def _being(words: str) -> tuple[str, str]:
+    """Name and attitude of a creature.
+
+    >>> _being("peaceful gnome called Bo")
+    ('gnome', 'peaceful')
+    """
+    attitude = "hostile"
+    for mood in ("tame", "peaceful"):
+        if words.startswith(mood):
+            attitude, words = mood, words[len(mood) :].strip()
+    if not words or "unseen" in words:
+        words = "unseen creature"
+    return _NAMED.split(_QUANTITY.sub("", words))[0], attitude
+
+
 class Reach(NamedTuple):
     """What can be walked to: a mask of cells, and areas with such a cell."""
 
@@ -137,7 +152,8 @@ class Level(AreaMap):
         here, glyphs = screen.here, screen.glyphs
         if not self.visited[here]:
             self.visited[here] = True
-            self._frontier = None
+            if self._frontier is not None:
+                self._frontier[1][here] = False
         changed = np.flatnonzero(glyphs != self._glyphs)
         news: list[str] = []
         self.here = here
@@ -158,12 +174,9 @@ class Level(AreaMap):
         kind, said = tables.kind[glyphs], tables.terrain[glyphs]
         before = self.terrain[changed]
         now = np.where(said >= 0, said, before)
-        hidden = (said < 0) & (before == UNKNOWN) & (kind >= TRAP) & (kind <= PET)
-        now[hidden] = UNDER
-        moved = now != before
+        now[tables.hides[glyphs] & (before == UNKNOWN)] = UNDER
         self.terrain[changed] = now
-        special = np.flatnonzero((kind == FEATURE) | (kind == TRAP) | (kind == OBJECT))
-        for position in special.tolist():
+        for position in tables.stays[glyphs].nonzero()[0].tolist():
             cell, shows = int(changed[position]), int(kind[position])
             words = screen.shown(cell)
             glyph = int(glyphs[position])
@@ -179,15 +192,14 @@ class Level(AreaMap):
             bare = set(changed[kind <= FEATURE].tolist())
             for cell in [cell for cell in self.items if cell in bare]:
                 del self.items[cell]
-        solid = (now == DOORWAY) | (now == OPEN_DOOR) | (now == CLOSED_DOOR)
-        for cell in changed[solid].tolist():
+        for cell in changed[(now >= DOORWAY) & (now <= CLOSED_DOOR)].tolist():
             self._set_door(cell, screen.shown(cell))
         if self._blocked or tables.blocks[glyphs].any():
             blocked = frozenset(np.flatnonzero(tables.blocks[self._glyphs]).tolist())
             if blocked != self._blocked:
                 self._blocked = blocked
                 self._roads += 1
-        if moved.any():
+        if (now != before).any():
             self._changed()
 
     def _put(self, cell: int, words: str) -> None:
@@ -248,17 +260,10 @@ class Level(AreaMap):
         for cell in beings.tolist():
             if cell == self.here:
                 continue
-            words = screen.shown(cell)
-            attitude = "hostile"
-            for mood in ("tame", "peaceful"):
-                if words.startswith(mood):
-                    attitude, words = mood, words[len(mood) :].strip()
-            if not words or "unseen" in words:
-                words = "unseen creature"
-            words = _QUANTITY.sub("", words)
+            name, attitude = _being(screen.shown(cell))
             if attitude == "hostile" and tables.kind[screen.glyphs[cell]] == PET:
                 attitude = "tame"
-            seen.append(Creature(cell, _NAMED.split(words)[0], attitude))
+            seen.append(Creature(cell, name, attitude))
         before = {being.label for being in self.creatures}
         self.creatures = tuple(seen)
         for being in seen:

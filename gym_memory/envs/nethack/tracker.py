@@ -206,6 +206,8 @@ class Tracker:
 
         Creatures that were seen elsewhere since then are left out.
         """
+        if not self.passed:
+            return []
         levels = {level.name: level for level in self.levels.values()}
         found = []
         for (name, area), seen in self.passed.items():
