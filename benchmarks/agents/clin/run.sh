@@ -1,5 +1,6 @@
 #!/bin/sh
-# CLIN's agent over five trials against the scripted server, unseen games, the memories paired.
+# CLIN's agent over five trials against the scripted server, unseen games, the memories paired;
+# then the learner by rules with an empty memory (Adapt) and with a meta-memory (Gen-Env, G+A).
 # Run in the root of the repository, with gym-memory installed; a quarter of an hour of one core.
 # An interrupted run goes on where it stopped. WORK holds what it makes on the way.
 set -e
@@ -11,11 +12,14 @@ server=$!
 trap 'kill $server' EXIT
 sleep 5
 gym-memory compare --protocol "trials?k=5" --budget 2000 --seeds 0:12 --workers 1 \
-    -e "Cooking?level=rl-1&split=test&max_steps=50" \
-    -e "Cooking?level=rl-2&split=test&max_steps=50" \
     -e "Cooking?level=rl-3&split=test&max_steps=50" \
-    -e "Cooking?level=rl-4&split=test&max_steps=50" \
     -e "TreasureHunt?level=easy&split=test&max_steps=75" \
-    -e "TreasureHunt?level=hard&split=test&max_steps=75" \
-    -m none -m reflexion -m "clin?places=false" -m clin \
+    -m none -m reflexion -m clin \
     -p "clin?encoder=hash" --out "$WORK/trials"
+for setup in adapt gen-adapt; do
+    gym-memory transfer "$setup" --budget 2000 --seeds 0:12 --workers 1 \
+        -e "Cooking?level=rl-2&split=test&max_steps=50" \
+        -e "Cooking?level=rl-3&split=test&max_steps=50" \
+        -m "clin?inner=history" -p learner --out "$WORK/$setup"
+done
+python benchmarks/agents/clin/summarize.py "$WORK"
