@@ -211,6 +211,16 @@ def test_pouring_mixing_and_eating():
     assert memory.about("bowl") == ["bowl, contains, orange"]
 
 
+def test_wires_come_off_what_is_moved():
+    memory = Memory(KITCHEN)
+    wire = "terminal 1 on book, is connected to, terminal 2 on bowl"
+    memory.see("terminal 1 on book (Emma) is now connected to terminal 2 on bowl", "connect book")
+    assert wire in memory
+    memory.see("(disconnecting book (Emma)) You move the book (Emma) to the table.", "move book")
+    assert wire not in memory
+    assert "table in kitchen, contains, book" in memory
+
+
 def test_a_tap_fills_what_stands_under_it():
     memory = Memory(GREENHOUSE).see("You move the jug to the sink.", "move jug to sink")
     assert memory.about("jug") == []

@@ -133,7 +133,10 @@ def _flushed(match: re.Match[str], action: str, draft: Draft) -> None:
 
 
 def _connected(match: re.Match[str], action: str, draft: Draft) -> None:
-    one, other = (match[part].lower() for part in ("one", "other"))
+    one, other = (
+        f"{terminal.lower()} on {name_of(thing)}"
+        for terminal, _, thing in (match[part].partition(" on ") for part in ("one", "other"))
+    )
     draft.add(Triple(one, CONNECTED, other), match.span())
     draft.add(Triple(other, CONNECTED, one), match.span())
 
@@ -157,7 +160,7 @@ def _recipe(match: re.Match[str], action: str, draft: Draft) -> None:
 
 
 _DOOR_TO = re.compile(r"door to (?:the )?(?P<room>.+)")
-_UNWIRED = re.compile(r"\(disconnecting (?P<thing>[^)]+)\)")
+_UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z]|$)")
 _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"You move through the door to the (?P<room>[^.]+)\."), _walked),
     (re.compile(r"You move to the (?P<room>[^.]+)\."), _walked),
