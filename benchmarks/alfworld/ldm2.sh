@@ -37,5 +37,5 @@ gym-memory compare -e ALFWorld -p ldm2 --seeds 0:70 --workers 1 \
 for file in report.md summary.json config.json environment.json; do
   cp "$WORK/valid_seen/$file" $here/
 done
-cp "$WORK/refine/explored.jsonl" $here/
+cp "$WORK/valid_seen/"*.png "$WORK/refine/explored.jsonl" $here/
 python benchmarks/alfworld/within.py "$WORK/valid_seen" > $here/within.md
