@@ -8,7 +8,6 @@ one goes over to the other. The vocabulary is that of :mod:`.nethack_words`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -85,19 +84,17 @@ class _Draft:
     def read(self, text: str) -> None:
         """Read all lines of a text."""
         level = here = ""
-        start = 0
-        pending: _Block | None = None
+        start = taken = 0
         lines = text.split("\n")
-        for line in lines:
-            if pending is not None and line.startswith("- "):
-                pending.add(line, start)
-            else:
-                if pending is not None:
-                    self._close(pending, here)
-                    pending = None
-                found = _BLOCK.match(line) if level else None
-                if found is not None:
-                    pending = _Block(found, start, level)
+        for number, line in enumerate(lines):
+            if number >= taken:
+                if level and line.startswith(("Room ", "Corridor ")):
+                    taken = number + 1
+                    while taken < len(lines) and lines[taken].startswith("- "):
+                        taken += 1
+                    block = _read_block("\n".join(lines[number:taken]), level)
+                    if block is not None:
+                        self._close(block, start, here)
                     level = here.partition(" of ")[2] or level
                 elif line.startswith("You are in "):
                     level, here = self._arrive(line, start)
@@ -109,8 +106,6 @@ class _Draft:
                 elif " is part of " in line:
                     self._merge(line)
             start += len(line) + 1
-        if pending is not None:
-            self._close(pending, here)
 
     def _say(self, triple: Triple, start: int = -1, end: int = -1) -> None:
         if triple not in self.mentions:
@@ -130,29 +125,24 @@ class _Draft:
                 self._say(Triple(left, way_relation(exit_of(found["on"])), here), *span)
         return found["level"], here
 
-    def _close(self, block: _Block, here: str) -> None:
+    def _close(self, block: _Block, offset: int, here: str) -> None:
         """Take in a whole block: state what it lists, retire what it leaves out."""
-        area, level = block.area, block.level
-        for triple, start, end in block.facts():
-            self._say(triple, start, end)
-        watched = area == here or block.passed
-        for fact in self._graph.outgoing(area):
-            gone = fact.relation in (HAS_ITEM, HAS_EXIT) and fact not in self.mentions
-            if gone:
+        area, level, graph = block.area, block.level, self._graph
+        for triple, start, end in block.facts:
+            self._say(triple, start + offset, end + offset)
+        said = self.mentions
+        for fact in graph.outgoing(area):
+            if fact[1] in (HAS_ITEM, HAS_EXIT) and fact not in said:
                 self.outdated[Pattern(*fact)] = None
-        for fact in self._graph.incoming(area):
-            listed = fact in self.mentions or fact.subject == PLAYER
-            if (
-                not listed
-                and fact.relation in ("is in", SIGHTING)
-                and (watched or fact.relation == "is in")
-            ):
+        watched = ("is in", SIGHTING) if area == here or block.passed else ("is in",)
+        for fact in graph.incoming(area):
+            if fact[1] in watched and fact not in said and fact[0] != PLAYER:
                 self.outdated[Pattern(*fact)] = None
-        for door, state, start, end in block.doors():
-            if Triple(area, HAS_EXIT, door) not in self._graph:
-                self._join(area, level, door, (start, end))
+        for door, state, start, end in block.doors:
+            if Triple(area, HAS_EXIT, door) not in graph:
+                self._join(area, level, door, (start + offset, end + offset))
             if state == "doorway":
-                shut = self._graph.value(scoped(door, level), "openness")
+                shut = graph.value(scoped(door, level), "openness")
                 if shut is not None:
                     self.outdated[Pattern(*shut)] = None
 
@@ -206,54 +196,73 @@ class _Draft:
             self.outdated[Pattern(*fact)] = None
 
 
-class _Block:
-    """The description of one area while it is read."""
+class _Block(NamedTuple):
+    """The description of one area, read; positions count from its beginning.
 
-    def __init__(self, head: re.Match[str], start: int, level: str):
-        words = [w for w in head["words"].split(", ") if not w.startswith("no path")]
-        self.level = level
-        self.area = scoped(head["area"].lower(), level)
-        self.passed = not any(w.endswith(" steps away") for w in head["words"].split(", "))
-        self.explored = "explored" in words
-        kinds = [w for w in words if w not in _EXPLORED and not w.endswith(" steps away")]
-        self.kind = kinds[0].lower() if kinds else ""
-        self._span = (start, start + len(head[0]))
-        self._lists: dict[str, list[_Part]] = {name: [] for name in _LISTS}
+    Attributes:
+        area: Full name of the area.
+        level: Name of its level.
+        passed: Whether the player is or was there: no distance is told.
+        facts: What it states, with the characters that say it.
+        doors: Names of doors, their states, and where they stand.
+    """
 
-    def add(self, line: str, start: int) -> None:
-        """Read one list."""
+    area: str
+    level: str
+    passed: bool
+    facts: tuple[tuple[Triple, int, int], ...]
+    doors: tuple[tuple[str, str, int, int], ...]
+
+
+@lru_cache(maxsize=1024)
+def _read_block(text: str, level: str) -> _Block | None:
+    """The description of an area; None if it is none.
+
+    Kept, for the same area is described again as long as nobody moves.
+    """
+    first, *lines = text.split("\n")
+    head = _BLOCK.match(first)
+    if head is None:
+        return None
+    lists: dict[str, list[_Part]] = {name: [] for name in _LISTS}
+    start = len(first) + 1
+    for line in lines:
         for name in _LISTS:
             if line.startswith(name):
-                parts, start = [], start + len(name)
-                for entry in line[len(name) :].split("; "):
-                    said, _, remark = entry.partition(" (")
-                    if said:
-                        end = start + len(said)
-                        parts.append(_Part(said.lower(), remark.rstrip(")"), start, end))
-                    start += len(entry) + 2
-                self._lists[name] = parts
-                return
+                lists[name] = _parts(line[len(name) :], start + len(name))
+        start += len(line) + 1
+    words = head["words"].split(", ")
+    passed = not any(word.endswith((" steps away", "no path known")) for word in words)
+    kinds = [w for w in words if w not in _EXPLORED and not w.endswith((" away", " known"))]
+    area = scoped(head["area"].lower(), level)
+    features, exits, items, creatures = lists.values()
+    stated = area_facts(
+        area,
+        level,
+        kind=kinds[0].lower() if kinds else "",
+        explored="explored" in words,
+        features=features,
+        exits=[(part, part.remark.partition(",")[0]) for part in exits],
+        items=items,
+    )
+    facts = [
+        (fact, 0, len(first)) if part is None else (fact, part.start, part.end)
+        for fact, part in stated
+    ]
+    facts += [(Triple(p.name, SIGHTING, area), p.start, p.end) for p in creatures]
+    doors = [(p.name, p.remark.partition(",")[0], p.start, p.end) for p in exits]
+    return _Block(area, level, passed, tuple(facts), tuple(doors))
 
-    def facts(self) -> Iterator[tuple[Triple, int, int]]:
-        """All facts with the characters that say them."""
-        features, exits, items, creatures = self._lists.values()
-        for fact, part in area_facts(
-            self.area,
-            self.level,
-            kind=self.kind,
-            explored=self.explored,
-            features=features,
-            exits=[(part, part.remark.partition(",")[0]) for part in exits],
-            items=items,
-        ):
-            yield (fact, *self._span) if part is None else (fact, part.start, part.end)
-        for part in creatures:
-            yield Triple(part.name, SIGHTING, self.area), part.start, part.end
 
-    def doors(self) -> Iterator[tuple[str, str, int, int]]:
-        """Names of the doors and their states, with the characters that say them."""
-        for part in self._lists["- exits: "]:
-            yield part.name, part.remark.partition(",")[0], part.start, part.end
+def _parts(text: str, start: int) -> list[_Part]:
+    """The entries of a list."""
+    parts = []
+    for entry in text.split("; "):
+        name, _, remark = entry.partition(" (")
+        if name:
+            parts.append(_Part(name.lower(), remark.rstrip(")"), start, start + len(name)))
+        start += len(entry) + 2
+    return parts
 
 
 @lru_cache(maxsize=256)
