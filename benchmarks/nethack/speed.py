@@ -2,7 +2,7 @@
 
 The keys are those that the descender's skills pressed in a few games, so the walk explores and
 fights; they are played again one by one as ``press key ...``. The games are played several times
-and every hundred steps count with their best CPU time, for the machine may be shared; bare NLE
+and every ten steps count with their best CPU time, for the machine may be shared; bare NLE
 (the same observations, no text) stands beside it.
 
     OMP_NUM_THREADS=1 python benchmarks/nethack/speed.py --seeds 3 --rounds 5
@@ -34,7 +34,7 @@ CASES = [
     for memory in ("none", "arigraph")
     for valid in (False, True)
 ]
-STRETCH = 100
+STRETCH = 10
 KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
 
 
