@@ -1,15 +1,19 @@
-"""Steps a second of many episodes at once against a chat server that takes 200 ms a call.
+"""Steps a second of many episodes at once against a chat server that takes its time.
 
-    python benchmarks/agents/concurrency/concurrency.py > benchmarks/agents/concurrency/result.json
+    cd benchmarks/agents/concurrency; python concurrency.py 0.2 > result.json
 
-One worker process plays ``n`` episodes at a time (``--concurrency n`` of ``gym-memory compare``);
-the scripted server runs in this process. The clock runs from the first call to the end of the
-last episode, so the start of the worker and the report are left out.
+The argument is the server's latency in seconds. One worker process plays ``n`` episodes at a time
+(``--concurrency n`` of ``gym-memory compare``); the scripted server runs in this process, so two
+cores have work. The clock runs from the first call to the end of the last episode: the start of the
+worker and the report are left out. It is wall time, so run it on a quiet machine; the load of the
+last minute before and after stands beside the numbers.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tempfile
 import threading
 import time
@@ -22,15 +26,14 @@ from gym_memory.papers.presets import make_preset, policy_with_model
 from gym_memory.serve import ScriptedServer
 from gym_memory.version import __version__
 
-LATENCY = 0.2
 ENV = "Cooking?level=medium&max_steps=12"
 AGENTS = ("ariadne", "stma", "react", "plain")
-EPISODES = {1: 2, 32: 96}
+EPISODES = {1: 1, 32: 64}
 
 
-def measure(agent: str, concurrency: int) -> dict[str, Any]:
+def measure(agent: str, concurrency: int, latency: float) -> dict[str, Any]:
     preset = make_preset(agent)
-    with ScriptedServer(latency=LATENCY) as server, tempfile.TemporaryDirectory() as folder:
+    with ScriptedServer(latency=latency) as server, tempfile.TemporaryDirectory() as folder:
         policy = policy_with_model(
             preset.policy, {"model": "scripted", "base_url": server.base_url}
         )
@@ -77,16 +80,22 @@ class _Started(threading.Thread):
 
 
 def main() -> None:
+    latency = float(sys.argv[1])
+    setting: dict[str, Any] = {"env": ENV, "latency_s": latency, "workers": 1}
+    setting |= {"cores": os.cpu_count(), "gym_memory": __version__, "load_before": _load()}
     rows = []
     for agent in AGENTS:
         one = 0.0
         for concurrency in EPISODES:
-            row = measure(agent, concurrency)
+            row = measure(agent, concurrency, latency)
             one = one or row["steps_per_second"]
             row["times_one"] = round(row["steps_per_second"] / one, 1)
             rows.append(row)
-    setting = {"env": ENV, "latency_s": LATENCY, "workers": 1, "gym_memory": __version__}
-    print(json.dumps({**setting, "rows": rows}, indent=1))
+    print(json.dumps({**setting, "load_after": _load(), "rows": rows}, indent=1))
+
+
+def _load() -> float:
+    return round(os.getloadavg()[0], 1)
 
 
 if __name__ == "__main__":
