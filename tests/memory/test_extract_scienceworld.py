@@ -216,7 +216,10 @@ def test_wires_come_off_what_is_moved():
     wire = "terminal 1 on book, is connected to, terminal 2 on bowl"
     memory.see("terminal 1 on book (Emma) is now connected to terminal 2 on bowl", "connect book")
     assert wire in memory
-    memory.see("(disconnecting book (Emma)) You move the book (Emma) to the table.", "move book")
+    memory.see(
+        "(disconnecting cup) (disconnecting book (Emma)) You move the book (Emma) to the table.",
+        "move book",
+    )
     assert wire not in memory
     assert "table in kitchen, contains, book" in memory
 

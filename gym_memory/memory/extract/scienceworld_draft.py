@@ -122,8 +122,6 @@ class Draft:
         for item in items:
             thing = entity(item.name, holder)
             fact = _held(holder, thing, numbers[thing])
-            if roams(item.name) or is_plant(holder):
-                fact = Triple(thing, SIGHTED, holder)
             listed.add(fact)
             self.add(fact, (item.start, item.end))
             self.describe(thing, item)
@@ -145,7 +143,7 @@ class Draft:
         fact = Triple(holder, "is", "empty")
         if not empty:
             self.retire(fact)
-        elif not self.is_filling(holder):
+        elif not (is_plant(holder) or self.is_filling(holder)):
             self.add(fact, span)
 
     def is_filling(self, holder: str) -> bool:
@@ -281,4 +279,6 @@ class Draft:
 def _held(holder: str, thing: str, number: int) -> Triple:
     if holder == INVENTORY:
         return Triple(thing, "is in", INVENTORY)
+    if is_plant(holder) or roams(thing):
+        return Triple(thing, SIGHTED, holder)
     return Triple(holder, contains(number), thing)

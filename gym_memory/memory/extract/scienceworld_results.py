@@ -27,17 +27,17 @@ def read_result(text: str, action: str, draft: Draft) -> bool:
     """
     text = text.rstrip()
     found = False
-    wire = _UNWIRED.match(text)
-    if wire is not None:
+    start = 0
+    while (wire := _UNWIRED.match(text, start)) is not None:
         _disconnect(name_of(wire["thing"]), draft)
-    start = wire.end() if wire else 0
+        start = wire.end()
     for pattern, rule in _RULES:
         match = pattern.match(text, start)
         if match is not None:
             rule(match, action, draft)
             found = True
             break
-    return found or wire is not None
+    return found or start > 0
 
 
 def _walked(match: re.Match[str], action: str, draft: Draft) -> None:
@@ -160,7 +160,7 @@ def _recipe(match: re.Match[str], action: str, draft: Draft) -> None:
 
 
 _DOOR_TO = re.compile(r"door to (?:the )?(?P<room>.+)")
-_UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z]|$)")
+_UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z(]|$)")
 _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"You move through the door to the (?P<room>[^.]+)\."), _walked),
     (re.compile(r"You move to the (?P<room>[^.]+)\."), _walked),
