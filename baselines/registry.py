@@ -31,7 +31,9 @@ POLICIES = Registry(
         "reader": "gym_memory.baselines.reader:Reader",
         "learner": "gym_memory.baselines.learner:Learner",
         "drrn": "gym_memory.baselines.drrn:Drrn",
+        "bc": "gym_memory.baselines.bc:Bc",
         "searcher": "gym_memory.baselines.searcher:Searcher",
+        "imitator": "gym_memory.baselines.imitator:Imitator",
     },
 )
 

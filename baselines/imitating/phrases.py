@@ -1,0 +1,123 @@
+"""Phrases of ScienceWorld's actions and views, compared by their words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["Act", "Thing", "fit", "likeness", "masked", "parse", "things_in", "words"]
+
+_WORD = re.compile(r"[a-z0-9]+")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_SMALL = frozenset({"a", "an", "the", "of", "in", "on", "is", "with", "to", "called", "which"})
+_HERE = re.compile(r" in (?:inventory|hallway|kitchen|bathroom|bedroom|living room|workshop|"
+                   r"art studio|greenhouse|outside|foundry)$")  # fmt: skip
+_TWO = re.compile(r"^(move|pour|dunk|use|connect) (.+?) (to|into|in|on) (.+)$")
+_ONE = re.compile(
+    r"^(open|close|activate|deactivate|pick up|put down|focus on|examine|look at|look in|read|"
+    r"eat|flush|mix|disconnect|go to) (.+)$"
+)
+_ITEM = re.compile(r"(?:\b(?:an?|the) (?:substance called )?)([a-z][\w ]*?)(?= ?[,.(\n)]|$| which)")
+
+
+class Act(NamedTuple):
+    """An action as a verb and what it is done to.
+
+    Attributes:
+        verb: ``move`` or ``pick up``; the whole action where it takes no thing.
+        things: None, one or two phrases.
+        link: The word between two.
+    """
+
+    verb: str
+    things: tuple[str, ...] = ()
+    link: str = ""
+
+    def __str__(self) -> str:
+        return " ".join((self.verb, f" {self.link} ".join(self.things))).strip()
+
+
+class Thing(NamedTuple):
+    """A thing in a view: its name, and the line that tells of it."""
+
+    name: str
+    line: str
+
+
+@lru_cache(maxsize=1 << 14)
+def parse(action: str) -> Act:
+    """An action's parts; where a thing lies is left out unless it is in another thing.
+
+    >>> parse("use thermometer in inventory on lead")
+    Act(verb='use', things=('thermometer', 'lead'), link='on')
+    """
+    lowered = " ".join(action.lower().split())
+    if lowered.startswith("use ") and " on " in lowered:
+        first, _, second = lowered[4:].partition(" on ")
+        return Act("use", (_HERE.sub("", first), _HERE.sub("", second)), "on")
+    if lowered.startswith("pour ") and " in inventory in " in lowered:
+        lowered = lowered.replace(" in inventory in ", " into ")
+    if lowered.startswith(("pour ", "dunk ")) and " into " not in lowered:
+        head, _, second = lowered.rpartition(" in ")
+        verb, _, first = head.partition(" ")
+        return Act(verb, (_HERE.sub("", first), second), "into")
+    two = _TWO.match(lowered)
+    if lowered.startswith(("move ", "connect ", "pour ", "dunk ")):
+        link = " to " if lowered.startswith(("move ", "connect ")) else " into "
+        head, _, second = lowered.rpartition(link)
+        verb, _, first = head.partition(" ")
+        return Act(verb, (_HERE.sub("", first), _HERE.sub("", second)), link.strip())
+    one = _ONE.match(lowered)
+    if one is not None and two is None:
+        return Act(one[1], (_HERE.sub("", one[2]),))
+    return Act(lowered)
+
+
+@lru_cache(maxsize=1 << 14)
+def words(phrase: str) -> frozenset[str]:
+    """The words of a phrase that tell something.
+
+    >>> sorted(words("a turtle egg in the pond"))
+    ['egg', 'pond', 'turtle']
+    """
+    return frozenset(_WORD.findall(phrase.lower())) - _SMALL
+
+
+@lru_cache(maxsize=1 << 16)
+def likeness(one: str, other: str) -> float:
+    """Shared words of two phrases over all their words, in [0, 1]."""
+    first, second = words(one), words(other)
+    union = len(first | second)
+    return len(first & second) / union if union else float(one == other)
+
+
+@lru_cache(maxsize=1 << 16)
+def fit(one: Act, other: Act) -> float:
+    """How far two actions are the same one, in [0, 1]; 0 where their verbs differ."""
+    if one.verb != other.verb or len(one.things) != len(other.things):
+        return 0.0
+    if not one.things:
+        return 1.0
+    alike = [likeness(a, b) for a, b in zip(one.things, other.things, strict=True)]
+    return 0.3 + 0.7 * sum(alike) / len(alike)
+
+
+@lru_cache(maxsize=1 << 14)
+def masked(text: str) -> str:
+    """The first line of an answer with every number alike."""
+    return _NUMBER.sub("9", text.strip().partition("\n")[0].lower())
+
+
+@lru_cache(maxsize=1 << 10)
+def things_in(view: str) -> tuple[Thing, ...]:
+    """The things that a view or an inventory names, in its order; doors to rooms left out."""
+    found: dict[str, Thing] = {}
+    for line in view.lower().split("\n"):
+        if "door to the" in line or line.startswith(("this ", "you also", "in your")):
+            continue
+        for item in _ITEM.findall(line):
+            name = item.strip()
+            if name not in ("agent", "substance", "air") and not name.endswith(" door"):
+                found.setdefault(name, Thing(name, line.strip()))
+    return tuple(found.values())

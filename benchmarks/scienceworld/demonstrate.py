@@ -1,0 +1,80 @@
+"""Demonstrations for the imitator: the engine's solutions of train variations, as an agent sees them.
+
+Plays the solution of some train variations of each of CLIN's 18 tasks and records what the agent
+sees, with a ``look around`` after every room that it walks into (which takes no time in the
+world). Variations are spread over the train split. What the file holds already is left out, so the
+same command goes on with a run that was stopped.
+
+    python benchmarks/scienceworld/demonstrate.py --a-task 4 \\
+        --out benchmarks/scienceworld/learner/demonstrations.jsonl.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.envs.scienceworld import catalog
+from gym_memory.trajectory import read_trajectory
+from gym_memory.wrappers.make import make_env
+from gym_memory.wrappers.record import RecordTrajectory
+
+LOOK = "look around"
+
+
+def spread(task: str, turn: int) -> int | None:
+    """The train variation of a turn: the first, the last, the middle, then between these.
+
+    None where the train split has fewer variations than that.
+    """
+    numbers = catalog.variations(task, "train")
+    chosen: list[int] = []
+    parts = 1
+    while len(chosen) <= turn:
+        for part in range(parts + 1):
+            number = numbers[part * (len(numbers) - 1) // parts]
+            if number not in chosen:
+                chosen.append(number)
+        if parts > len(numbers):
+            break
+        parts *= 2
+    return chosen[turn] if turn < len(chosen) else None
+
+
+def demonstrate(env: gym.Env[Any, Any], task_id: str) -> bool:
+    """Play the solution of a task; returns whether it won."""
+    _, info = env.reset(options={"task_id": task_id})
+    done = False
+    for action in ("", *env.get_wrapper_attr("oracle")().walkthrough):
+        if action:
+            _, _, terminated, truncated, info = env.step(action)
+            done = terminated or truncated
+        if not done and (not action or action.startswith("go to ")):
+            _, _, _, done, info = env.step(LOOK)
+        if done:
+            break
+    return bool(info["success"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--a-task", type=int, default=4, help="variations of a task")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    held = {t.task.id for t in read_trajectory(options.out)} if options.out.exists() else set()
+    raw = make_env("ScienceWorld", memory="none", split="train", max_steps=500, valid_actions=False)
+    env = RecordTrajectory(raw, str(options.out))
+    for turn in range(options.a_task):
+        for row in catalog.CLIN:
+            number = spread(row.task, turn)
+            task_id = f"scienceworld/{row.task}/{number}"
+            if number is not None and task_id not in held:
+                print(task_id, demonstrate(env, task_id), flush=True)
+    env.close()
+
+
+if __name__ == "__main__":
+    main()
