@@ -1,0 +1,128 @@
+"""Behaviour cloning: who labels what, who plays, what is learnt from it and kept on disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_env import FakeHouse
+
+from gym_memory.baselines.bc import Advice, BcLearner, BcSettings, PlannerTeacher, Recorded
+from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.scripted import Walkthrough
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.run import rollout
+from gym_memory.wrappers import MemoryObservation, RecordTrajectory
+
+TINY = BcSettings(
+    dim=16,
+    hidden=16,
+    vocabulary=1024,
+    batch=16,
+    capacity=256,
+    learn_start=20,
+    lr=5e-3,
+    beta_steps=0,
+)
+SHORT = TrainSettings(
+    steps=240, games=4, valid_games=2, envs=2, evaluate_every=120, checkpoint_every=120
+)
+
+
+def make_env(split: str) -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=25), memory="arigraph")
+
+
+def train(folder: Path, settings: BcSettings, **changes: Any) -> Trainer:
+    how = dataclasses.replace(SHORT, **changes)
+    trainer = Trainer(BcLearner(settings, seed=0), make_env, how, folder, {"env": "FakeHouse"})
+    trainer.run()
+    return trainer
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The walkthrough of the first four training games."""
+    path = tmp_path_factory.mktemp("recorded") / "games.jsonl.gz"
+    env = RecordTrajectory(make_env("train"), str(path))
+    for seed in range(4):
+        assert rollout(env, Walkthrough(), seed=seed).success
+    env.close()
+    return path
+
+
+def test_what_was_recorded_is_cloned_and_played(recorded: Path, tmp_path: Path) -> None:
+    trainer = train(tmp_path / "run", dataclasses.replace(TINY, teacher=str(recorded.parent)))
+    assert trainer.curve[-1]["train_score"] == 1.0
+    # In two of eight steps nothing tells one unexplored way from the next.
+    assert trainer.curve[-1]["agreed"] >= 0.6
+    # Off the recorded course it was taught nothing, so the food is found but may not be placed.
+    policy = make_policy(f"bc?checkpoint={tmp_path / 'run' / checkpoints.LAST}")
+    assert rollout(make_env("train"), policy, seed=0).score >= 1
+
+
+def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
+    teacher, env = Recorded(recorded), make_env("train")
+    obs, info = env.reset(seed=0)
+    course = info["task_id"]
+    first = teacher.advise(obs, course, None, "")
+    second = teacher.advise(obs, course, first, first.action)
+    assert [first.action, second.action] == ["open wooden door", "go east"]
+    lost = teacher.advise(obs, course, first, "look")
+    assert lost == Advice("", "") == teacher.advise(obs, course, lost, "open wooden door")
+    assert teacher.advise(obs, "another game", None, "").action == ""
+
+
+def test_no_record_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="teacher"):
+        Recorded(tmp_path)
+
+
+def test_the_planner_labels_what_the_learner_visits() -> None:
+    """The same state has the same label, whatever was asked before; wrong turns are labelled."""
+    one, two = PlannerTeacher("textworld"), PlannerTeacher("textworld")
+    env = make_env("train")
+    obs, info = env.reset(seed=1)
+    before = one.advise(obs, info["task_id"], None, "")
+    assert before.action in obs["valid_actions"]
+    obs, *_ = env.step("look")
+    other = two.advise(obs, info["task_id"], before, "look")
+    assert one.advise(obs, info["task_id"], before, "look") == other
+    assert other.action in obs["valid_actions"]
+
+
+def test_the_share_of_the_teacher() -> None:
+    learner = BcLearner(dataclasses.replace(TINY, beta_steps=100, rl_after=50))
+    shares = []
+    for steps in (0, 25, 49, 50):
+        learner._steps = steps
+        shares.append(learner.beta)
+    assert shares == pytest.approx([1.0, 0.75, 0.51, 0.0])
+    assert learner.reinforces
+
+
+def test_nothing_is_asked_while_evaluating() -> None:
+    learner = BcLearner(dataclasses.replace(TINY, teacher="there is no such file"))
+    obs, info = make_env("valid").reset(seed=0)
+    assert learner.act([learner.see(obs)], explore=False)[0] < len(obs["valid_actions"])
+    with pytest.raises(InvalidArgumentError, match="teacher"):
+        learner.see(obs, info["task_id"])
+
+
+def test_rl_goes_on_from_the_clone_and_a_break_changes_nothing(tmp_path: Path) -> None:
+    settings = dataclasses.replace(TINY, beta_steps=100, rl_after=140, clone_every=2)
+    whole = train(tmp_path / "whole", settings)
+    assert "loss" in whole.curve[-1]
+    assert "loss" not in whole.curve[0]
+    train(tmp_path / "half", settings, steps=120)
+    train(tmp_path / "half", settings)
+    one, two = (
+        checkpoints.read(tmp_path / name / checkpoints.TRAINING)[0] for name in ("whole", "half")
+    )
+    assert one.keys() == two.keys()
+    assert all(np.array_equal(one[name], two[name]) for name in one)
