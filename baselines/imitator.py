@@ -217,7 +217,7 @@ class _Turn:
             self._publish(act, scene.room)
             return str(act._replace(things=tuple(names)))
         missing = next(p for p, name in zip(act.things, names, strict=True) if not name)
-        where = self._place_of(missing, room)
+        where = self._place_of(missing, room, act)
         if scene.room and where != scene.room and not scene.again:
             return self._go(where, act)
         if not scene.view and (_STIRRED.match(scene.text) or not scene.room):
@@ -256,7 +256,7 @@ class _Turn:
                 if words(core) <= words(thing.name) or words(core) <= words(thing.line):
                     return core
             holder = core.rpartition(" in ")[2]
-            if holder != core and any(words(holder) <= words(thing.name) for thing in things):
+            if core.startswith("substance in ") and any(words(holder) <= words(thing.name) for thing in things):
                 return core
         ranked = [
             (likeness(core, thing.name), thing.name)
@@ -282,16 +282,23 @@ class _Turn:
         told = told or [f.object for f in sorted(self._scene.facts) if f.relation == "focused on"]
         return told[-1] if held and told else held
 
-    def _place_of(self, phrase: str, room: str) -> str:
+    def _place_of(self, phrase: str, room: str, act: Act) -> str:
         """Where to look for a thing: where it usually is, else where the memory saw it."""
-        scene, house = self._scene, self._lore.house
+        scene = self._scene
         core = phrase.partition(" containing ")[0]
-        if room and f"room {room}" not in scene.sights and room != scene.room:
-            return room
-        for name, where in scene.sights.items():
-            if where in house.exits and words(core) <= words(name):
-                return where
-        return scene.room or room
+        if scene.bound in self._lore.house.exits and scene.plan == act and not scene.view:
+            return scene.bound
+        if room and not (scene.room == room and scene.view):
+            if room == scene.room or f"room {room}" not in scene.sights:
+                return room
+        where = [
+            where
+            for name, where in scene.sights.items()
+            if where in self._lore.house.exits and words(core) <= words(name)
+        ]
+        if scene.room in where or not where:
+            return scene.room or room
+        return room if room in where else where[-1]
 
     def _go(self, room: str, act: Act) -> str:
         """A step on the way, through doors that may be closed."""

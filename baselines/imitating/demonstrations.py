@@ -221,15 +221,15 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
 def nearest(goal: str, demonstrations: Iterable[Demonstration]) -> list[Demonstration]:
     """Demonstrations by how near their goals are, the best first.
 
-    Of goals that are equally near, those come first whose other words their moves name: what was
-    done there to a thing can be done here to another.
+    Words of a demonstration's goal that the present one does not have count against it, most where
+    its moves do not name them: what was done there to a named thing can be done here to another.
     """
     asked = words(goal)
 
-    def order(one: Demonstration) -> tuple[float, float]:
+    def unlike(one: Demonstration) -> float:
         alike = len(asked & words(one.goal)) / len(asked | words(one.goal))
         named = {word for move in one.moves for thing in move.act.things for word in words(thing)}
         other = words(one.goal) - asked
-        return -round(alike, 1), -len(other & named) / len(other) if other else -2.0
+        return 0.3 * len(other - named) / len(other or "-") - alike
 
-    return sorted(demonstrations, key=order)
+    return sorted(demonstrations, key=unlike)

@@ -38,6 +38,7 @@ class Scene(NamedTuple):
         sights: Things by the room that they were seen in, as far as the memory tells.
         cut: Whether the memory has forgotten how the episode began, or does not tell in order.
         plan: The action that was planned at the last step.
+        bound: The room that it was for, where it was still on the way; else empty.
         made: Whether it was sent, and not something on the way to it.
         again: Whether it was planned once more.
     """
@@ -51,6 +52,7 @@ class Scene(NamedTuple):
     sights: dict[str, str]
     cut: bool
     plan: Act | None
+    bound: str
     made: bool
     again: bool
 
@@ -118,7 +120,8 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     return Scene(
         text, room, view, things_in(obs["inventory"]), tuple(done), facts, sights,
         not (told and not told[0][0].verb), planned,
-        made, bool(found and found[1] == "once more: "),
+        at if found and found[1] == "later: " else "", made,
+        bool(found and found[1] == "once more: "),
     )  # fmt: skip
 
 
