@@ -32,6 +32,8 @@ POLICIES = Registry(
         "learner": "gym_memory.baselines.learner:Learner",
         "drrn": "gym_memory.baselines.drrn:Drrn",
         "bc": "gym_memory.baselines.bc:Bc",
+        "a2c": "gym_memory.baselines.a2c:A2c",
+        "sb3": "gym_memory.baselines.sb3:Sb3",
         "searcher": "gym_memory.baselines.searcher:Searcher",
         "imitator": "gym_memory.baselines.imitator:Imitator",
     },
