@@ -278,5 +278,11 @@ def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
     """
     texts = [message["content"] for message in messages]
     if schema is not None:
-        texts.append(json.dumps(schema.model_json_schema()))
+        texts.append(_form(schema))
     return 16 + sum(16 + len(text.encode("utf-8", "replace")) for text in texts)
+
+
+@functools.lru_cache(maxsize=64)
+def _form(schema: Any) -> str:
+    """The JSON schema of a pydantic model as text."""
+    return json.dumps(schema.model_json_schema())
