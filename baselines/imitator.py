@@ -48,6 +48,10 @@ GIVE_UP = 0.05
 """How often a search ends in trying without having found; with no memory, nothing else ends it."""
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
+_VESSELS = ("mix", "pour", "move")
+"""Verbs whose things may be others in every house: a jug here, a cup there."""
+_SOUGHT = ("pick up", "focus on", "pour")
+"""Verbs whose things are worth searching the house for; others need what is at hand."""
 _AMBIGUOUS = "Ambiguous request"
 _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
@@ -227,7 +231,7 @@ class _Turn:
             self._publish(act, scene.room)
             return str(act)  # what cannot be seen may be there; a refusal makes it look
         closed = _CLOSED.findall(scene.text)
-        if closed and self._settings.search:
+        if closed and self._settings.search and act.verb in _SOUGHT:
             self._publish(act, scene.room, later=True)
             return f"open {closed[0]}"
         return self._search(missing, act)
@@ -244,6 +248,9 @@ class _Turn:
         things = (*self._scene.carried, *self._scene.view)
         core, _, shown = phrase.partition(" containing ")
         held = self._focused(shown)
+        head, _, holder = core.rpartition(" in ")
+        if act.verb == "focus on" and head and not holder.endswith("stage"):
+            core = core if head == "substance" else head
         asked = words(core) & words(self._goal)
         if act.verb == "focus on" and not asked:
             return self._liked(core)
@@ -256,15 +263,35 @@ class _Turn:
                 if words(core) <= words(thing.name) or words(core) <= words(thing.line):
                     return core
             holder = core.rpartition(" in ")[2]
-            if core.startswith("substance in ") and any(words(holder) <= words(thing.name) for thing in things):
+            if core.startswith("substance in ") and any(
+                words(holder) <= words(thing.name) for thing in things
+            ):
                 return core
+        if not asked and act.verb in _VESSELS:
+            for other in self._played(phrase, act):
+                if any(words(other) <= words(thing.name) for thing in things):
+                    return other
         ranked = [
             (likeness(core, thing.name), thing.name)
             for thing in things
-            if asked <= words(thing.line) and (self._scene.view or held)
+            if asked <= words(thing.name if act.verb == "focus on" else thing.line)
+            and (self._scene.view or held)
         ]
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= self._settings.alike else ""
+
+    def _played(self, phrase: str, act: Act) -> list[str]:
+        """What played the same part in other demonstrations of the task."""
+        slot = act.things.index(phrase)
+        return sorted(
+            {
+                move.act.things[slot]
+                for shown in self._lore.demonstrations
+                if shown.task == self._shown.task
+                for move in shown.moves
+                if move.act.verb == act.verb and len(move.act.things) == len(act.things)
+            }
+        )
 
     def _liked(self, phrase: str) -> str:
         """The thing in sight that demonstrations would choose."""
@@ -288,9 +315,9 @@ class _Turn:
         core = phrase.partition(" containing ")[0]
         if scene.bound in self._lore.house.exits and scene.plan == act and not scene.view:
             return scene.bound
-        if room and not (scene.room == room and scene.view):
-            if room == scene.room or f"room {room}" not in scene.sights:
-                return room
+        looked = bool(scene.view) if scene.room == room else f"room {room}" in scene.sights
+        if room and not looked:
+            return room
         where = [
             where
             for name, where in scene.sights.items()
@@ -304,7 +331,7 @@ class _Turn:
         """A step on the way, through doors that may be closed."""
         self._publish(act, room, later=True)
         way = self._lore.house.way(self._scene.room, room)
-        if not way:
+        if not way or is_refused(self._scene.text):
             return LOOK
         text = self._scene.text
         opened = text.startswith(("The door is now open", "The door is already open"))
@@ -321,7 +348,8 @@ class _Turn:
             if room != scene.room and f"room {room}" not in scene.sights
         ]  # fmt: skip
         weights = np.array([0.2 + likely[room] for room in rooms])
-        if not self._settings.search or not rooms or self._rng.random() < GIVE_UP:
+        sought = self._settings.search and act.verb in _SOUGHT
+        if not sought or not rooms or self._rng.random() < GIVE_UP:
             self._publish(act, scene.room)
             return str(act)
         target = rooms[int(self._rng.choice(len(rooms), p=weights / weights.sum()))]

@@ -11,7 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.imitating.phrases import Act, masked, parse, things_in, words
-from gym_memory.baselines.imitating.scene import is_move, is_refused, is_view, room_of
+from gym_memory.baselines.imitating.scene import (
+    READING,
+    is_move,
+    is_refused,
+    is_view,
+    room_of,
+)
 from gym_memory.trajectory import Trajectory, read_trajectory
 
 __all__ = [
@@ -155,7 +161,7 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
             focused = act.things[0]
         elif act.verb == "pick up" and focused:
             act = act._replace(things=(_with(act.things[0], focused, view),))
-        readings += [int(r) for r in re.findall(r"(?:temperature of|reads) (-?\d+)", step.text)]
+        readings += [int(number) for number in READING.findall(step.text)]
         carried = frozenset(thing.name for thing in things_in(step.inventory))
         moves.append(Move(act, room, masked(step.text), carried))
     return Demonstration(task, trajectory.task.goal, tuple(moves), tuple(readings))

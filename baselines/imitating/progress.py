@@ -55,10 +55,11 @@ def _counted(scene: Scene) -> tuple[Act, ...]:
     """The moves made; one that was refused counts where it was refused before."""
     refused: set[Act] = set()
     counted: list[Act] = []
-    for act, answer in scene.done:
+    for number, (act, answer) in enumerate(scene.done, 1):
         if is_move(act) or act.verb.isdigit():
             continue
-        if is_refused(answer) and act not in refused:
+        twice = act in refused or (scene.again and number == len(scene.done))
+        if is_refused(answer) and not twice:
             refused.add(act)
         else:
             counted.append(act)

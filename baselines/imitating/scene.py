@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.imitating.phrases import Act, Thing, parse, things_in
+from gym_memory.memory.extract.scienceworld_names import TEMPERATURE
 from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Observation, Triple
 
-__all__ = ["Scene", "is_move", "is_refused", "is_view", "read_scene", "room_of"]
+__all__ = ["READING", "Scene", "is_move", "is_refused", "is_view", "read_scene", "room_of"]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
@@ -22,7 +23,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?$")
-_READING = re.compile(r"(?:temperature of|reads) (-?\d+)")
+READING = re.compile(r"(?:measures a temperature of|time reads) (-?\d+)")
 
 
 class Scene(NamedTuple):
@@ -60,7 +61,9 @@ class Scene(NamedTuple):
     def readings(self) -> tuple[int, ...]:
         """Numbers that instruments told, earliest first."""
         told = [*(answer for _, answer in self.done), self.text]
-        return tuple(int(found) for answer in told for found in _READING.findall(answer))
+        read = [int(found) for answer in told for found in READING.findall(answer)]
+        kept = [fact.object for fact in sorted(self.facts) if fact.relation == TEMPERATURE]
+        return tuple(read or (int(value) for value in kept if value.lstrip("-").isdigit()))
 
 
 def is_view(text: str) -> bool:
@@ -96,7 +99,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     rooms = [room for _, answer in told if (room := room_of(answer))]
     stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
     at = (found[3] or "") if found else ""
-    room = room_of(text) or (rooms[-1] if rooms else "") or (stands[0] if stands else "") or at
+    room = room_of(text) or next(iter(stands + rooms[::-1]), "") or at
     sights: dict[str, str] = {}
     for fact in sorted(facts):
         if fact.relation.startswith("contains"):

@@ -1,0 +1,14 @@
+#!/bin/sh
+# The imitator on CLIN's 18 tasks, test variations, with four memories. It learnt from the
+# solutions of four train variations a task (learner/demonstrations.jsonl.gz, made by
+# demonstrate.py); nothing was chosen by test variations. SEEDS=0:164 plays all that CLIN played;
+# a run that was stopped goes on. Run it in the root of the repository.
+set -e
+export OMP_NUM_THREADS=1
+out=benchmarks/scienceworld/learner
+run=${RUN:-results/scienceworld-learner}
+gym-memory compare -e "ScienceWorld?split=clin&max_steps=150&valid_actions=false" \
+  -m none -m history -m arigraph -m clin -p "imitator?checkpoint=$out/demonstrations.jsonl.gz" \
+  --seeds "${SEEDS:-0:164}" --workers "${WORKERS:-1}" --out "$run"
+cp "$run/report.md" "$run/summary.json" "$out/"
+gzip -9 -n -c "$run/episodes.jsonl" > "$out/episodes.jsonl.gz"
