@@ -306,7 +306,7 @@ class _Turn:
     def _focused(self, held: str) -> str:
         """What was focused on, as the memory tells, in the place of what a demonstration held."""
         told = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
-        told = told or [f.object for f in sorted(self._scene.facts) if f.relation == "focused on"]
+        told = told or [f.object for f in self._scene.facts if f.relation == "focused on"]
         return told[-1] if held and told else held
 
     def _place_of(self, phrase: str, room: str, act: Act) -> str:

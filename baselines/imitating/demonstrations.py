@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from gym_memory.baselines.imitating.phrases import Act, masked, parse, things_in, words
 from gym_memory.baselines.imitating.scene import (
-    READING,
     is_move,
     is_refused,
     is_view,
@@ -53,16 +52,11 @@ class Move(NamedTuple):
 
 
 class Demonstration(NamedTuple):
-    """A played task: its goal and its moves, going about left out.
-
-    Attributes:
-        readings: Numbers that instruments told, in order.
-    """
+    """A played task: its goal and its moves, going about left out."""
 
     task: str
     goal: str
     moves: tuple[Move, ...]
-    readings: tuple[int, ...]
 
 
 class House:
@@ -124,7 +118,7 @@ class Lore(NamedTuple):
     def liking(self, task: str, name: str) -> float:
         """How likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
-        told = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in words(name)]
+        told = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(told) / len(told)) if told else 0.0
 
 
@@ -143,7 +137,7 @@ def learn(path: str | os.PathLike[str]) -> Lore:
 def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
     task = trajectory.task.id.split("/")[-2]
     moves: list[Move] = []
-    room, view, focused, readings = "", "", "", []
+    room, view, focused = "", "", ""
     for step in trajectory.steps:
         room = room_of(step.text) or room
         if is_view(step.text):
@@ -154,17 +148,16 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         if not step.action or is_refused(step.text) or step.action.isdigit():
             continue
         act = parse(step.action)
-        if is_move(act) or (re.search(r"is already|Ambiguous", step.text) and act.verb == "open"):
+        if is_move(act) or (act.verb == "open" and "is already" in step.text):
             continue
         if act.verb == "focus on":
             _choose(lore, task, act, view)
             focused = act.things[0]
         elif act.verb == "pick up" and focused:
             act = act._replace(things=(_with(act.things[0], focused, view),))
-        readings += [int(number) for number in READING.findall(step.text)]
         carried = frozenset(thing.name for thing in things_in(step.inventory))
         moves.append(Move(act, room, masked(step.text), carried))
-    return Demonstration(task, trajectory.task.goal, tuple(moves), tuple(readings))
+    return Demonstration(task, trajectory.task.goal, tuple(moves))
 
 
 def _with(phrase: str, focused: str, view: str) -> str:
@@ -212,15 +205,15 @@ def _put(phrase: str, changes: Sequence[tuple[str, str]]) -> str:
 
 
 def condition_of(goal: str, phrase: str) -> tuple[str, str]:
-    """The condition on which a goal asks for a thing, with the other thing that it may ask for.
+    """The condition on which a goal asks for a thing, and what it asks for otherwise.
 
     >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
-    ('it is hot', 'the blue box')
+    ('it is hot', 'use the blue box')
     """
     clauses = _CONDITION.findall(goal)
     for number, (condition, asked) in enumerate(clauses):
         if len(clauses) == 2 and words(phrase) <= words(asked):
-            return condition, clauses[1 - number][1].rpartition(" use ")[2]
+            return condition, clauses[1 - number][1]
     return "", ""
 
 

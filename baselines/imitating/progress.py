@@ -84,7 +84,7 @@ def _aligned(done: Sequence[Act], acts: Sequence[Act], *, cut: bool) -> np.ndarr
     return row
 
 
-def _told(act: Act, facts: frozenset[Triple]) -> bool:
+def _told(act: Act, facts: tuple[Triple, ...]) -> bool:
     """Whether facts tell the effect of a move."""
     if not act.things:
         return False

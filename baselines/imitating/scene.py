@@ -12,7 +12,7 @@ from gym_memory.memory.extract.scienceworld_names import TEMPERATURE
 from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Observation, Triple
 
-__all__ = ["READING", "Scene", "is_move", "is_refused", "is_view", "read_scene", "room_of"]
+__all__ = ["Scene", "is_move", "is_refused", "is_view", "read_scene", "room_of"]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
@@ -23,7 +23,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?$")
-READING = re.compile(r"(?:measures a temperature of|time reads) (-?\d+)")
+_READING = re.compile(r"(?:measures a temperature of|time reads) (-?\d+)")
 
 
 class Scene(NamedTuple):
@@ -49,7 +49,7 @@ class Scene(NamedTuple):
     view: tuple[Thing, ...]
     carried: tuple[Thing, ...]
     done: tuple[tuple[Act, str], ...]
-    facts: frozenset[Triple]
+    facts: tuple[Triple, ...]
     sights: dict[str, str]
     cut: bool
     plan: Act | None
@@ -61,8 +61,8 @@ class Scene(NamedTuple):
     def readings(self) -> tuple[int, ...]:
         """Numbers that instruments told, earliest first."""
         told = [*(answer for _, answer in self.done), self.text]
-        read = [int(found) for answer in told for found in READING.findall(answer)]
-        kept = [fact.object for fact in sorted(self.facts) if fact.relation == TEMPERATURE]
+        read = [int(found) for answer in told for found in _READING.findall(answer)]
+        kept = [fact.object for fact in self.facts if fact.relation == TEMPERATURE]
         return tuple(read or (int(value) for value in kept if value.lstrip("-").isdigit()))
 
 
@@ -93,7 +93,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     """Read an observation, with the plan that was published at the last step."""
     text = obs["text"].strip()
     told = tuple(_transcript(obs["memory"]))
-    facts = frozenset(obs["triples"])
+    facts = tuple(sorted(set(obs["triples"])))
     found = _PLAN.match(plan)
     planned = parse(found[2]) if found and found[2] else None
     rooms = [room for _, answer in told if (room := room_of(answer))]
@@ -101,7 +101,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     at = (found[3] or "") if found else ""
     room = room_of(text) or next(iter(stands + rooms[::-1]), "") or at
     sights: dict[str, str] = {}
-    for fact in sorted(facts):
+    for fact in facts:
         if fact.relation.startswith("contains"):
             sights[fact.object] = _room_holding(fact.subject, facts)
     where = ""
@@ -148,7 +148,7 @@ def _pairs(memory: str) -> Iterator[tuple[Act, str]]:
         yield parse(action), "\n".join(lines).strip()
 
 
-def _room_holding(holder: str, facts: frozenset[Triple]) -> str:
+def _room_holding(holder: str, facts: tuple[Triple, ...]) -> str:
     """The room of a thing that holds another, two holders up at most."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]

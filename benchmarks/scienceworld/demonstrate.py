@@ -1,4 +1,4 @@
-"""Demonstrations for the imitator: the engine's solutions of train variations, as an agent sees them.
+"""Demonstrations for the imitator: solutions of train variations, as an agent sees them.
 
 Plays the solution of some train variations of each of CLIN's 18 tasks and records what the agent
 sees, with a ``look around`` after every room that it walks into (which takes no time in the
