@@ -1,0 +1,165 @@
+"""The imitator: does what was demonstrated, in other houses, as far as its memory tells."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.imitating.demonstrations import (
+    Demonstration,
+    Lore,
+    condition_of,
+    in_terms_of,
+    learn,
+    nearest,
+)
+from gym_memory.baselines.imitating.phrases import fit, likeness, parse, things_in
+from gym_memory.baselines.imitating.progress import progress
+from gym_memory.baselines.imitating.scene import read_scene
+from gym_memory.baselines.imitator import Imitator
+from gym_memory.envs.scienceworld import catalog
+from gym_memory.errors import InvalidArgumentError, MissingDependencyError, ResultsError
+from gym_memory.run import rollout
+from gym_memory.types import Observation, Triple
+
+RECORDED = Path(__file__).parents[2] / "benchmarks/scienceworld/learner/demonstrations.jsonl.gz"
+GOAL = "Your task is to find a(n) living thing. First, focus on the thing."
+
+
+@pytest.fixture(scope="module")
+def lore() -> Lore:
+    return learn(RECORDED)
+
+
+def shown(lore: Lore, task: str) -> Demonstration:
+    return next(one for one in lore.demonstrations if one.task == task)
+
+
+def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str = "") -> Any:
+    triples = tuple(Triple(*fact.split(", ")) for fact in facts)
+    inventory = f"In your inventory, you see:\n\ta {held}" if held else ""
+    return Observation(
+        text=text, task=task, inventory=inventory, valid_actions=(), memory=memory,
+        triples=triples, episodes=(), lessons=(),
+    )  # fmt: skip
+
+
+def test_was_shown_train_variations_only() -> None:
+    from gym_memory.trajectory import read_trajectory
+
+    for trajectory in read_trajectory(RECORDED):
+        _, task, number = trajectory.task.id.split("/")
+        assert int(number) in catalog.variations(task, "train")
+    assert {one.task for one in learn(RECORDED).demonstrations} == {r.task for r in catalog.CLIN}
+
+
+@pytest.mark.parametrize(
+    ("action", "parts"),
+    [
+        ("use thermometer in inventory on lead in metal pot", ("thermometer", "lead in metal pot")),
+        ("pour cup containing red paint in art studio in jug", ("cup containing red paint", "jug")),
+        ("move blue jay egg in inventory to red box", ("blue jay egg", "red box")),
+        ("focus on unknown substance B in inventory", ("unknown substance b",)),
+        ("wait1", ()),
+    ],
+)
+def test_takes_actions_apart(action: str, parts: tuple[str, ...]) -> None:
+    assert parse(action).things == parts
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_compares_any_text(one: str, other: str) -> None:
+    first, second = parse(one), parse(other)
+    assert 0.0 <= fit(first, second) <= 1.0
+    assert likeness(one, other) == likeness(other, one)
+    assert fit(first, first) == pytest.approx(1.0)
+
+
+def test_reads_a_view() -> None:
+    view = (
+        "This room is called the kitchen. In it, you see: \n\ta substance called soap\n"
+        "\ta table. On the table is: a glass cup (containing a substance called water).\n"
+        "You also see:\n\tA door to the hallway (that is open)"
+    )
+    assert [thing.name for thing in things_in(view)] == ["soap", "table", "glass cup", "water"]
+
+
+def test_says_a_demonstration_in_terms_of_another_goal() -> None:
+    there = "Move lead to the red box in the kitchen."
+    here = "Move ice cream to the blue box in the living room."
+    act = parse("move lead to red box")
+    assert str(in_terms_of(act, there, here)) == "move ice cream to blue box"
+    goal = "If it is above 10.0 degrees, use the red box. If it is below 10.0 degrees, use the tin."
+    assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
+
+
+def test_prefers_the_demonstration_of_the_same_kind(lore: Lore) -> None:
+    for one in lore.demonstrations:
+        assert nearest(one.goal, lore.demonstrations)[0].task == one.task
+
+
+def test_finds_its_place_by_what_the_memory_tells(lore: Lore) -> None:
+    one = shown(lore, "boil")
+    lines = ["This room is called the hallway."]
+    for move in one.moves[:5]:
+        lines += [f"> {move.act}", "Done."]
+    told = seen("Done.", "\n".join(lines[:-1]), task=one.goal)
+    scene = read_scene(told, f"{one.moves[4].act}, in the kitchen")
+    assert progress(one, scene, one.goal, np.random.default_rng(0), history=True) == 5
+
+
+def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:
+    scene = read_scene(seen("The sink is now on.", "", "you, is in, kitchen"), "")
+    assert scene.room == "kitchen"
+    assert lore.house.way("hallway", "outside") in (
+        ["greenhouse", "outside"],
+        ["kitchen", "outside"],
+    )
+    assert lore.house.way("hallway", "moon") == []
+
+
+def test_decides_by_the_observation_alone() -> None:
+    policy = Imitator(RECORDED)
+    obs = seen("This room is called the hallway. In it, you see: \n\tthe agent")
+    policy.reset({}, 3)
+    twin = copy.deepcopy(policy)
+    assert policy.act(obs, {}) == twin.act(obs, {})
+    assert policy.focus == twin.focus != ""
+
+
+def test_answers_a_question_by_its_first_choice() -> None:
+    policy = Imitator(RECORDED)
+    policy.reset({}, 0)
+    assert policy.act(seen("Ambiguous request: Please enter the number"), {}) == "0"
+
+
+def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="checkpoint"):
+        Imitator().reset({}, 0)
+    with pytest.raises(InvalidArgumentError, match="alike"):
+        Imitator(alike=2.0)
+    with pytest.raises(ResultsError):
+        Imitator(tmp_path / "absent.jsonl.gz")
+
+
+@pytest.mark.parametrize("task", ["lifespan-longest-lived", "find-living-thing"])
+def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> None:
+    try:
+        env = gym.make(
+            "gym_memory/ScienceWorld-v0", task=task, split="dev", memory="arigraph",
+            valid_actions=False,
+        )  # fmt: skip
+        result = rollout(env, Imitator(RECORDED), seed=0)
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
+    env.close()
+    assert result.success
+    assert result.steps < 40
