@@ -33,6 +33,7 @@ POLICIES = Registry(
         "drrn": "gym_memory.baselines.drrn:Drrn",
         "bc": "gym_memory.baselines.bc:Bc",
         "a2c": "gym_memory.baselines.a2c:A2c",
+        "gata": "gym_memory.baselines.gata:Gata",
         "sb3": "gym_memory.baselines.sb3:Sb3",
         "searcher": "gym_memory.baselines.searcher:Searcher",
         "imitator": "gym_memory.baselines.imitator:Imitator",

@@ -1,0 +1,152 @@
+"""GATA-like: graphs survive the bag, names do not matter, batches change nothing, it learns."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fake_env import FakeHouse
+
+from gym_memory.baselines.gata import GataLearner, GataSettings, unpack_graphs
+from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.interning import Ragged
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.registry import make_policy
+from gym_memory.run import rollout
+from gym_memory.types import Triple
+from gym_memory.wrappers import MemoryObservation
+
+SMALL = GataSettings(
+    dim=8, hidden=8, vocabulary=256, batch=16, capacity=256, learn_start=16, n_steps=1
+)
+
+
+def obs(facts: str, *actions: str, text: str = "") -> Any:
+    empty = {"task": "", "inventory": "", "memory": "", "episodes": (), "lessons": ()}
+    triples = tuple(Triple(*fact.split(" | ")) for fact in facts.split(", ") if fact)
+    return {**empty, "text": text, "triples": triples, "valid_actions": actions}
+
+
+def kitchen(wanted: str, other: str) -> Any:
+    return obs(
+        f"you | is in | kitchen, {wanted} | is in | kitchen, {other} | is in | kitchen, "
+        f"recipe | requires | {wanted}, {wanted} | needs to be | diced",
+        f"take {wanted}",
+        f"take {other}",
+        text=f"There is a {wanted} and a {other}.",
+    )
+
+
+def values(learner: GataLearner, *seen: Any) -> Any:
+    """Q of every action of some observations, in one batch."""
+    store = Ragged()
+    records = [[store.add(bag) for bag in one.bags] for one in seen]
+    states = np.array([r[0] for r in records for _ in r[1:]])
+    actions = np.array([number for r in records for number in r[1:]])
+    with torch.no_grad():
+        found = learner._online(store.gather(np.arange(len(store))), states, actions)
+    return found.numpy()
+
+
+def shaken(settings: GataSettings = SMALL) -> GataLearner:
+    """A learner that has met a kitchen and whose weights say something."""
+    learner = GataLearner(settings, seed=1)
+    for game in range(8):
+        learner.see(kitchen(f"food{game}", f"other{game}"), f"game {game}")
+    with torch.no_grad():
+        for parameter in learner._online.parameters():
+            noise = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2))
+            parameter.add_(0.3 * noise)
+    return learner
+
+
+def test_a_graph_survives_the_bag() -> None:
+    learner = shaken()
+    seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait"))]
+    store = Ragged()
+    numbers = np.array([store.add(one.bags[0]) for one in seen])
+    graphs = unpack_graphs(store.gather(numbers), np.arange(2))
+    # you, kitchen, leek, plum, recipe, diced; then only you.
+    assert graphs.counts.tolist() == [6, 1]
+    edges = graphs.edges.reshape(-1, 2, 3)
+    assert edges[:, 0][:, [0, 2]].tolist() == [[0, 1], [2, 1], [3, 1], [4, 2], [2, 5]]
+    assert (edges[:, 1][:, [2, 0]] == edges[:, 0][:, [0, 2]]).all()
+    assert set(graphs.marks[:, 0].tolist()) == set(range(7))
+    assert graphs.word_counts[1] == 0 < graphs.word_counts[0]
+    assert graphs.bags.values[graphs.bags.offsets].tolist() == [0, 0]
+    assert [bag[1:3] for bag in seen[0].bags[1:]] == [(1, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("neighbourhood", [True, False])
+def test_names_never_seen_change_nothing_and_relations_do(neighbourhood: bool) -> None:
+    learner = shaken(dataclasses.replace(SMALL, neighbourhood=neighbourhood))
+    one, two = (
+        values(learner, learner.see(kitchen(*names)))
+        for names in (("leek", "plum"), ("dragon fruit", "zucchini"))
+    )
+    np.testing.assert_allclose(one, two, atol=1e-5)
+    assert abs(one[0] - one[1]) > 1e-3
+
+
+def test_a_message_comes_from_two_edges_away() -> None:
+    learner = shaken(dataclasses.replace(SMALL, neighbourhood=False))
+    near = "you | is in | hall, box | is in | hall, bag | is in | hall, pin | is in | box"
+    plain, marked = (
+        learner.see(obs(f"{near}, {fact}", "open box"))
+        for fact in ("pin | is | red", "pin | needs to be | red")
+    )
+    assert plain.bags[1] == marked.bags[1]
+    assert abs(values(learner, plain)[0] - values(learner, marked)[0]) > 1e-4
+
+
+def test_a_batch_is_its_parts() -> None:
+    learner = shaken()
+    seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait", "look"))]
+    seen.append(learner.see(obs("you | is in | hall", "go north", text="A kitchen is there.")))
+    alone = np.concatenate([values(learner, one) for one in seen])
+    np.testing.assert_allclose(values(learner, *seen), alone, atol=1e-5)
+
+
+def test_it_learns_which_food_the_recipe_requires() -> None:
+    """By the graph alone: actions have no features of their own but verb and nodes."""
+    settings = dataclasses.replace(SMALL, neighbourhood=False, lr=1e-2, update_every=1)
+    learner, rng = GataLearner(settings, seed=0), np.random.default_rng(0)
+    end = learner.see(obs("", "wait"), "game 0")
+    for step in range(200):
+        seen = learner.see(kitchen(f"food{step}", f"other{step}"), f"game {step % 20}")
+        choice = int(rng.integers(2))
+        step_made = Experience("game", seen, choice, float(choice == 0), end, True, False)
+        learner.observe(0, step_made)
+        learner.learn()
+    found = values(learner, learner.see(kitchen("leek", "plum")))
+    assert found == pytest.approx([1.0, 0.0], abs=0.2)
+
+
+def make_env(split: str) -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=25), memory="arigraph")
+
+
+def train(folder: Path, steps: int) -> None:
+    how = TrainSettings(
+        steps=steps, games=3, valid_games=1, envs=2, evaluate_every=60, checkpoint_every=60
+    )
+    learner = GataLearner(dataclasses.replace(SMALL, target_every=5, capacity=64), seed=0)
+    Trainer(learner, make_env, how, folder, {"env": "FakeHouse"}).run()
+
+
+def test_a_break_changes_nothing(tmp_path: Path) -> None:
+    train(tmp_path / "whole", 120)
+    train(tmp_path / "half", 60)
+    train(tmp_path / "half", 120)
+    one, two = (
+        checkpoints.read(tmp_path / name / checkpoints.TRAINING)[0] for name in ("whole", "half")
+    )
+    assert one.keys() == two.keys()
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+    policy = make_policy(f"gata?checkpoint={tmp_path / 'whole'}")
+    assert rollout(make_env("valid"), policy, seed=0).steps > 0
