@@ -124,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="SB3 on Cooking.")
     parser.add_argument("--level", default="rl-1")
     parser.add_argument("--memory", default="arigraph")
-    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--steps", type=int, default=8192)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--models", nargs="+", default=["pointer", "plain", "ppo", "dqn"])
