@@ -28,6 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gym_memory.cache import cache_dir
 from gym_memory.errors import BackendError, MissingDependencyError
 from gym_memory.optional import require
 
@@ -104,10 +105,13 @@ class Engine:
         self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
         self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
         self._owner = os.getpid()
+        litter = cache_dir() / "scienceworld"  # the engine writes a list of types where it runs
         try:
+            litter.mkdir(parents=True, exist_ok=True)
             port, self._process = self._py4j.launch_gateway(
                 classpath=os.pathsep.join([str(_engine_jar()), str(_FAST_JAR)]),
                 javaopts=list(_JAVA_OPTIONS),
+                cwd=str(litter),
                 die_on_exit=True,
                 return_proc=True,
             )
