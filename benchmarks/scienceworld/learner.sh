@@ -11,5 +11,6 @@ run=${RUN:-results/scienceworld-learner}
 gym-memory compare -e "ScienceWorld?split=clin&max_steps=150&valid_actions=false" \
   -m none -m history -m arigraph -m clin -p "imitator?checkpoint=$out/demonstrations.jsonl.gz" \
   --seeds "${SEEDS:-0:164}" --workers "${WORKERS:-1}" --out "$run"
-cp "$run/report.md" "$run/summary.json" "$out/"
+cp "$run/report.md" "$run/summary.json" "$run/config.json" "$run/environment.json" "$out/"
+cp "$run/"*.png "$out/"
 gzip -9 -n -c "$run/episodes.jsonl" > "$out/episodes.jsonl.gz"
