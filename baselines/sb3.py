@@ -287,7 +287,11 @@ class Sb3(Policy):
         self._lexicon = Lexicon(record["share"])
         self._lexicon.load_state(record["lexicon"])
         space = gym.spaces.Discrete(self._sizes.actions)
-        self._policy = PointerPolicy(self._sizes.space(), space, lambda _: 0.0, **record["policy"])
+        # The weights are replaced at once: nobody else's chance should pay for them.
+        with torch.random.fork_rng(devices=[]):
+            self._policy = PointerPolicy(
+                self._sizes.space(), space, lambda _: 0.0, **record["policy"]
+            )
         self._policy.load_state_dict(tensors)
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
