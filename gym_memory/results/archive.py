@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.memory.base import Memory
-from gym_memory.memory.records.episodes import EpisodeStore
-from gym_memory.memory.graph.facts import Fact
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.facts import Fact
+from gym_memory.memory.records.episodes import EpisodeStore
 from gym_memory.memory.registry import make_memory
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
