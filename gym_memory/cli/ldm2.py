@@ -34,15 +34,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""The two stages of LDM2's memory, kept in a store that every run can use.
 
-    Demonstrations are recorded steps: those of any run. Example, from nothing to a score:
+    Demonstrations are recorded steps: those of any run.
 
-    `gym-memory run -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20
-    --out results/demos`
-
-    `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"`
+    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"` after `gym-memory run
+    -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20 --out results/demos`, then
 
     `gym-memory ldm2 refine -e "Cooking?level=rl-2&split=train" -m "ldm2?path=tuples.db"
-    -p "ldm2?model=M" --seeds 20:30`
+    -p "ldm2?model=M" --seeds 20:30`, then
 
     `gym-memory compare -e "Cooking?level=rl-2&split=test" -m "ldm2?path=tuples.db&learn=false"
     -p "ldm2?model=M" --seeds 0:20`
