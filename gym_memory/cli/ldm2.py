@@ -36,8 +36,9 @@ app = typer.Typer(
 
     Demonstrations are recorded steps: those of any run.
 
-    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"` after `gym-memory run
-    -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20 --out results/demos`, then
+    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"` after
+    `gym-memory run -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20
+    --out results/demos`, then
 
     `gym-memory ldm2 refine -e "Cooking?level=rl-2&split=train" -m "ldm2?path=tuples.db"
     -p "ldm2?model=M" --seeds 20:30`, then
