@@ -19,7 +19,8 @@ import functools
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.language import LanguagePolicy
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.checks import check_int
+from gym_memory.errors import ModelError
 from gym_memory.llm import ChatModel, Completion
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -68,8 +69,7 @@ class Ariadne(LanguagePolicy):
         history_tokens: int = 400,
         temperature: float = 0.2,
     ):
-        if isinstance(plan_every, bool) or not isinstance(plan_every, int) or plan_every < 1:
-            raise InvalidArgumentError(f"expected plan_every as an int >= 1, got {plan_every!r}")
+        check_int("plan_every", plan_every, 1)
         self.plan_every = plan_every
         super().__init__(
             llm,

@@ -14,6 +14,7 @@ import re
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.llm import ChatModel
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
@@ -61,8 +62,7 @@ class Clin(LanguagePolicy):
         history_tokens: int = 1000,
         temperature: float = 0.0,
     ):
-        if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
-            raise InvalidArgumentError(f"expected tries as an int >= 1, got {tries!r}")
+        check_int("tries", tries, 1)
         if not 0 <= threshold <= 1:
             raise InvalidArgumentError(
                 f"expected threshold as a number in [0, 1], got {threshold!r}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.descending.situation import Plan, Situation
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.types import Observation, Task
 
 __all__ = ["Descender"]
@@ -60,8 +60,7 @@ class Descender(Policy):
     name: ClassVar[str] = "descender"
 
     def __init__(self, eager: int = 0) -> None:
-        if isinstance(eager, bool) or not isinstance(eager, int) or not 0 <= eager <= 20:
-            raise InvalidArgumentError(f"expected eager as an int in [0, 20], got {eager!r}")
+        check_int("eager", eager, 0, 20)
         self.eager = eager
         self._task = Task("", "", "nethack")
         self._rng = np.random.default_rng(0)

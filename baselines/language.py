@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError, ModelError
 from gym_memory.llm import MODELS, ChatModel, Completion, Message
 from gym_memory.prompts import Prompt, load_prompt
@@ -73,10 +74,8 @@ class LanguagePolicy(Policy):
         temperature: float = 0.2,
     ):
         for name, number in (("history", history), ("history_tokens", history_tokens)):
-            if number is not None and (
-                isinstance(number, bool) or not isinstance(number, int) or number < 0
-            ):
-                raise InvalidArgumentError(f"expected {name} as an int >= 0, got {number!r}")
+            if number is not None:
+                check_int(name, number, 0)
         self.llm = _model(llm, {"model": model, "base_url": base_url})
         self.history, self.history_tokens = history, history_tokens
         self.temperature = temperature

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gym_memory.baselines.react import React
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.llm import ChatModel
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 from gym_memory.types import Observation, Outcome, Step, Transition
@@ -47,8 +47,7 @@ class Reflexion(React):
         history_tokens: int = 8000,
         temperature: float = 0.2,
     ):
-        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise InvalidArgumentError(f"expected keep as an int >= 1, got {keep!r}")
+        check_int("keep", keep, 1)
         self.keep = keep
         self._task_id = ""
         self._reflections: list[str] = []

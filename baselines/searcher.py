@@ -14,7 +14,7 @@ from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.travel import Move
 from gym_memory.baselines.searching.errand import Errand
 from gym_memory.baselines.searching.habits import chance
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_flag
 from gym_memory.memory.extract.alfworld_goal import goal_in
 
 __all__ = ["Searcher"]
@@ -31,8 +31,7 @@ class Searcher(Planner):
 
     def __init__(self, habits: bool = True) -> None:
         super().__init__()
-        if not isinstance(habits, bool):
-            raise InvalidArgumentError(f"expected habits as True or False, got {habits!r}")
+        check_flag("habits", habits)
         self._chance = chance if habits else _anywhere
         self._advisors = (self._run_errand,)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.webshop import SOME_SEARCH, THIS, listing_of, page_of
 from gym_memory.memory.extract.webshop_request import (
@@ -188,8 +188,7 @@ class Shopper(Policy):
 
     def __init__(self, patience: int = 16, pages: int = 5, searches: int = 3):
         for label, number in (("patience", patience), ("pages", pages), ("searches", searches)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
+            check_int(label, number, 1)
         self.patience, self.pages, self.searches = patience, pages, searches
         self._rng = np.random.default_rng(0)
         self._task_id, self._dialect = "", "webshop"

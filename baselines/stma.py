@@ -16,7 +16,7 @@ import functools
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_flag, check_int
 from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -56,10 +56,8 @@ class Stma(LanguagePolicy):
         history_tokens: int = 200,
         temperature: float = 0.2,
     ):
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 0:
-            raise InvalidArgumentError(f"expected rounds as an int >= 0, got {rounds!r}")
-        if not isinstance(critic, bool):
-            raise InvalidArgumentError(f"expected critic as True or False, got {critic!r}")
+        check_int("rounds", rounds, 0)
+        check_flag("critic", critic)
         self.rounds, self.critic = rounds, critic
         self.rejected = self.unapproved = 0
         super().__init__(

@@ -24,7 +24,7 @@ PACKAGE = ROOT / "gym_memory"
 LAYERS = [
     {
         *("types", "errors", "specs", "registry", "tokens", "optional"),
-        *("version", "trajectory", "cache"),
+        *("version", "trajectory", "cache", "checks"),
     },
     {"llm", "prompts"},
     {"memory"},

@@ -18,9 +18,10 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.types import Observation
-from gym_memory.wrappers.checks import check_int, check_keys
+from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["EncodeText", "Encoding", "encode_observation", "encoded_space", "word_id"]
 

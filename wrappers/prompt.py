@@ -7,10 +7,11 @@ from typing import Any
 
 import gymnasium as gym
 
+from gym_memory.checks import check_int, check_text
 from gym_memory.spaces import FreeText
 from gym_memory.types import Observation
 from gym_memory.wrappers.actions import keep_evenly
-from gym_memory.wrappers.checks import RAW_KEYS, check_int, check_keys, check_text
+from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["INSTRUCTIONS", "PromptObservation", "prompt_space", "render_prompt"]
 

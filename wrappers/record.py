@@ -7,9 +7,10 @@ from typing import Any
 
 import gymnasium as gym
 
+from gym_memory.checks import check_flag
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.trajectory import RowWriter
-from gym_memory.wrappers.checks import RAW_KEYS, check_flag, check_keys
+from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["RecordTrajectory"]
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 
 __all__ = ["Batch", "Ints", "Ragged", "Vocabulary"]
@@ -33,8 +34,7 @@ class Vocabulary:
     """
 
     def __init__(self, size: int, names: Iterable[str] = ()):
-        if isinstance(size, bool) or not isinstance(size, int) or size < 2:
-            raise InvalidArgumentError(f"expected size as an int >= 2, got {size!r}")
+        check_int("size", size, 2)
         self.size = size
         self.frozen = False
         self._rows: dict[str, int] = {}

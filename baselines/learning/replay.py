@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.learning.interning import Ints
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 
 __all__ = ["NStep", "Replay", "Sample", "Stored"]
@@ -132,8 +133,7 @@ class Replay:
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
-        if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-            raise InvalidArgumentError(f"expected capacity as an int >= 1, got {capacity!r}")
+        check_int("capacity", capacity, 1)
         if not 0 <= alpha <= 1:
             raise InvalidArgumentError(f"expected alpha in [0, 1], got {alpha!r}")
         self.capacity = 1 << max(capacity - 1, 0).bit_length()

@@ -24,6 +24,7 @@ import numpy as np
 
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.learner import Experience, Learner
+from gym_memory.checks import check_int
 from gym_memory.errors import CheckpointError, InvalidArgumentError
 
 __all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
@@ -62,8 +63,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidArgumentError(f"expected {name} as an int >= 1, got {value!r}")
+            check_int(name, value, 1)
         if self.max_cpu_minutes < 0:
             raise InvalidArgumentError(
                 f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"

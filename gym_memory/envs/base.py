@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.spaces import FreeText, raw_observation_space
 from gym_memory.types import Oracle
@@ -91,12 +92,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         split: str = "",
         render_mode: str | None = None,
     ):
-        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
-            raise InvalidArgumentError(f"expected max_steps as an int >= 1, got {max_steps!r}")
-        if not isinstance(valid_actions, bool):
-            raise InvalidArgumentError(
-                f"expected valid_actions as True or False, got {valid_actions!r}"
-            )
+        check_int("max_steps", max_steps, 1)
+        check_flag("valid_actions", valid_actions)
         if render_mode not in (None, "ansi"):
             raise UnknownNameError("render_mode", str(render_mode), ["ansi"])
         self.max_steps = max_steps

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import gymnasium as gym
 
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.ldm2_formation import choose, score_of
 from gym_memory.trajectory import Trajectory
@@ -222,8 +223,7 @@ def explore(
             f"expected a policy with candidates, disagree, snapshot and restore, such as ldm2, "
             f"got {type(policy).__name__}"
         )
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise InvalidArgumentError(f"expected width as an int >= 1, got {width!r}")
+    check_int("width", width, 1)
     for name, limit in (("max_calls", max_calls), ("max_steps", max_steps)):
         if limit is not None and (
             isinstance(limit, bool) or not isinstance(limit, int) or limit < 0

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from gym_memory.checks import check_int
 from gym_memory.errors import BackendError, InvalidArgumentError
 from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.experiment.worker import serve
@@ -196,18 +197,14 @@ class WorkerPool:
         limits: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
     ):
-        if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
-            raise InvalidArgumentError(f"expected workers as an int >= 1, got {n_workers!r}")
+        check_int("workers", n_workers, 1)
         if not timeout > 0:
             raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {timeout!r}")
         self._n, self._timeout = n_workers, timeout
         self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
         self._limits = limits or {}
         self._most = n_workers if concurrency is None else concurrency
-        if isinstance(self._most, bool) or not isinstance(self._most, int) or self._most < self._n:
-            raise InvalidArgumentError(
-                f"expected concurrency as an int >= {self._n}, got {concurrency!r}"
-            )
+        check_int("concurrency", self._most, self._n)
         self._workers: dict[int, _Worker] = {}
         self._waiting: deque[Job] = deque()
         self._suspects: set[Job] = set()  # were played beside others when their worker died

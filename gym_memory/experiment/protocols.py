@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_flag, check_int
 from gym_memory.registry import Registry
 from gym_memory.run import EpisodeResult
 
@@ -81,9 +81,8 @@ class Trials(Protocol):
     name = "trials"
 
     def __init__(self, k: int = 5, stop: bool = False):
-        if not isinstance(stop, bool):
-            raise InvalidArgumentError(f"expected stop as True or False, got {stop!r}")
-        self.k, self.stop = _positive("k", k), stop
+        check_flag("stop", stop)
+        self.k, self.stop = check_int("k", k, 1), stop
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """``k`` episodes of the same task, or fewer."""
@@ -110,7 +109,7 @@ class RestartBudget(Protocol):
     name = "restart_budget"
 
     def __init__(self, steps: int = 500):
-        self.steps = _positive("steps", steps)
+        self.steps = check_int("steps", steps, 1)
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """Lives until the budget is spent or the game is won."""
@@ -140,7 +139,7 @@ class BestOf(Protocol):
     name = "best_of"
 
     def __init__(self, k: int = 4):
-        self.k = _positive("k", k)
+        self.k = check_int("k", k, 1)
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
         """At most ``k`` episodes of the same task."""
@@ -162,12 +161,6 @@ def _best(results: Sequence[EpisodeResult]) -> Summary:
                 curve.append((played + step, score))
         played += result.steps
     return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
-
-
-def _positive(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidArgumentError(f"expected {name} as an int >= 1, got {value!r}")
-    return value
 
 
 PROTOCOLS = Registry(

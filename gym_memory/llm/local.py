@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.checks import check_int
+from gym_memory.errors import ModelError, ModelSetupError
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
 from gym_memory.llm.usage import Price, Usage
@@ -52,8 +53,7 @@ class TransformersChat(BaseChatModel):
         max_tokens: int | None = None,
         budget: str | None = None,
     ):
-        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-            raise InvalidArgumentError(f"expected batch as an int >= 1, got {batch!r}")
+        check_int("batch", batch, 1)
         super().__init__(
             str(model),
             cache=cache,

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.checks import check_int
+from gym_memory.errors import GymMemoryError, ModelError, ModelSetupError
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.cache import ResponseCache, call_key
 from gym_memory.llm.structured import repair_messages, validate
@@ -77,8 +78,7 @@ class BaseChatModel(ABC):
         backoff: float = 0.5,
         max_wait: float = 60.0,
     ):
-        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-            raise InvalidArgumentError(f"expected retries as an int >= 0, got {retries!r}")
+        check_int("retries", retries, 0)
         if max_cost_usd is not None and price is None:
             raise ModelSetupError(
                 f"max_cost_usd needs the price of model {name!r}: give prompt_price and "

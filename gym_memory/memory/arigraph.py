@@ -9,6 +9,7 @@ from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -124,13 +125,11 @@ class AriGraph(Memory):
             ("width", width, 1), ("depth", depth, 0), ("episodes", episodes, 0),
             ("recent", recent, 0),
         ):  # fmt: skip
-            if isinstance(number, bool) or not isinstance(number, int) or number < least:
-                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+            check_int(label, number, least)
         for label, flag in (
             ("episodic", episodic), ("semantic", semantic), ("exploration", exploration),
         ):  # fmt: skip
-            if not isinstance(flag, bool):
-                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+            check_flag(label, flag)
         for label, chosen, known in (
             ("recall", recall, get_args(RecallMode)),
             ("episodic_score", episodic_score, get_args(EpisodicScore)),

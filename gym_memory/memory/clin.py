@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
@@ -111,11 +112,9 @@ class Clin(LessonMemory):
         if use not in ("read", "write", "both"):
             raise UnknownNameError("use", str(use), ("read", "write", "both"))
         for label, number in (("past", past), ("archive", archive)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
+            check_int(label, number, 1)
         for label, flag in (("advice", advice), ("places", places)):
-            if not isinstance(flag, bool):
-                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+            check_flag(label, flag)
         self.lifetime, self.use = lifetime, use
         self.past, self.archive, self.advice = past, archive, advice
         self._store = Store(path) if path is not None else None

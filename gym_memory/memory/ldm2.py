@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -133,12 +134,10 @@ class LDM2(Memory):
         for label, number in (
             ("batch_size", batch_size), ("examples", examples), ("capacity", capacity),
         ):  # fmt: skip
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise InvalidArgumentError(f"expected {label} as an int >= 1, got {number!r}")
+            check_int(label, number, 1)
         if batch not in (None, EACH) and (isinstance(batch, bool) or not isinstance(batch, int)):
             raise InvalidArgumentError(f"expected batch as an int, {EACH!r} or None, got {batch!r}")
-        if not isinstance(learn, bool):
-            raise InvalidArgumentError(f"expected learn as True or False, got {learn!r}")
+        check_flag("learn", learn)
         if not isinstance(path, str):
             raise InvalidArgumentError(f"expected path as a text, got {path!r}")
         if lifetime not in (None, "trial", "task", "forever"):

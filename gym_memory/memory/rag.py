@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.checks import check_int
+from gym_memory.errors import UnknownNameError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.records.stream import Record, Stream, fit_records
@@ -58,8 +59,7 @@ class RAG(Memory):
 
     def __init__(self, *, k: int = 5, recent: int = 0, encoder: str = "hash", order: str = "time"):
         for label, number, least in (("k", k, 1), ("recent", recent, 0)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < least:
-                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+            check_int(label, number, least)
         if order not in _ORDERS:
             raise UnknownNameError("order", str(order), _ORDERS)
         self.k, self.recent, self.order = k, recent, order

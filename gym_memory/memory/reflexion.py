@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.lessons.base import LessonMemory
@@ -63,8 +63,7 @@ class Reflexion(LessonMemory):
         llm: str | ChatModel | None = None,
     ):
         super().__init__(inner)
-        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise InvalidArgumentError(f"expected keep as an int >= 1, got {keep!r}")
+        check_int("keep", keep, 1)
         self.keep = keep
         model = chat_model(llm)
         self._reflect = LLMReflect(model, reflect) if model else reflect

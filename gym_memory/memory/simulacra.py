@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -105,8 +106,7 @@ class Simulacra(Memory):
         llm: str | ChatModel | None = None,
     ):
         for label, number in (("k", k), ("recent", recent)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-                raise InvalidArgumentError(f"expected {label} as an int >= 0, got {number!r}")
+            check_int(label, number, 0)
         if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay <= 1:
             raise InvalidArgumentError(f"expected decay as a number in (0, 1], got {decay!r}")
         if threshold is not None and (

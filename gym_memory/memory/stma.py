@@ -9,6 +9,7 @@ from itertools import chain
 from operator import length_hint
 from typing import Any, ClassVar
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -141,15 +142,13 @@ class STMA(Memory):
         for label, number, least in (
             ("buffer", buffer, 1), ("entities", entities, 1), ("hops", hops, 0), ("size", size, 64),
         ):  # fmt: skip
-            if isinstance(number, bool) or not isinstance(number, int) or number < least:
-                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
+            check_int(label, number, least)
         for label, flag in (
             ("in_edges", in_edges), ("memory", memory), ("summarizer", summarizer),
             ("spatial_summarizer", spatial_summarizer), ("spatial", spatial),
             ("aggregator", aggregator),
         ):  # fmt: skip
-            if not isinstance(flag, bool):
-                raise InvalidArgumentError(f"expected {label} as True or False, got {flag!r}")
+            check_flag(label, flag)
         self.buffer, self.entities, self.hops, self.in_edges = buffer, entities, hops, in_edges
         self.size = size
         self.memory, self.summarizer, self.spatial_summarizer = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
@@ -67,8 +67,7 @@ class Summary(Memory):
     lifetimes: ClassVar[dict[str, Lifetime]] = {"summary": "episode"}
 
     def __init__(self, *, size: int = 1000, llm: str | ChatModel | None = None):
-        if isinstance(size, bool) or not isinstance(size, int) or size < 16:
-            raise InvalidArgumentError(f"expected size as an int >= 16, got {size!r}")
+        check_int("size", size, 16)
         self.size = size
         model, rule = chat_model(llm), FactNotes(size)
         self._summarize: Summarize = LLMSummarize(model, rule) if model else rule

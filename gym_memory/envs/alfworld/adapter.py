@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from gym_memory.checks import check_flag
 from gym_memory.envs.alfworld.facts import triples_of, visible_now
 from gym_memory.envs.alfworld.source import find_source
 from gym_memory.envs.alfworld.world import NOTHING_HAPPENS, Play, PlayState
@@ -57,8 +58,7 @@ class ALFWorld(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
-        if not isinstance(inventory, bool):
-            raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
+        check_flag("inventory", inventory)
         self._show_inventory = inventory
         self._source = find_source(path, split, task_type)
         self._play: Play | None = None

@@ -7,6 +7,7 @@ from importlib import resources
 from os import PathLike
 from pathlib import Path
 
+from gym_memory.checks import check_int
 from gym_memory.envs.jericho.engine import ParserEngine
 from gym_memory.envs.textworld.adapter import TextWorldEnv
 from gym_memory.envs.textworld.games import cached_story
@@ -67,10 +68,8 @@ class Jericho(TextWorldEnv):
     ):
         if path is not None and not isinstance(path, str | PathLike):
             raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
-        if story_seed is not None and (
-            isinstance(story_seed, bool) or not isinstance(story_seed, int) or story_seed < 0
-        ):
-            raise InvalidArgumentError(f"expected story_seed as an int >= 0, got {story_seed!r}")
+        if story_seed is not None:
+            check_int("story_seed", story_seed, 0)
         super().__init__(
             max_steps=max_steps,
             valid_actions=valid_actions,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.nethack.commands import possible, read
 from gym_memory.envs.nethack.engine import KEYS, Engine
@@ -91,15 +92,13 @@ class NetHack(TextEnv):
         for name, number, least in (("depth", depth, 2), ("max_score", max_score, 1)):
             if name == "depth" and number is None:
                 continue
-            if isinstance(number, bool) or not isinstance(number, int) or number < least:
-                raise InvalidArgumentError(f"expected {name} as an int >= {least}, got {number!r}")
+            check_int(name, number, least)
         if not isinstance(character, str) or not _CHARACTER.fullmatch(character):
             raise InvalidArgumentError(
                 f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
                 f"for any, got {character!r}"
             )
-        if not isinstance(inventory, bool):
-            raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
+        check_flag("inventory", inventory)
         if not isinstance(task, str) or not (task == "NetHack" or task.startswith("MiniHack-")):
             raise InvalidArgumentError(
                 f"expected task as 'NetHack' or the name of a MiniHack environment, got {task!r}"

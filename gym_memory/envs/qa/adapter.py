@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import NamedTuple
 
+from gym_memory.checks import check_flag
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.qa.datasets import load_dataset
 from gym_memory.envs.qa.formats import Question
 from gym_memory.envs.qa.metrics import CLOSED_ANSWERS, exact_match, f1
 from gym_memory.envs.qa.search import PassageSearch
-from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
+from gym_memory.errors import BackendError, UnknownNameError
 from gym_memory.memory.extract.phrases import clean_name
 from gym_memory.memory.extract.prose_names import names_in
 from gym_memory.types import Oracle, Triple
@@ -83,8 +84,7 @@ class MultiHopQA(TextEnv):
         if metric not in _METRICS:
             raise UnknownNameError("metric", str(metric), _METRICS)
         for name, flag in (("search", search), ("candidates", candidates)):
-            if not isinstance(flag, bool):
-                raise InvalidArgumentError(f"expected {name} as True or False, got {flag!r}")
+            check_flag(name, flag)
         self._data = load_dataset(dataset, split, path)
         super().__init__(
             max_steps=max_steps,

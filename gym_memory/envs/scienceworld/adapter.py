@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gym_memory.checks import check_flag
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.scienceworld import catalog
 from gym_memory.envs.scienceworld.engine import Answer, Engine, acquire, check_installed, release
@@ -71,8 +72,7 @@ class ScienceWorld(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
-        if not isinstance(inventory, bool):
-            raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
+        check_flag("inventory", inventory)
         _check_simplification(simplification, self._ids)
         self.simplification = simplification
         self._show_inventory = inventory

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
+from gym_memory.checks import check_flag
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.textworld.engine import Answer, Engine, GameData
 from gym_memory.envs.textworld.facts import describe, triples_of
@@ -30,7 +31,6 @@ from gym_memory.envs.textworld.state import Fact
 from gym_memory.envs.textworld.story_engine import StoryEngine
 from gym_memory.errors import (
     BackendError,
-    InvalidArgumentError,
     MissingDependencyError,
     UnknownNameError,
 )
@@ -88,8 +88,7 @@ class TextWorldEnv(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
-        if not isinstance(inventory, bool):
-            raise InvalidArgumentError(f"expected inventory as True or False, got {inventory!r}")
+        check_flag("inventory", inventory)
         self._show_inventory = inventory
         self._engine: Engine | StoryEngine = Engine()
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from gym_memory.checks import check_flag
 from gym_memory.envs.textworld.adapter import TextWorldFamily
 from gym_memory.envs.textworld.cooking_plan import Kitchen, plan_cooking, recipe_of
 from gym_memory.envs.textworld.games import no_trial_run
-from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
 
 __all__ = ["Cooking"]
@@ -88,10 +88,7 @@ class Cooking(TextWorldFamily):
         inventory: bool = True,
         render_mode: str | None = None,
     ):
-        if not isinstance(gata_actions, bool):
-            raise InvalidArgumentError(
-                f"expected gata_actions as True or False, got {gata_actions!r}"
-            )
+        check_flag("gata_actions", gata_actions)
         super().__init__(
             level,
             split,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import ClassVar
 
+from gym_memory.checks import check_flag, check_int
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.webshop.catalogue import SPLITS, Catalogue, Goal, Product
 from gym_memory.envs.webshop.facts import IdealShopper, page_facts, product_facts
@@ -79,18 +80,10 @@ class WebShop(TextEnv):
         ):
             if value not in known:
                 raise UnknownNameError(label, str(value), known)
-        for label, number, least in (
-            ("num_products", num_products, 1),
-            ("catalogue_seed", catalogue_seed, 0),
-        ):
-            optional = label == "num_products" and number is None
-            wrong = isinstance(number, bool) or not isinstance(number, int) or number < least
-            if wrong and not optional:
-                raise InvalidArgumentError(f"expected {label} as an int >= {least}, got {number!r}")
-        if not isinstance(show_attributes, bool):
-            raise InvalidArgumentError(
-                f"expected show_attributes as True or False, got {show_attributes!r}"
-            )
+        if num_products is not None:
+            check_int("num_products", num_products, 1)
+        check_int("catalogue_seed", catalogue_seed, 0)
+        check_flag("show_attributes", show_attributes)
         if path is not None and not isinstance(path, str):
             raise InvalidArgumentError(f"expected path as text or None, got {path!r}")
         super().__init__(

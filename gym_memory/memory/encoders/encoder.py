@@ -26,6 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.encoders.vectors import VectorCache
 
@@ -63,8 +64,7 @@ class HashEncoder:
     """
 
     def __init__(self, dim: int = 256):
-        if isinstance(dim, bool) or not isinstance(dim, int) or dim < 8:
-            raise InvalidArgumentError(f"expected dim as an int >= 8, got {dim!r}")
+        check_int("dim", dim, 8)
         self.dim = dim
         self.id = f"hash-{dim}"
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.cache import cache_dir
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 
 __all__ = ["VectorCache", "VectorIndex"]
@@ -48,8 +49,7 @@ class VectorIndex:
     """
 
     def __init__(self, dim: int):
-        if isinstance(dim, bool) or not isinstance(dim, int) or dim < 1:
-            raise InvalidArgumentError(f"expected dim as an int >= 1, got {dim!r}")
+        check_int("dim", dim, 1)
         self.dim = dim
         self._rows: Vectors = np.empty((16, dim), dtype=np.float32)
         self._ids: NDArray[np.int64] = np.empty(16, dtype=np.int64)
