@@ -6,7 +6,8 @@ writes ``stock.json``. Every fifth official game of valid_seen and six of our ho
 type) are played by both sides in one process, in turn: its walkthrough, and 25 commands drawn at
 random from the admissible ones (half of them no walking, one in twenty refused). After every
 command the text, all admissible commands and the win must be the same; where one differs the
-script ends with an error. ``--every 1`` takes all games, half an hour on a quiet machine.
+script ends with an error. ``--every 1`` takes all games, half an hour on a quiet machine. What each
+game came to stands in ``results/alfworld/stock.jsonl``: a killed run goes on from there.
 
 Times are CPU seconds (``time.process_time``) of ``textworld.start`` with ALFWorld's wrappers and
 infos (won, admissible commands) against our raw environment without the inventory text, once with
@@ -32,6 +33,7 @@ from gym_memory.envs.alfworld.household import TASK_TYPES, make_household
 from gym_memory.envs.alfworld.world import load_game
 
 RESULT = Path(__file__).with_name("stock.json")
+GAMES = Path("results/alfworld/stock.jsonl")
 BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
 RANDOM_STEPS = 25
 clock = time.process_time
@@ -113,27 +115,38 @@ class OneGame(ALFWorld):
         return (self.only,)
 
 
-def measure(name: str, games: dict[str, Path], path: str, result: dict[str, Any]) -> None:
-    """Play all games; ``result[name]`` is brought up to date and written after each."""
-    timed, steps = Timed(), 0
-    for number, (task_id, file) in enumerate(games.items(), 1):
+def measure(name: str, games: dict[str, Path], path: str) -> dict[str, Any]:
+    """Play the games that were not played yet, noting each; what all of them came to."""
+    lines = GAMES.read_text(encoding="utf-8").splitlines() if GAMES.exists() else []
+    played = {row["game"]: row for row in map(json.loads, lines)}
+    for task_id, file in games.items():
+        if task_id in played:
+            continue
         load_game.cache_clear()
         ours, bare = (OneGame(task_id, path=path, valid_actions=shown) for shown in (True, False))
-        steps += play(file, ours, bare, task_id, timed)
-        seconds = timed.seconds
-        rates = {n: round(steps / s, 1) for n, s in seconds.items() if not n.endswith("load")}
-        result[name] = {
-            "games": number,
-            "commands compared": steps,
-            "differences": 0,
-            "steps per CPU second": rates,
-            "times as fast": {n: round(r / rates["stock"]) for n, r in rates.items()},
-            "CPU seconds to open a game": {
-                side: round(seconds[f"{side} load"] / number, 4) for side in ("stock", "our")
-            },
-        }
-        RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        print(task_id, flush=True)
+        timed = Timed()
+        steps = play(file, ours, bare, task_id, timed)
+        played[task_id] = {"game": task_id, "steps": steps, "seconds": timed.seconds}
+        with GAMES.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(played[task_id]) + "\n")
+        print(name, task_id, flush=True)
+    return summary([played[task_id] for task_id in games])
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    steps = sum(row["steps"] for row in rows)
+    seconds = {name: sum(row["seconds"][name] for row in rows) for name in rows[0]["seconds"]}
+    rates = {n: round(steps / s, 1) for n, s in seconds.items() if not n.endswith("load")}
+    return {
+        "games": len(rows),
+        "commands compared": steps,
+        "differences": 0,
+        "steps per CPU second": rates,
+        "times as fast": {n: round(r / rates["stock"]) for n, r in rates.items()},
+        "CPU seconds to open a game": {
+            side: round(seconds[f"{side} load"] / len(rows), 4) for side in ("stock", "our")
+        },
+    }
 
 
 def main() -> None:
@@ -155,8 +168,10 @@ def main() -> None:
             file = Path(folder) / f"{kind}.tw-pddl"
             file.write_text(json.dumps(make_household(kind, "valid_seen", 0)))
             own[f"household/{kind}/valid_seen/0"] = file
-        measure("our households", own, "generated", result)
-        measure("official valid_seen", files, options.data, result)
+        GAMES.parent.mkdir(parents=True, exist_ok=True)
+        result["our households"] = measure("ours", own, "generated")
+        result["official valid_seen"] = measure("official", files, options.data)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=1))
 
 
