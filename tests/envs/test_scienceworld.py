@@ -286,18 +286,25 @@ def test_an_engine_is_handed_on(env):
 
 
 _FORKED = """
-import os, sys
+import gc, os, sys
 from gym_memory.envs.scienceworld.adapter import ScienceWorld
 env = ScienceWorld(task="boil", valid_actions=False)
 text = env.reset(seed=0)[0]["text"]
 mine = env.engine.process_id
+other = ScienceWorld(task="melt", valid_actions=False)
+other.reset()
+waiting = other.engine.process_id
+other.close()
 child = os.fork()
 if child == 0:
-    same = env.reset(seed=0)[0]["text"] == text and env.engine.process_id != mine
+    same = env.reset(seed=0)[0]["text"] == text and env.engine.process_id not in (mine, waiting)
     env.close()
+    gc.collect()  # what the parent holds in Java stays there
     os._exit(0 if same else 1)
 assert os.waitpid(child, 0)[1] == 0
 assert env.step("look around")[0]["text"] == text and env.engine.process_id == mine
+other.reset()
+assert other.engine.process_id == waiting
 import logging
 assert not logging.getLogger().handlers
 """

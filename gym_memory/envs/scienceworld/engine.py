@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import weakref
 import zlib
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -115,14 +116,19 @@ class Engine:
                 die_on_exit=True,
                 return_proc=True,
             )
+            # No word to Java when Python lets go of an object: that might be said by a forked
+            # process, or to another engine that has got the port of one that died.
             self._gateway = self._py4j.JavaGateway(
-                gateway_parameters=self._py4j.GatewayParameters(port=port, auto_field=True),
+                gateway_parameters=self._py4j.GatewayParameters(
+                    port=port, auto_field=True, enable_memory_management=False
+                ),
                 java_process=self._process,
             )
             self._fast = self._gateway.jvm.gymmemory.FastServer()
             self._server = self._fast.server()
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
+        _all.add(self)
 
     @property
     def process_id(self) -> int:
@@ -158,7 +164,10 @@ class Engine:
     def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
         """The engine's solution of a task; leaves a fresh world of that task behind."""
         self._ask(self._fast.load, task, variation, simplification, True)
-        return tuple(self._ask(lambda: list(self._server.getGoldActionSequence())))
+        found = self._ask(self._server.getGoldActionSequence)
+        path = tuple(self._ask(list, found))
+        self._ask(self._gateway.detach, found)
+        return path
 
     def goal(self) -> str:
         """The task in words."""
@@ -212,7 +221,11 @@ def _reason(error: Exception) -> str:
     return " ".join(line.strip() for line in lines[:3])[:500] or type(error).__name__
 
 
+_all: weakref.WeakSet[Engine] = weakref.WeakSet()
 _idle: list[Engine] = []
+_inherited: list[Engine] = []
+"""What a forked process got from its parent, kept for good: letting go of an engine closes its
+connection, which is the parent's."""
 
 
 def acquire() -> Engine:
@@ -234,4 +247,10 @@ def release(engine: Engine) -> None:
         engine.kill()
 
 
-os.register_at_fork(after_in_child=_idle.clear)
+def _leave_to_the_parent() -> None:
+    _inherited.extend(_all)
+    _all.clear()
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_the_parent)
