@@ -4,19 +4,26 @@ KG-A2C (Ammanabrolu and Hausknecht 2020) decodes templates and objects with mask
 Where the valid actions are given there is nothing to decode: the actor scores each of them, by
 the relations that the recalled facts tell of what it names, and the critic looks at the situation
 and at the strongest that each unit finds among the actions. As there: several games side by
-side, returns of 8 steps, entropy weight 0.03. It sees what DRRN sees (:meth:`DrrnLearner.see`).
+side, returns of 8 steps, entropy weight 0.03. It sees what DRRN sees.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gym_memory.baselines.drrn import DrrnLearner, Seen
+from gym_memory.baselines.learning.bags import (
+    BagLearner,
+    BagNetwork,
+    BagSettings,
+    Scenes,
+    Seen,
+    scenes_of,
+)
 from gym_memory.baselines.learning.encoders import Encoder
-from gym_memory.baselines.learning.interning import Batch, Ints, Ragged
 from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
 from gym_memory.optional import require
 
@@ -27,47 +34,29 @@ else:
 
 __all__ = ["A2c", "A2cLearner", "A2cSettings"]
 
+Floats = NDArray[np.floating[Any]]
+
 _NEVER = -1e9
 """Logit of a place in the table that holds no action."""
 
 
 @dataclasses.dataclass(frozen=True)
-class A2cSettings:
-    """Settings.
+class A2cSettings(BagSettings):
+    """Settings, besides those of every learner by bags.
 
     Attributes:
-        encoder: As in DRRN, and so down to ``gamma``.
-        dim: Size of an encoding.
-        hidden: Width of the layers over situation and action.
-        vocabulary: Rows of the embedding table.
-        words: ``auto`` or ``always``.
-        common: Share of the training games in which a name must stand to be told by name.
-        gamma: Discount a step.
         n_steps: Steps of each game between two updates.
-        lr: Learning rate of Adam.
-        clip: Largest norm of the gradient.
         entropy: Weight of the policy's entropy.
         value_weight: Weight of the critic's squared error.
         repeat_penalty: What a command's logit loses for each time that it was given in this place
             in this episode; part of the policy, in training and in play.
     """
 
-    encoder: str = "bag"
-    dim: int = 64
-    hidden: int = 64
-    vocabulary: int = 4096
-    words: str = "auto"
-    common: float = 0.8
-    gamma: float = 0.9
     n_steps: int = 8
     lr: float = 3e-3
-    clip: float = 5.0
     entropy: float = 0.03
     value_weight: float = 0.5
     repeat_penalty: float = 0.5
-    # What it plays is used once, so there is no replay to speak of.
-    capacity: ClassVar[int] = 1
-    alpha: ClassVar[float] = 0.0
 
 
 class Table(NamedTuple):
@@ -91,7 +80,7 @@ class Step(NamedTuple):
     last: int
 
 
-class ActorCritic(torch.nn.Module):
+class ActorCritic(BagNetwork):
     """Both heads over one encoder.
 
     Args:
@@ -100,9 +89,8 @@ class ActorCritic(torch.nn.Module):
     """
 
     def __init__(self, settings: A2cSettings, encoder: Encoder):
-        super().__init__()
+        super().__init__(encoder)
         hidden = settings.hidden
-        self.encoder = encoder
         self.of_state = torch.nn.Linear(settings.dim, hidden)
         self.of_action = torch.nn.Linear(settings.dim, hidden, bias=False)
         self.actor = torch.nn.Sequential(
@@ -112,22 +100,16 @@ class ActorCritic(torch.nn.Module):
             torch.nn.Linear(hidden, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1)
         )
 
-    def forward(self, bags: Batch, states: Ints, actions: Ints, counts: Ints) -> Table:
-        """Logits and values.
-
-        Args:
-            bags: Distinct bags.
-            states: Which bag is the situation, of each observation, shape (n,).
-            actions: Which bags are the actions, those of each observation end to end.
-            counts: Actions of each observation, >= 1, shape (n,).
-        """
-        encoded = self.encoder(bags)
-        device, n = encoded.device, len(counts)
+    def forward(self, scenes: Scenes) -> Table:
+        """Logits and values of observations with at least one action each."""
+        encoded = self.encoder(scenes.bags)
+        device, counts = encoded.device, scenes.counts
+        n, total = len(counts), len(scenes.actions)
         rows = torch.from_numpy(np.repeat(np.arange(n), counts)).to(device)
         begins = np.repeat(np.cumsum(counts) - counts, counts)
-        columns = torch.from_numpy(np.arange(len(actions)) - begins).to(device)
-        s = self.of_state(encoded[torch.from_numpy(states).to(device)])
-        a = self.of_action(encoded)[torch.from_numpy(actions).to(device)]
+        columns = torch.from_numpy(np.arange(total) - begins).to(device)
+        s = self.of_state(encoded[torch.from_numpy(scenes.states).to(device)])
+        a = self.of_action(encoded)[torch.from_numpy(scenes.actions).to(device)]
         mixed = torch.relu(s[rows] + a)
         logits = s.new_full((n, int(counts.max())), _NEVER)
         logits[rows, columns] = self.actor(mixed).squeeze(1)
@@ -136,41 +118,29 @@ class ActorCritic(torch.nn.Module):
         return Table(logits, self.critic(best).squeeze(1))
 
 
-class A2cLearner(DrrnLearner):
+class A2cLearner(BagLearner):
     """Learns; see the module."""
 
     name = "a2c"
-    settings_class = A2cSettings  # type: ignore[assignment]
-    settings: A2cSettings  # type: ignore[assignment]
+    settings_class = A2cSettings
+    settings: A2cSettings
 
     def __init__(self, settings: A2cSettings, *, seed: int = 0, device: str = "cpu"):
-        super().__init__(settings, seed=seed, device=device)  # type: ignore[arg-type]
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            sizes = {"rows": settings.vocabulary, "dim": settings.dim}
-            encoder = Encoder(settings.encoder, self._texts, **sizes)
-            self._net = ActorCritic(settings, encoder).to(device)
-        self._online: Any = self._net
-        self._optimizer = torch.optim.Adam(self._net.parameters(), lr=settings.lr, fused=True)
+        super().__init__(settings, seed=seed, device=device)
         self._rollouts: dict[int, list[Step]] = {}
         self._after: dict[int, Seen] = {}
+
+    def _network(self, encoder: Encoder) -> BagNetwork:
+        return ActorCritic(self.settings, encoder)
 
     # ------------------------------------------------------------ acting
 
     def _table(self, seen: list[Seen]) -> Table:
         """Logits with the penalty for what was tried, and values."""
-        store = Ragged()
-        records = [[store.add(bag) for bag in one.bags] for one in seen]
-        table: Table = self._net(
-            store.gather(np.arange(len(store))),
-            np.array([record[0] for record in records], np.int64),
-            np.array([number for record in records for number in record[1:]], np.int64),
-            np.array([len(record) - 1 for record in records], np.int64),
-        )
+        table: Table = self._online(scenes_of(seen))
         tried = np.zeros(table.logits.shape, np.float32)
         for row, one in zip(tried, seen, strict=True):
-            times = [one.tried.get((one.place, command), 0) for command in one.commands]
-            row[: len(times)] = times
+            row[: len(one.commands)] = one.times
         penalty = self.settings.repeat_penalty * torch.from_numpy(tried).to(table.logits.device)
         return Table(table.logits - penalty, table.values)
 
@@ -210,10 +180,7 @@ class A2cLearner(DrrnLearner):
         gain = target - table.values.detach()
         each = -chosen * gain + s.value_weight * (target - table.values) ** 2 - s.entropy * entropy
         loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
-        self._optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._net.parameters(), s.clip)
-        self._optimizer.step()
+        self._descend(loss)
         self._updates += 1
         self._rollouts = {}
         return {
@@ -223,7 +190,7 @@ class A2cLearner(DrrnLearner):
             "entropy": float(entropy.detach().mean()),
         }
 
-    def _returns(self, values: Any) -> tuple[Any, Any]:
+    def _returns(self, values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """Discounted returns of all steps, slot after slot, and which steps count.
 
         A step whose episode was cut does not count: the environment lists no actions after it, so
@@ -255,42 +222,23 @@ class A2cLearner(DrrnLearner):
     # ------------------------------------------------------------ keeping
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Optimizer, rollouts under way, chance and counters."""
-        tensors = {
-            f"adam.{number}.{name}": tensor
-            for number, kept in self._optimizer.state_dict()["state"].items()
-            for name, tensor in kept.items()
-        }
-        rollouts = {
+        """Rollouts under way, too."""
+        tensors, record = super().progress()
+        record["rollouts"] = {
             str(slot): [[self.pack(step.seen), *step[1:]] for step in steps]
             for slot, steps in self._rollouts.items()
         }
-        record = {
-            "rollouts": rollouts,
-            "after": {str(slot): self.pack(seen) for slot, seen in self._after.items()},
-            "texts": self._texts.state(),
-            "rng": self._rng.bit_generator.state,
-            "steps": self._steps,
-            "updates": self._updates,
-        }
+        record["after"] = {str(slot): self.pack(seen) for slot, seen in self._after.items()}
         return tensors, record
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        state = self._optimizer.state_dict()
-        state["state"] = {}
-        for name, tensor in tensors.items():
-            _, number, key = name.split(".")
-            state["state"].setdefault(int(number), {})[key] = tensor
-        self._optimizer.load_state_dict(state)
+        super().load_progress(tensors, record)
         self._rollouts = {
             int(slot): [Step(self.unpack(seen), *rest) for seen, *rest in steps]
             for slot, steps in record["rollouts"].items()
         }
         self._after = {int(slot): self.unpack(seen) for slot, seen in record["after"].items()}
-        self._texts.load_state(record["texts"])
-        self._rng.bit_generator.state = record["rng"]
-        self._steps, self._updates = record["steps"], record["updates"]
 
 
 class A2c(LearnedPolicy):

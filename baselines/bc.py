@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings, Seen
+from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.learning.bags import Seen
+from gym_memory.baselines.learning.checkpoints import arrays, prefixed
 from gym_memory.baselines.learning.interning import Ragged
 from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
 from gym_memory.baselines.planner import Planner
@@ -253,23 +255,17 @@ class BcLearner(DrrnLearner):
         s = self.settings
         drawn = self._rng.integers(len(self._labelled), size=s.batch)
         numbers, labels = np.array(self._labelled, np.int64)[drawn].T
-        records = self._shown.gather(numbers)
-        used, where = np.unique(records.values, return_inverse=True)
-        counts = records.lengths - 1
-        is_action = np.ones(len(where), bool)
-        is_action[records.offsets] = False
-        states = np.repeat(where[records.offsets], counts)
-        values = self._online(self._shown_bags.gather(used), states, where[is_action])
+        states, actions = self._shown.gather(numbers).split()
+        counts = actions.lengths
+        bags, pairs = self._shown_bags.gather_distinct(np.repeat(states, counts), actions.values)
+        values = self._online(bags, *pairs)
         rows = np.repeat(np.arange(s.batch), counts)
-        columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        columns = np.arange(len(rows)) - np.repeat(actions.offsets, counts)
         logits = values.new_full((s.batch, int(counts.max())), -torch.inf)
         logits[torch.from_numpy(rows), torch.from_numpy(columns)] = values / s.temperature
         target = torch.from_numpy(labels).to(logits.device)
         loss = torch.nn.functional.cross_entropy(logits, target)
-        self._optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._online.parameters(), s.clip)
-        self._optimizer.step()
+        self._descend(loss)
         agreed = (logits.argmax(1) == target).float().mean()
         return {"clone_loss": float(loss.detach()), "agreed": float(agreed)}
 
@@ -278,17 +274,15 @@ class BcLearner(DrrnLearner):
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """DRRN's, and what was shown."""
         tensors, record = super().progress()
-        for name, store in (("shown_bags", self._shown_bags), ("shown", self._shown)):
-            values, starts = store.state()
-            tensors[f"{name}.values"] = torch.from_numpy(values)
-            tensors[f"{name}.starts"] = torch.from_numpy(starts)
+        tensors |= prefixed("shown_bags", self._shown_bags.state())
+        tensors |= prefixed("shown", self._shown.state())
         return tensors, {**record, "labelled": self._labelled}
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        for name, store in (("shown_bags", self._shown_bags), ("shown", self._shown)):
-            store.load_state(tensors[f"{name}.values"].numpy(), tensors[f"{name}.starts"].numpy())
+        self._shown_bags.load_state(arrays(tensors, "shown_bags"))
+        self._shown.load_state(arrays(tensors, "shown"))
         self._labelled = [(number, label) for number, label in record["labelled"]]
 
 

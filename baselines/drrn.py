@@ -10,19 +10,24 @@ over to games with other names. Equal bags of features are encoded once a batch.
 from __future__ import annotations
 
 import dataclasses
-import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.learning.encoders import Encoder, Texts
-from gym_memory.baselines.learning.features import Lexicon, describe
-from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
-from gym_memory.baselines.learning.learner import Experience, LearnedPolicy, Learner
-from gym_memory.baselines.learning.replay import NStep, Replay
+from gym_memory.baselines.learning.bags import (
+    BagLearner,
+    BagNetwork,
+    BagSettings,
+    Seen,
+    scenes_of,
+)
+from gym_memory.baselines.learning.checkpoints import arrays, part, prefixed
+from gym_memory.baselines.learning.encoders import Encoder
+from gym_memory.baselines.learning.interning import Batch, Ints, Ragged
+from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
+from gym_memory.baselines.learning.replay import NStep, Replay, Sample
 from gym_memory.optional import require
-from gym_memory.types import Observation
 
 if TYPE_CHECKING:
     import torch
@@ -33,19 +38,11 @@ __all__ = ["Drrn", "DrrnLearner", "DrrnSettings"]
 
 
 @dataclasses.dataclass(frozen=True)
-class DrrnSettings:
-    """Settings.
+class DrrnSettings(BagSettings):
+    """Settings, besides those of every learner by bags.
 
     Attributes:
-        encoder: ``bag`` (words and relations), ``gru`` or ``minilm`` (text besides relations).
-        dim: Size of an encoding.
-        hidden: Width of the layer over situation and action.
-        vocabulary: Rows of the embedding table.
-        words: ``auto``: words are features only where no facts are recalled; ``always``.
-        common: Share of the training games in which a name must stand to be told by name.
-        gamma: Discount a step.
         n_steps: Steps of a return before the network's own estimate takes over.
-        lr: Learning rate of Adam.
         batch: Transitions an update.
         capacity: Transitions in the replay.
         alpha: Prioritization: 0 none, 1 full.
@@ -54,7 +51,6 @@ class DrrnSettings:
         learn_start: Steps before the first update.
         update_every: Environment steps an update.
         target_every: Updates between copies to the target network.
-        clip: Largest norm of the gradient.
         explore: ``epsilon`` (greedy but for a share of random actions) or ``softmax``.
         epsilon_start: Share of random actions at the start.
         epsilon_end: Share after ``epsilon_steps``.
@@ -66,15 +62,7 @@ class DrrnSettings:
             (the recalled facts, or the text where there are none) in a task.
     """
 
-    encoder: str = "bag"
-    dim: int = 64
-    hidden: int = 64
-    vocabulary: int = 4096
-    words: str = "auto"
-    common: float = 0.8
-    gamma: float = 0.9
     n_steps: int = 3
-    lr: float = 1e-3
     batch: int = 64
     capacity: int = 65536
     alpha: float = 0.6
@@ -83,7 +71,6 @@ class DrrnSettings:
     learn_start: int = 500
     update_every: int = 4
     target_every: int = 200
-    clip: float = 5.0
     explore: str = "epsilon"
     epsilon_start: float = 1.0
     epsilon_end: float = 0.05
@@ -93,26 +80,7 @@ class DrrnSettings:
     count_bonus: float = 0.0
 
 
-class Seen(NamedTuple):
-    """An observation as bags of numbers.
-
-    Attributes:
-        bags: The situation's bag, then each action's; a bag is the number of its text (0 where
-            the encoder reads none) and the rows of its features.
-        key: Stable hash of the memory state.
-        place: Stable hash of the agent's place, or of what is seen where no fact tells the place.
-        commands: Stable hash of each action's text.
-        tried: How often each command was given in each place of the episode so far.
-    """
-
-    bags: tuple[tuple[int, ...], ...]
-    key: int
-    place: int
-    commands: tuple[int, ...]
-    tried: dict[tuple[int, int], int]
-
-
-class QNetwork(torch.nn.Module):
+class QNetwork(BagNetwork):
     """Q = w . relu(A s + B a + c), with one more layer between: cheap where actions are many.
 
     Args:
@@ -121,8 +89,7 @@ class QNetwork(torch.nn.Module):
     """
 
     def __init__(self, settings: DrrnSettings, encoder: Encoder):
-        super().__init__()
-        self.encoder = encoder
+        super().__init__(encoder)
         self.of_state = torch.nn.Linear(settings.dim, settings.hidden)
         self.of_action = torch.nn.Linear(settings.dim, settings.hidden, bias=False)
         self.layer = torch.nn.Linear(settings.hidden, settings.hidden)
@@ -148,7 +115,7 @@ class QNetwork(torch.nn.Module):
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
 
 
-class DrrnLearner(Learner):
+class DrrnLearner(BagLearner):
     """Learns; see the module."""
 
     name = "drrn"
@@ -157,62 +124,16 @@ class DrrnLearner(Learner):
 
     def __init__(self, settings: DrrnSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        # The batches are small: a second thread costs more than it brings.
-        torch.set_num_threads(1)
-        self._rng = np.random.default_rng([seed, 0])
-        self._vocabulary = Vocabulary(settings.vocabulary)
-        self._lexicon = Lexicon(settings.common)
-        self._texts = Texts()
-
-        def encoder() -> Encoder:
-            sizes = {"rows": settings.vocabulary, "dim": settings.dim}
-            return Encoder(settings.encoder, self._texts, **sizes)
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self._online = QNetwork(settings, encoder()).to(device)
-            self._target = QNetwork(settings, encoder()).to(device)
-        self._target.load_state_dict(self._online.state_dict())
-        self._optimizer = torch.optim.Adam(self._online.parameters(), lr=settings.lr, fused=True)
+        self._target = self._new_network()
         self._bags, self._observations = Ragged(), Ragged()
         self._replay = Replay(settings.capacity, settings.alpha)
         self._slots: dict[int, NStep] = {}
         self._counts: dict[str, int] = {}
-        self._steps = self._updates = 0
+
+    def _network(self, encoder: Encoder) -> BagNetwork:
+        return QNetwork(self.settings, encoder)
 
     # ------------------------------------------------------------ acting
-
-    def see(
-        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
-    ) -> Seen:
-        """Encode an observation."""
-        self._vocabulary.frozen = not task_id
-        state, actions, here = describe(obs, self._lexicon, task_id, words=self.settings.words)
-        rows = self._vocabulary.rows
-        told = ["" for _ in range(len(actions) + 1)]
-        if self._online.encoder.reads:
-            told = [obs["text"], *obs["valid_actions"]]
-        bags = [
-            (self._texts.number(text), *rows(features))
-            for text, features in zip(told, (state, *actions), strict=True)
-        ]
-        tried: dict[tuple[int, int], int] = {}
-        if before is not None:
-            done = (before.place, before.commands[action])
-            tried = {**before.tried, done: before.tried.get(done, 0) + 1}
-        place = here or f"{obs['text']}\n{obs['inventory']}"
-        commands = tuple(_code(command) for command in obs["valid_actions"])
-        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried)
-
-    def pack(self, seen: Seen) -> list[Any]:
-        """As JSON-able values."""
-        return [*seen[:-1], [[*pair, times] for pair, times in seen.tried.items()]]
-
-    def unpack(self, packed: list[Any]) -> Seen:
-        """The inverse of :meth:`pack`."""
-        bags, key, place, commands, tried = packed
-        tried = {(there, command): times for there, command, times in tried}
-        return Seen(tuple(map(tuple, bags)), key, place, tuple(commands), tried)
 
     @property
     def epsilon(self) -> float:
@@ -223,34 +144,31 @@ class DrrnLearner(Learner):
 
     def act(self, seen: list[Seen], *, explore: bool) -> list[int]:
         """Greedy, or as the setting ``explore`` says."""
-        counts = [len(one.bags) - 1 for one in seen]
         s, rng = self.settings, self._rng
         chosen = [-1] * len(seen)
         if explore and s.explore == "epsilon":
             epsilon = self.epsilon
-            chosen = [int(rng.integers(n)) if rng.random() < epsilon else -1 for n in counts]
+            for i, one in enumerate(seen):
+                if rng.random() < epsilon:
+                    chosen[i] = int(rng.integers(len(one.commands)))
         asked = [i for i, choice in enumerate(chosen) if choice < 0]
-        if asked:
-            numbers: dict[tuple[int, ...], int] = {}
-            records = [[numbers.setdefault(b, len(numbers)) for b in seen[i].bags] for i in asked]
-            bags = _batch(list(numbers))
-            states = np.concatenate([np.full(len(r) - 1, r[0], np.int64) for r in records])
-            actions = np.concatenate([np.array(r[1:], np.int64) for r in records])
-            with torch.no_grad():
-                values = self._online(bags, states, actions).cpu().numpy()
-            begin = 0
-            for i in asked:
-                mine = values[begin : begin + counts[i]]
-                begin += counts[i]
-                one = seen[i]
-                times = [one.tried.get((one.place, command), 0) for command in one.commands]
-                mine = mine - s.repeat_penalty * np.array(times)
-                if explore and s.explore == "softmax":
-                    noise = rng.gumbel(size=len(mine))
-                    mine = mine / s.temperature + noise
-                # Equal actions stay equal whatever else is in the batch: the first one is taken.
-                chosen[i] = int(np.argmax(np.round(mine, 4)))
+        for i, values in zip(asked, self._values([seen[i] for i in asked]), strict=True):
+            liked = values - s.repeat_penalty * np.array(seen[i].times)
+            if explore and s.explore == "softmax":
+                liked = liked / s.temperature + rng.gumbel(size=len(liked))
+            # Equal actions stay equal whatever else is in the batch: the first one is taken.
+            chosen[i] = int(np.argmax(np.round(liked, 4)))
         return chosen
+
+    def _values(self, seen: list[Seen]) -> list[NDArray[np.float32]]:
+        """Q of every action of each observation."""
+        if not seen:
+            return []
+        scenes = scenes_of(seen)
+        states = np.repeat(scenes.states, scenes.counts)
+        with torch.no_grad():
+            values = self._online(scenes.bags, states, scenes.actions).cpu().numpy()
+        return np.split(values, np.cumsum(scenes.counts)[:-1])
 
     # ------------------------------------------------------------ learning
 
@@ -313,17 +231,14 @@ class DrrnLearner(Learner):
         now = self._observations.gather(drawn.obs)
         states = now.values[now.offsets]
         actions = now.values[now.offsets + 1 + drawn.actions]
-        bags, (states, actions) = self._distinct(states, actions)
+        bags, (states, actions) = self._bags.gather_distinct(states, actions)
         values = self._online(bags, states, actions)
         target = torch.from_numpy(goals.astype(np.float32)).to(values.device)
         weights = torch.from_numpy(drawn.weights.astype(np.float32)).to(values.device)
         loss = (
             weights * torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
         ).mean()
-        self._optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._online.parameters(), s.clip)
-        self._optimizer.step()
+        self._descend(loss)
         errors = (values.detach() - target).cpu().numpy().astype(np.float64)
         self._replay.update(drawn.places, errors)
         self._updates += 1
@@ -336,110 +251,49 @@ class DrrnLearner(Learner):
             "epsilon": self.epsilon,
         }
 
-    def _next_values(self, drawn: Any) -> NDArray[np.float64]:
+    def _next_values(self, drawn: Sample) -> NDArray[np.float64]:
         """Double DQN: the online network chooses, the target network values the choice."""
         found = np.zeros(len(drawn.obs))
         alive = np.flatnonzero(drawn.next_obs >= 0)
         if not len(alive):
             return found
-        later = self._observations.gather(drawn.next_obs[alive])
-        counts = later.lengths - 1
-        is_action = np.ones(len(later.values), bool)
-        is_action[later.offsets] = False
-        actions = later.values[is_action]
-        states = np.repeat(later.values[later.offsets], counts)
+        states, actions = self._observations.gather(drawn.next_obs[alive]).split()
+        each = np.repeat(states, actions.lengths)
         with torch.no_grad():
-            bags, (s, a) = self._distinct(states, actions)
+            bags, (s, a) = self._bags.gather_distinct(each, actions.values)
             values = self._online(bags, s, a).cpu().numpy()
-            begins = np.cumsum(counts) - counts
-            best = np.array(
-                [b + int(np.argmax(values[b : b + n])) for b, n in zip(begins, counts, strict=True)]
-            )
-            bags, (s, a) = self._distinct(states[best], actions[best])
+            spans = zip(actions.offsets, actions.lengths, strict=True)
+            best = np.array([b + int(np.argmax(values[b : b + n])) for b, n in spans])
+            bags, (s, a) = self._bags.gather_distinct(states, actions.values[best])
             found[alive] = self._target(bags, s, a).cpu().numpy()
         return found
 
-    def _distinct(self, *columns: Ints) -> tuple[Batch, list[Ints]]:
-        """The distinct bags that some columns name, and the columns as numbers of these."""
-        used, where = np.unique(np.concatenate(columns), return_inverse=True)
-        return self._bags.gather(used), np.split(where, np.cumsum([len(c) for c in columns])[:-1])
-
     # ------------------------------------------------------------ keeping
 
-    def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The network, the rows of its features, the common names."""
-        record = {"vocabulary": self._vocabulary.names, "lexicon": self._lexicon.state()}
-        return dict(self._online.state_dict()), record
-
-    def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Replace them."""
-        self._online.load_state_dict(tensors)
-        self._vocabulary = Vocabulary(self.settings.vocabulary, record["vocabulary"])
-        self._lexicon.load_state(record["lexicon"])
-
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Target network, optimizer, replay, chance and counters."""
-        arrays, replay = self._replay.state()
-        tensors = {f"replay.{name}": torch.from_numpy(array) for name, array in arrays.items()}
-        for name, store in (("bags", self._bags), ("observations", self._observations)):
-            values, starts = store.state()
-            tensors[f"{name}.values"] = torch.from_numpy(values)
-            tensors[f"{name}.starts"] = torch.from_numpy(starts)
-        tensors |= {f"target.{name}": t for name, t in self._target.state_dict().items()}
-        for number, kept in self._optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{name}": t for name, t in kept.items()}
-        record = {
-            "replay": replay,
-            "slots": {str(slot): queue.state() for slot, queue in self._slots.items()},
-            "texts": self._texts.state(),
-            "counts": self._counts,
-            "rng": self._rng.bit_generator.state,
-            "steps": self._steps,
-            "updates": self._updates,
-        }
+        """Target network and replay, too."""
+        tensors, record = super().progress()
+        stored, record["replay"] = self._replay.state()
+        tensors |= prefixed("replay", stored)
+        tensors |= prefixed("bags", self._bags.state())
+        tensors |= prefixed("observations", self._observations.state())
+        tensors |= prefixed("target", self._target.state_dict())
+        record["slots"] = {str(slot): queue.state() for slot, queue in self._slots.items()}
+        record["counts"] = self._counts
         return tensors, record
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        parts: dict[str, dict[str, Any]] = {}
-        for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts.setdefault(part, {})[rest] = tensor
-        arrays = {name: tensor.numpy() for name, tensor in parts["replay"].items()}
-        self._replay.load_state(arrays, record["replay"])
-        for name, store in (("bags", self._bags), ("observations", self._observations)):
-            store.load_state(parts[name]["values"].numpy(), parts[name]["starts"].numpy())
-        self._target.load_state_dict(parts["target"])
-        state = self._optimizer.state_dict()
-        state["state"] = {}
-        for name, tensor in parts.get("adam", {}).items():
-            number, _, key = name.partition(".")
-            state["state"].setdefault(int(number), {})[key] = tensor
-        self._optimizer.load_state_dict(state)
+        super().load_progress(tensors, record)
+        self._replay.load_state(arrays(tensors, "replay"), record["replay"])
+        self._bags.load_state(arrays(tensors, "bags"))
+        self._observations.load_state(arrays(tensors, "observations"))
+        self._target.load_state_dict(part(tensors, "target"))
         s = self.settings
         self._slots = {int(slot): NStep(s.n_steps, s.gamma) for slot in record["slots"]}
         for slot, queue in record["slots"].items():
             self._slots[int(slot)].load_state(queue)
-        self._texts.load_state(record["texts"])
         self._counts = record["counts"]
-        self._rng.bit_generator.state = record["rng"]
-        self._steps, self._updates = record["steps"], record["updates"]
-
-
-def memory_key(obs: Observation) -> int:
-    """Stable hash of what the memory shows: the facts in any order, or else the text."""
-    facts = sorted(map(str, obs["triples"]))
-    return _code("\n".join(facts or (obs["text"], obs["inventory"])))
-
-
-def _code(text: str) -> int:
-    return zlib.crc32(text.encode())
-
-
-def _batch(bags: list[tuple[int, ...]]) -> Batch:
-    lengths = np.array([len(bag) for bag in bags], np.int64)
-    values = np.array([row for bag in bags for row in bag], np.int64)
-    return Batch(values, np.cumsum(lengths) - lengths, lengths)
 
 
 class Drrn(LearnedPolicy):

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.learning.bags import BagNetwork, Seen
 from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.features import parse_action, stem, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints
@@ -123,7 +124,7 @@ def unpack_graphs(bags: Batch, which: Ints) -> Graphs:
     )
 
 
-class GataNetwork(torch.nn.Module):
+class GataNetwork(BagNetwork):
     """Graphs, words and actions to Q.
 
     Args:
@@ -132,9 +133,8 @@ class GataNetwork(torch.nn.Module):
     """
 
     def __init__(self, settings: GataSettings, encoder: Encoder):
-        super().__init__()
+        super().__init__(encoder)
         dim, hidden = settings.dim, settings.hidden
-        self.encoder = encoder
         self.anyone = torch.nn.Parameter(torch.randn(dim) / dim**0.5)
         self.own = torch.nn.ModuleList(torch.nn.Linear(dim, dim) for _ in range(settings.layers))
         self.others = torch.nn.ModuleList(
@@ -241,21 +241,12 @@ class GataLearner(DrrnLearner):
     settings_class = GataSettings
     settings: GataSettings
 
-    def __init__(self, settings: GataSettings, *, seed: int = 0, device: str = "cpu"):
-        super().__init__(settings, seed=seed, device=device)
+    def _network(self, encoder: Encoder) -> BagNetwork:
+        return GataNetwork(self.settings, encoder)
 
-        def network() -> GataNetwork:
-            sizes = {"rows": settings.vocabulary, "dim": settings.dim}
-            return GataNetwork(settings, Encoder(settings.encoder, self._texts, **sizes)).to(device)
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self._online: Any = network()
-            self._target: Any = network()
-        self._target.load_state_dict(self._online.state_dict())
-        self._optimizer = torch.optim.Adam(self._online.parameters(), lr=settings.lr, fused=True)
-
-    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
+    def see(
+        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
+    ) -> Seen:
         """As DRRN, with the graph in the situation's bag and the nodes named in the actions'."""
         seen = super().see(obs, task_id, before, action)
         numbers: dict[str, int] = {PLAYER: 0}

@@ -25,7 +25,9 @@ from gym_memory.optional import require
 if TYPE_CHECKING:
     import safetensors
     import safetensors.torch
+    import torch
 else:
+    torch = require("torch", "rl", "the RL baselines")
     safetensors = require("safetensors", "rl", "checkpoints")
     require("safetensors.torch", "rl", "checkpoints")
 
@@ -33,8 +35,11 @@ __all__ = [
     "BEST",
     "LAST",
     "TRAINING",
+    "arrays",
     "load_player",
     "make_settings",
+    "part",
+    "prefixed",
     "read",
     "save_player",
     "write",
@@ -95,6 +100,22 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"got format {header.get('format')!r}"
         )
     return tensors, json.loads(header["record"])
+
+
+def prefixed(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Tensors, or arrays as such, under ``name.``: one part of a checkpoint."""
+    return {f"{name}.{key}": torch.as_tensor(value) for key, value in values.items()}
+
+
+def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
+    """The inverse of :func:`prefixed`: the tensors of one part."""
+    prefix = f"{name}."
+    return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+
+
+def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
+    """Those of one part as arrays."""
+    return {key: tensor.numpy() for key, tensor in part(tensors, name).items()}
 
 
 def make_settings(settings_class: type, values: dict[str, Any]) -> Any:

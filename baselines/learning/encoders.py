@@ -103,14 +103,12 @@ class Encoder(torch.nn.Module):
             float32 of shape (bags, dim).
         """
         device = self.bag.weight.device
-        is_row = np.ones(len(bags.values), bool)
-        is_row[bags.offsets] = False
-        offsets = bags.offsets - np.arange(len(bags.offsets))
+        texts, rows = bags.split()
         found: torch.Tensor = self.bag(
-            torch.from_numpy(bags.values[is_row]).to(device), torch.from_numpy(offsets).to(device)
+            torch.from_numpy(rows.values).to(device), torch.from_numpy(rows.offsets).to(device)
         )
         if self.reader is not None:
-            used, where = np.unique(bags.values[bags.offsets], return_inverse=True)
+            used, where = np.unique(texts, return_inverse=True)
             read = self.reader([self._texts[int(number)] for number in used])
             found = found + read[torch.from_numpy(where).to(device)]
         return found

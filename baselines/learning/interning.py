@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,13 @@ class Batch(NamedTuple):
     offsets: Ints
     lengths: Ints
 
+    def split(self) -> tuple[Ints, Batch]:
+        """The first number of each list, and the lists without it; no list may be empty."""
+        is_rest = np.ones(len(self.values), bool)
+        is_rest[self.offsets] = False
+        offsets = self.offsets - np.arange(len(self.offsets))
+        return self.values[self.offsets], Batch(self.values[is_rest], offsets, self.lengths - 1)
+
 
 class Ragged:
     """Distinct lists of non-negative numbers, each stored once under its own number."""
@@ -119,6 +126,11 @@ class Ragged:
         where = np.arange(total) + np.repeat(starts - offsets, lengths)
         return Batch(self._values[where].astype(np.int64), offsets, lengths)
 
+    def gather_distinct(self, *columns: Ints) -> tuple[Batch, list[Ints]]:
+        """The distinct lists that some columns name, and the columns as numbers of these."""
+        used, where = np.unique(np.concatenate(columns), return_inverse=True)
+        return self.gather(used), np.split(where, np.cumsum([len(c) for c in columns])[:-1])
+
     def keep(self, numbers: Ints) -> Ints:
         """Forget all lists but these, which get the numbers 0, 1, ... in the order given.
 
@@ -132,16 +144,19 @@ class Ragged:
         renamed = np.full(len(self), -1, np.int64)
         renamed[numbers] = np.arange(len(numbers))
         starts = np.concatenate([kept.offsets, [len(kept.values)]])
-        self.load_state(kept.values.astype(np.int32), starts)
+        self.load_state({"values": kept.values.astype(np.int32), "starts": starts})
         return renamed
 
-    def state(self) -> tuple[NDArray[np.int32], Ints]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """All lists end to end, and where each begins, the end of the last one included."""
-        return self._values[: self._used].copy(), self._starts[: len(self) + 1].copy()
+        return {
+            "values": self._values[: self._used].copy(),
+            "starts": self._starts[: len(self) + 1].copy(),
+        }
 
-    def load_state(self, values: NDArray[np.int32], starts: Ints) -> None:
+    def load_state(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Replace everything by what :meth:`state` returned."""
         self._clear()
-        flat = values.tolist()
-        for start, end in itertools.pairwise(starts.tolist()):
+        flat = arrays["values"].tolist()
+        for start, end in itertools.pairwise(arrays["starts"].tolist()):
             self.add(tuple(flat[start:end]))

@@ -319,16 +319,19 @@ class Trainer:
                 for slot in self._slots
             ],
         }
-        named = {f"weights.{name}": tensor for name, tensor in weights.items()}
-        named.update({f"progress.{name}": tensor for name, tensor in tensors.items()})
-        checkpoints.write(self.folder / checkpoints.TRAINING, named, record)
+        parts = {
+            **checkpoints.prefixed("weights", weights),
+            **checkpoints.prefixed("progress", tensors),
+        }
+        checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
 
     def _resume(self) -> None:
         path = self.folder / checkpoints.TRAINING
         tensors, record = checkpoints.read(path)
         try:
-            self.learner.load_weights(_part(tensors, "weights."), record["learnt"])
-            self.learner.load_progress(_part(tensors, "progress."), record["progress"])
+            weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
+            self.learner.load_weights(weights, record["learnt"])
+            self.learner.load_progress(progress, record["progress"])
             self.steps, self._episodes = record["steps"], record["episodes"]
             self.curve, self._recent = record["curve"], record["recent"]
             self._best, self._logged = record["best"], record["logged"]
@@ -364,7 +367,3 @@ def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any])
         "settings": dataclasses.asdict(learner.settings),
         "training": how,
     }
-
-
-def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings, Seen, memory_key
+from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.learning.bags import Seen, memory_key
 from gym_memory.baselines.learning.interning import Batch
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.types import Triple

@@ -44,7 +44,7 @@ def test_lists_come_back_and_equal_ones_share_a_number(items: list[tuple[int, ..
     ]
     assert found == items
     twin = Ragged()
-    twin.load_state(*store.state())
+    twin.load_state(store.state())
     assert [twin.add(item) for item in items] == numbers
 
 

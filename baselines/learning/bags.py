@@ -1,0 +1,249 @@
+"""What learners share that see bags of features: how they look, a network, its optimizer.
+
+Such a learner sees the situation and every valid action as a *bag*: the number of a text and the
+rows of named features (:mod:`gym_memory.baselines.learning.features`). It brings the network that
+scores them and says how that is trained; all else that playing and saving need is here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.baselines.learning.checkpoints import part, prefixed
+from gym_memory.baselines.learning.encoders import Encoder, Texts
+from gym_memory.baselines.learning.features import Lexicon, describe
+from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
+from gym_memory.baselines.learning.learner import Learner
+from gym_memory.optional import require
+from gym_memory.types import Observation
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "rl", "the RL baselines")
+
+__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Scenes", "Seen", "memory_key", "scenes_of"]
+
+
+@dataclasses.dataclass(frozen=True)
+class BagSettings:
+    """Settings of every learner by bags.
+
+    Attributes:
+        encoder: ``bag`` (features only); ``gru``, ``minilm`` (frozen) or ``minilm-tuned`` (which
+            also read the text).
+        dim: Size of an encoding.
+        hidden: Width of the layers over situation and action.
+        vocabulary: Rows of the embedding table.
+        words: ``auto``: words are features only where no facts are recalled; ``always``.
+        common: Share of the training games in which a name must stand to be told by name.
+        gamma: Discount a step.
+        lr: Learning rate of Adam.
+        clip: Largest norm of the gradient.
+    """
+
+    encoder: str = "bag"
+    dim: int = 64
+    hidden: int = 64
+    vocabulary: int = 4096
+    words: str = "auto"
+    common: float = 0.8
+    gamma: float = 0.9
+    lr: float = 1e-3
+    clip: float = 5.0
+
+
+class Seen(NamedTuple):
+    """An observation as bags of numbers.
+
+    Attributes:
+        bags: The situation's bag, then each action's; a bag is the number of its text (0 where
+            the encoder reads none) and the rows of its features.
+        key: Stable hash of the memory state.
+        place: Stable hash of the agent's place, or of what is seen where no fact tells the place.
+        commands: Stable hash of each action's text.
+        tried: How often each command was given in each place of the episode so far.
+    """
+
+    bags: tuple[tuple[int, ...], ...]
+    key: int
+    place: int
+    commands: tuple[int, ...]
+    tried: dict[tuple[int, int], int]
+
+    @property
+    def times(self) -> list[int]:
+        """How often each action was taken in this place of the episode so far."""
+        return [self.tried.get((self.place, command), 0) for command in self.commands]
+
+
+class Scenes(NamedTuple):
+    """Several observations as numbers of distinct bags.
+
+    Attributes:
+        bags: The distinct bags.
+        states: Which bag is the situation, of each observation, shape (n,).
+        actions: Which bags are the actions, those of each observation end to end.
+        counts: Actions of each observation, shape (n,).
+    """
+
+    bags: Batch
+    states: Ints
+    actions: Ints
+    counts: Ints
+
+
+def scenes_of(seen: list[Seen]) -> Scenes:
+    """Number the distinct bags of some observations."""
+    store = Ragged()
+    numbers = [[store.add(bag) for bag in one.bags] for one in seen]
+    return Scenes(
+        store.gather(np.arange(len(store))),
+        np.array([state for state, *_ in numbers], np.int64),
+        np.array([action for _, *actions in numbers for action in actions], np.int64),
+        np.array([len(actions) for _, *actions in numbers], np.int64),
+    )
+
+
+class BagNetwork(torch.nn.Module):
+    """A network over encoded bags.
+
+    Args:
+        encoder: Bags to vectors.
+    """
+
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.encoder = encoder
+
+
+class BagLearner(Learner):
+    """Sees bags, holds one network with its optimizer, counts steps and updates.
+
+    A baseline gives the network (:meth:`_network`), ``act``, ``observe`` and ``learn``, and adds
+    to ``progress`` and ``load_progress`` what else it keeps.
+
+    Args:
+        settings: The baseline's settings.
+        seed: Seed of all chance, the network's first weights included.
+        device: ``cpu`` or ``cuda``.
+    """
+
+    settings: BagSettings
+
+    def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
+        super().__init__(settings, seed=seed, device=device)
+        # The batches are small: a second thread costs more than it brings.
+        torch.set_num_threads(1)
+        self._rng = np.random.default_rng([seed, 0])
+        self._vocabulary = Vocabulary(settings.vocabulary)
+        self._lexicon = Lexicon(settings.common)
+        self._texts = Texts()
+        self._online = self._new_network()
+        self._optimizer = torch.optim.Adam(self._online.parameters(), lr=settings.lr, fused=True)
+        self._steps = self._updates = 0
+
+    @abstractmethod
+    def _network(self, encoder: Encoder) -> BagNetwork:
+        """The baseline's network, fresh, on top of an encoder."""
+
+    def _new_network(self) -> BagNetwork:
+        """A network whose weights come from the seed alone: the same ones in every call."""
+        sizes = {"rows": self.settings.vocabulary, "dim": self.settings.dim}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            network = self._network(Encoder(self.settings.encoder, self._texts, **sizes))
+        return network.to(self.device)
+
+    def _descend(self, loss: torch.Tensor) -> None:
+        """One step of the optimizer, the gradient clipped."""
+        self._optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._online.parameters(), self.settings.clip)
+        self._optimizer.step()
+
+    # ------------------------------------------------------------ seeing
+
+    def see(
+        self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
+    ) -> Seen:
+        """Encode an observation."""
+        self._vocabulary.frozen = not task_id
+        state, actions, here = describe(obs, self._lexicon, task_id, words=self.settings.words)
+        rows = self._vocabulary.rows
+        told = ["" for _ in range(len(actions) + 1)]
+        if self._online.encoder.reads:
+            told = [obs["text"], *obs["valid_actions"]]
+        bags = [
+            (self._texts.number(text), *rows(features))
+            for text, features in zip(told, (state, *actions), strict=True)
+        ]
+        tried: dict[tuple[int, int], int] = {}
+        if before is not None:
+            done = (before.place, before.commands[action])
+            tried = {**before.tried, done: before.tried.get(done, 0) + 1}
+        place = here or f"{obs['text']}\n{obs['inventory']}"
+        commands = tuple(_code(command) for command in obs["valid_actions"])
+        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried)
+
+    def pack(self, seen: Seen) -> list[Any]:
+        """As JSON-able values."""
+        return [*seen[:-1], [[*pair, times] for pair, times in seen.tried.items()]]
+
+    def unpack(self, packed: list[Any]) -> Seen:
+        """The inverse of :meth:`pack`."""
+        bags, key, place, commands, tried = packed
+        tried = {(there, command): times for there, command, times in tried}
+        return Seen(tuple(map(tuple, bags)), key, place, tuple(commands), tried)
+
+    # ------------------------------------------------------------ keeping
+
+    def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The network, the rows of its features, the common names."""
+        record = {"vocabulary": self._vocabulary.names, "lexicon": self._lexicon.state()}
+        return dict(self._online.state_dict()), record
+
+    def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        """Replace them."""
+        self._online.load_state_dict(tensors)
+        self._vocabulary = Vocabulary(self.settings.vocabulary, record["vocabulary"])
+        self._lexicon.load_state(record["lexicon"])
+
+    def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Optimizer, texts, chance and counters."""
+        tensors: dict[str, Any] = {}
+        for number, kept in self._optimizer.state_dict()["state"].items():
+            tensors |= prefixed(f"adam.{number}", kept)
+        record = {
+            "texts": self._texts.state(),
+            "rng": self._rng.bit_generator.state,
+            "steps": self._steps,
+            "updates": self._updates,
+        }
+        return tensors, record
+
+    def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        """Replace them."""
+        moments: dict[int, dict[str, Any]] = {}
+        for name, tensor in part(tensors, "adam").items():
+            number, _, key = name.partition(".")
+            moments.setdefault(int(number), {})[key] = tensor
+        self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+        self._texts.load_state(record["texts"])
+        self._rng.bit_generator.state = record["rng"]
+        self._steps, self._updates = record["steps"], record["updates"]
+
+
+def memory_key(obs: Observation) -> int:
+    """Stable hash of what the memory shows: the facts in any order, or else the text."""
+    facts = sorted(map(str, obs["triples"]))
+    return _code("\n".join(facts or (obs["text"], obs["inventory"])))
+
+
+def _code(text: str) -> int:
+    return zlib.crc32(text.encode())
