@@ -24,7 +24,7 @@ PACKAGE = ROOT / "gym_memory"
 LAYERS = [
     {
         *("types", "errors", "specs", "registry", "tokens", "optional"),
-        *("version", "trajectory", "cache", "checks"),
+        *("version", "trajectory", "cache", "checks", "files"),
     },
     {"llm", "prompts"},
     {"memory"},

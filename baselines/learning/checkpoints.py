@@ -14,12 +14,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gym_memory.baselines.learning.learner import Learner
 from gym_memory.errors import CheckpointError, UnknownNameError
+from gym_memory.files import write_atomic
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -67,19 +67,9 @@ def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
     content = safetensors.torch.save(plain, metadata=header)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        write_atomic(path, content)
     except OSError as error:
         raise CheckpointError(f"cannot write a checkpoint to {str(path)!r}: {error}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -182,7 +182,7 @@ def _shown(how: Any, board: Path | None) -> Iterator[Any]:
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:
     """Note what the run took, and on what."""
-    from gym_memory.results.folder import write_atomic
+    from gym_memory.files import write_atomic
     from gym_memory.versions import environment_record
 
     record = {

@@ -14,7 +14,7 @@ from gym_memory.exam.marks import AGES, ALL, Mark, by_age, by_game, by_length, m
 from gym_memory.exam.questions import KINDS
 from gym_memory.exam.sitting import Answer, ExamConfig
 from gym_memory.experiment.jobs import format_seeds
-from gym_memory.results import write_atomic
+from gym_memory.files import write_atomic
 from gym_memory.results.plots import PALETTE
 from gym_memory.results.report import format_interval
 

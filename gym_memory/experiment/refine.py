@@ -20,13 +20,13 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import BudgetExceededError, InvalidArgumentError, ResultsError
 from gym_memory.experiment.explore import Exploration, explore
 from gym_memory.experiment.jobs import Job, with_parameter
+from gym_memory.files import write_atomic
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import Memory
 from gym_memory.memory.ldm2 import LDM2
 from gym_memory.memory.ldm2_formation import score_of
 from gym_memory.memory.records.store import Store
 from gym_memory.memory.registry import make_memory
-from gym_memory.results import write_atomic
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import Trajectory
 from gym_memory.wrappers.memory import DEFAULT_BUDGET

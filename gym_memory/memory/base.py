@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from gym_memory.errors import InvalidArgumentError, StoreError
+from gym_memory.files import write_atomic
 from gym_memory.types import Cue, MemoryStats, Oracle, Outcome, Recall, Step, Task
 
 __all__ = ["Lifetime", "Memory"]
@@ -110,22 +110,10 @@ class Memory(ABC):
             StoreError: The file cannot be written there.
         """
         record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
-        target = Path(path)
         try:
-            handle, temporary = tempfile.mkstemp(
-                dir=target.parent, prefix=target.name, suffix=".tmp"
-            )
+            write_atomic(path, json.dumps(record))
         except OSError as error:
             raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(record, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Read a state written by :meth:`save`; on an error the memory stays as it was.

@@ -1,11 +1,5 @@
 """What a run came to: its folder, scores with intervals, report and plots."""
 
-from gym_memory.results.folder import (
-    ResultsFolder,
-    check_backends,
-    read_config,
-    read_episodes,
-    write_atomic,
-)
+from gym_memory.results.folder import ResultsFolder, check_backends, read_config, read_episodes
 
-__all__ = ["ResultsFolder", "check_backends", "read_config", "read_episodes", "write_atomic"]
+__all__ = ["ResultsFolder", "check_backends", "read_config", "read_episodes"]

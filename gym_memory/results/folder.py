@@ -16,10 +16,8 @@ Files other than ``episodes.jsonl`` are replaced atomically.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -27,29 +25,14 @@ from typing import Any, BinaryIO
 
 from gym_memory.errors import ResultsError
 from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.files import write_atomic
 from gym_memory.versions import environment_record
 
-__all__ = ["ResultsFolder", "check_backends", "read_config", "read_episodes", "write_atomic"]
+__all__ = ["ResultsFolder", "check_backends", "read_config", "read_episodes"]
 
 _FORMAT = 1
 Rows = tuple[EpisodeRow, ...]
 """The episodes of one finished job."""
-
-
-def write_atomic(path: Path, content: str | bytes) -> None:
-    """Replace a file as a whole: a reader sees the old content or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _dump(record: Any) -> str:

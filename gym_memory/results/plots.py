@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.results.folder import write_atomic
+from gym_memory.files import write_atomic
 from gym_memory.results.score import (
     TableRow,
     Unit,

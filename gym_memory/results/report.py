@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from gym_memory.errors import ResultsError, UnknownNameError
 from gym_memory.experiment.jobs import EpisodeRow, RunConfig
-from gym_memory.results.folder import check_backends, read_config, read_episodes, write_atomic
+from gym_memory.files import write_atomic
+from gym_memory.results.folder import check_backends, read_config, read_episodes
 from gym_memory.results.plots import plot_scores, plot_steps, plot_trials
 from gym_memory.results.score import (
     Difference,

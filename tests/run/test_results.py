@@ -12,7 +12,7 @@ import pytest
 
 from gym_memory.errors import ResultsError
 from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.results import ResultsFolder, read_config, read_episodes, write_atomic
+from gym_memory.results import ResultsFolder, read_config, read_episodes
 from gym_memory.run import EpisodeResult
 
 CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k=2")
@@ -189,15 +189,6 @@ def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     assert record["packages"]["gymnasium"]
     assert record["python"].startswith("3.")
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
-
-
-def test_replacing_a_file_keeps_the_old_one_on_failure(tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    write_atomic(target, "old")
-    with pytest.raises(TypeError):
-        write_atomic(target, None)  # type: ignore[arg-type]
-    assert target.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def test_lines_are_plain_json(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, StoreError
+from gym_memory.files import write_atomic
 
 __all__ = ["Record", "Store"]
 
@@ -171,26 +171,15 @@ class Store:
 
         The first line says what the file is; every other line is one record.
         """
-        target = Path(path)
+        lines = [json.dumps({_FORMAT: len(_VERSIONS)})]
         with self._transaction("DEFERRED") as connection:
-            try:
-                handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-                try:
-                    with os.fdopen(handle, "w", encoding="utf-8") as file:
-                        file.write(json.dumps({_FORMAT: len(_VERSIONS)}) + "\n")
-                        count = 0
-                        for record in _select(connection, (None, None, None)):
-                            file.write(json.dumps(record._asdict()) + "\n")
-                            count += 1
-                        file.flush()
-                        os.fsync(file.fileno())
-                    os.replace(temporary, target)
-                except BaseException:
-                    os.unlink(temporary)
-                    raise
-            except OSError as error:
-                raise StoreError(f"cannot export to {str(target)!r}: {error}") from error
-        return count
+            records = _select(connection, (None, None, None))
+            lines += [json.dumps(record._asdict()) for record in records]
+        try:
+            write_atomic(path, "\n".join(lines) + "\n")
+        except OSError as error:
+            raise StoreError(f"cannot export to {os.fspath(path)!r}: {error}") from error
+        return len(lines) - 1
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> int:
         """Append all records of an exported file, all or none; returns how many.
