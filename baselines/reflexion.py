@@ -86,19 +86,11 @@ class Reflexion(React):
                 self._reflections = [*self._reflections, told][-self.keep :]
 
     def _reflect(self, task: str, info: dict[str, Any]) -> str:
-        outcome = Outcome(
-            score=info["score"],
-            max_score=info["max_score"],
-            normalized_score=info["normalized_score"],
-            success=info["success"],
-            lost=info["lost"],
-            steps=info["moves"],
-        )
         answer = self.ask(
             "reflect",
             task=task,
             previous=numbered(self._reflections),
             trace=trace_text(self._trace, _TRACE_TOKENS),
-            evaluation=score_in_words(outcome),
+            evaluation=score_in_words(Outcome.from_info(info)),
         )
         return prose(answer.text)[:4000]

@@ -117,6 +117,18 @@ class Outcome(NamedTuple):
     lost: bool = False
     steps: int = 0
 
+    @classmethod
+    def from_info(cls, info: Mapping[str, Any]) -> Outcome:
+        """What the info of an episode's last step tells."""
+        return cls(
+            score=info["score"],
+            max_score=info["max_score"],
+            normalized_score=info["normalized_score"],
+            success=info["success"],
+            lost=info["lost"],
+            steps=info["moves"],
+        )
+
 
 class Oracle(NamedTuple):
     """Engine facts of the present state; for scoring and upper bounds only, never for a memory.

@@ -123,7 +123,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
                 done=done,
             )
         )
-        self._open = _outcome(info)
+        self._open = Outcome.from_info(info)
         if done:
             self.memory.end(self._open)
             self._open = None
@@ -158,14 +158,3 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory.restore(memory)
         shown, info["memory_stats"] = self._recall(obs, 0.0)
         return shown, info
-
-
-def _outcome(info: dict[str, Any]) -> Outcome:
-    return Outcome(
-        score=info["score"],
-        max_score=info["max_score"],
-        normalized_score=info["normalized_score"],
-        success=info["success"],
-        lost=info["lost"],
-        steps=info["moves"],
-    )

@@ -174,16 +174,8 @@ class _Tree:
         while node is not None:
             steps.append(node.step)
             node = node.parent
-        info = leaf.info
-        outcome = Outcome(
-            score=info["score"],
-            max_score=info["max_score"],
-            normalized_score=info["normalized_score"],
-            success=info["success"],
-            lost=info["lost"],
-            steps=info["moves"],
-        )
-        task = Task(info["task_id"], leaf.obs["task"], self._env.get_wrapper_attr("dialect"))
+        outcome = Outcome.from_info(leaf.info)
+        task = Task(leaf.info["task_id"], leaf.obs["task"], self._env.get_wrapper_attr("dialect"))
         return Trajectory(number, task, tuple(steps[::-1]), outcome, leaf.step.done)
 
 
