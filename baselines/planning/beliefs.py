@@ -249,7 +249,7 @@ class Beliefs:
                     self._guessed.setdefault(place, {})[direction] = other
 
     def _lay_out(self) -> dict[str, tuple[int, int]]:
-        """Places on a grid, as far as compass directions tell."""
+        """Places on a grid, as far as directions tell."""
         cells = {self.here: (0, 0)}
         queue = deque([self.here])
         while queue:

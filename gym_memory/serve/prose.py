@@ -10,12 +10,12 @@ from gym_memory.types import Triple
 
 __all__ = ["facts_in_prose"]
 
-_COMPASS = "|".join(DIRECTIONS)
+_DIRECTION = "|".join(DIRECTIONS)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _HERE = re.compile(r"^You are in (.+?)\.?$")
 _FROM = re.compile(r"^From ([^,]+), (.+?)\.?$")
-_WAY = re.compile(rf"^({_COMPASS}) leads to (.+)$")
-_EXIT = re.compile(rf"^(?:there is an exit ({_COMPASS})|({_COMPASS}) leads back to (.+?))$")
+_WAY = re.compile(rf"^({_DIRECTION}) leads to (.+)$")
+_EXIT = re.compile(rf"^(?:there is an exit ({_DIRECTION})|({_DIRECTION}) leads back to (.+?))$")
 _DOOR = re.compile(r"^(.*?) (?:through|with) (.+)$")
 _PLACED = re.compile(r"^(In|On|Under) ([^:]+): (.+?)\.?$")
 _HELD = re.compile(r"^You hold (.+?)\.?$")

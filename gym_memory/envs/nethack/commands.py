@@ -61,7 +61,7 @@ SKILLS = (
 _META = 0x80
 _TURNS = 10
 _NAMED_KEYS = {"escape": ESCAPE, "esc": ESCAPE, "enter": ENTER, "return": ENTER, "space": 32}
-_COMPASS = "|".join(DIRECTIONS)
+_DIRECTION = "|".join(DIRECTIONS)
 _ANYWHERE = "|".join(DIRECTION_KEYS)
 _KEY = re.compile(r"press key (?P<key>ctrl-[a-z]|meta-[a-z]|\S+)")
 _NO_TEXT = re.compile(r"^#\s*(?:q|sh|su|sa|ex)", re.IGNORECASE)
@@ -144,7 +144,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         (
-            rf"(?:go )?({_COMPASS})",
+            rf"(?:go )?({_DIRECTION})",
             lambda m, _: lambda play: push_through(play, m[1]),
         ),
         (
@@ -160,7 +160,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
             lambda m, _: lambda play: fight(play, m[1]),
         ),
         (
-            rf"kick ({_COMPASS}|door \d+)",
+            rf"kick ({_DIRECTION}|door \d+)",
             lambda m, _: lambda play: kick(play, m[1]),
         ),
         (

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.extract.phrases import (
-    COMPASS,
+    DIRECTION_LIST,
     NAME,
     Phrase,
     clean_name,
@@ -48,7 +48,7 @@ _CARRYING = re.compile(
 )
 _EXITS = re.compile(
     r"\b(?:(?:to|in|on|off to) the|leads?(?: off)?|lies?|leave|go|runs?|goes) "
-    rf"(?P<ways>{COMPASS})\b(?! to [^.]*\b(?:in|to) the (?:{COMPASS}))",
+    rf"(?P<ways>{DIRECTION_LIST})\b(?! to [^.]*\b(?:in|to) the (?:{DIRECTION_LIST}))",
     re.IGNORECASE,
 )
 _WAY = re.compile("|".join(sorted(OPPOSITE, key=len, reverse=True)), re.IGNORECASE)

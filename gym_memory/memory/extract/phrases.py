@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from gym_memory.memory.schema import DIRECTIONS
 
-__all__ = ["COMPASS", "NAME", "STATES", "Phrase", "clean_name", "direction_in", "split_things"]
+__all__ = [
+    "DIRECTION_LIST",
+    "NAME",
+    "STATES",
+    "Phrase",
+    "clean_name",
+    "direction_in",
+    "split_things",
+]
 
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"]{0,79}?"
 """Regular expression of a name: short, lazy, without punctuation."""
@@ -17,9 +25,9 @@ STATES = frozenset(
 )
 """States that are written in front of a thing's name and change in play."""
 
-_COMPASS_WORDS = tuple(d for d in DIRECTIONS if d not in ("in", "out"))
-_ONE_WAY = "(?:" + "|".join(sorted(_COMPASS_WORDS, key=len, reverse=True)) + r")\b"
-COMPASS = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
+_DIRECTION_WORDS = tuple(d for d in DIRECTIONS if d not in ("in", "out"))
+_ONE_WAY = "(?:" + "|".join(sorted(_DIRECTION_WORDS, key=len, reverse=True)) + r")\b"
+DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
 """Regular expression of one direction or a list of them."""
 
 _ARTICLE = r"(?:an?|some|the|one|two|\d+)\s"

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from gym_memory.memory.extract.base import Mention
-from gym_memory.memory.extract.phrases import COMPASS, NAME, clean_name, split_things
+from gym_memory.memory.extract.phrases import DIRECTION_LIST, NAME, clean_name, split_things
 from gym_memory.memory.extract.reading import (
     HERE,
     IT,
@@ -41,6 +41,7 @@ BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.
 """The line over a room's description: ``-= Living Room =-``."""
 
 _STATE = r"(?P<state>locked|unlocked|opened|open|closed)"
+_WAYS = rf"(?P<ways>{DIRECTION_LIST})"
 _OPENNESS = {"locked": "locked", "opened": "open", "open": "open", "closed": "closed"}
 _LIST = r"(?P<items>(?:an?|some|the|one|two|\d+|nothing)\b[^.!?;]*?)"
 _END = r"(?=[.!,]|$)"
@@ -159,13 +160,13 @@ _RULES: tuple[Rule, ...] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         # doors and exits
-        (rf"There (?:is|are) an? {_STATE} (?P<name>{NAME}) leading (?P<ways>{COMPASS})", _door),
-        (rf"(?:Nearby )?[Aa]n? (?P<name>{NAME}) leads (?P<ways>{COMPASS})", _door),
-        (rf"The exits? to the (?P<ways>{COMPASS}) (?:is|are) going through (?:an? )?"
+        (rf"There (?:is|are) an? {_STATE} (?P<name>{NAME}) leading {_WAYS}", _door),
+        (rf"(?:Nearby )?[Aa]n? (?P<name>{NAME}) leads {_WAYS}", _door),
+        (rf"The exits? to the {_WAYS} (?:is|are) going through (?:an? )?"
          rf"(?P<name>{NAME}){_END}", _door),
-        (rf"The (?P<ways>{COMPASS}) exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
+        (rf"The {_WAYS} exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
         (r".*?\b(?:[Ee]xits?(?: \w+){0,2} to the|can exit to the|try going|leave by the"
-         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) (?P<ways>{COMPASS})",
+         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) {_WAYS}",
          _exits),
         # the floor, groups of furniture
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
