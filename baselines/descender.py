@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from gym_memory.baselines.base import Policy
 from gym_memory.baselines.descending.situation import Plan, Situation
+from gym_memory.baselines.rules import RulePolicy
 from gym_memory.checks import check_int
-from gym_memory.types import Observation, Task
+from gym_memory.types import Observation
 
 __all__ = ["Descender"]
 
@@ -46,7 +44,7 @@ _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
 _HEALTHY, _IDLE = 0.6, 2
 
 
-class Descender(Policy):
+class Descender(RulePolicy):
     """Explores, fights, rests, prays in need, and goes down when it is fit for it.
 
     Args:
@@ -58,24 +56,17 @@ class Descender(Policy):
     """
 
     name: ClassVar[str] = "descender"
+    dialect: ClassVar[str] = "nethack"
 
     def __init__(self, eager: int = 0) -> None:
+        super().__init__()
         check_int("eager", eager, 0, 20)
         self.eager = eager
-        self._task = Task("", "", "nethack")
-        self._rng = np.random.default_rng(0)
-        self.focus = ""
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan."""
-        self._rng = np.random.default_rng(seed)
-        self._task = Task(info.get("task_id", ""), "", info.get("dialect", "nethack"))
-        self.focus = ""
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
         plan = Plan.read(self.focus)
-        now = Situation(obs, self._task)
+        now = Situation(obs, self._task(obs))
         idle = plan.idle + 1 if plan.last and now.turn == plan.turn else 0
         plan = plan._replace(idle=idle)
         aim, action = self._decide(now, plan)

@@ -16,14 +16,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from gym_memory.baselines.base import Policy
+from gym_memory.baselines.rules import RulePolicy
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.schema import PLAYER
-from gym_memory.types import Observation, Step, Task
+from gym_memory.types import Observation, Step
 
 __all__ = ["Learner"]
 
@@ -108,7 +106,7 @@ class Advice(NamedTuple):
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
 
-class Learner(Policy):
+class Learner(RulePolicy):
     """Follows the plan that the lessons give, then explores what they do not speak against.
 
     Exploring prefers actions that the shown transcript does not hold, among them those that act
@@ -123,19 +121,10 @@ class Learner(Policy):
     name: ClassVar[str] = "learner"
 
     def __init__(self, boldness: float = 0.1, fallback: str = "look"):
+        super().__init__()
         if not 0 <= boldness <= 1:
             raise InvalidArgumentError(f"expected boldness as a number in [0, 1], got {boldness!r}")
         self.boldness, self.fallback = boldness, fallback
-        self._rng = np.random.default_rng(0)
-        self._task_id, self._dialect = "", "textworld"
-        self.focus = ""
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan."""
-        self._rng = np.random.default_rng(seed)
-        self._task_id = info.get("task_id", "")
-        self._dialect = info.get("dialect", self._dialect)
-        self.focus = ""
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; what is left of the plan becomes the ``focus``."""
@@ -153,8 +142,8 @@ class Learner(Policy):
     def _place(self, obs: Observation) -> str:
         """The place that the text in view names; empty where it names none."""
         step = Step(0, obs["text"])
-        task = Task(self._task_id, obs["task"], self._dialect)
-        found = get_extractor(self._dialect).extract(step, TemporalGraph(), task)
+        rules = get_extractor(self._dialect)
+        found = rules.extract(step, TemporalGraph(), self._task(obs))
         places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
         return places[-1] if places else ""
 

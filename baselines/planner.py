@@ -14,9 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-
-from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.baselines.planning.cooking import cook
 from gym_memory.baselines.planning.hunting import (
@@ -28,18 +25,17 @@ from gym_memory.baselines.planning.hunting import (
 )
 from gym_memory.baselines.planning.tidying import Tidier
 from gym_memory.baselines.planning.travel import Move, explore, open_here
+from gym_memory.baselines.rules import RulePolicy
 from gym_memory.memory.encoders import DEFAULT_MODEL
 from gym_memory.memory.extract import get_extractor
-from gym_memory.types import Observation, Task
+from gym_memory.types import Observation
 
 __all__ = ["Planner"]
-
-_SEPARATOR = " | last: "
 
 Advisor = Callable[[Beliefs], Move | None]
 
 
-class Planner(Policy):
+class Planner(RulePolicy):
     """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
 
     Args:
@@ -49,6 +45,7 @@ class Planner(Policy):
     name: ClassVar[str] = "planner"
 
     def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
+        super().__init__()
         self._advisors: tuple[Advisor, ...] = (
             cook,
             Tidier(encoder),
@@ -60,25 +57,14 @@ class Planner(Policy):
             lambda beliefs: explore(beliefs, "explore"),
             lambda beliefs: open_here(beliefs, "see what it holds"),
         )
-        self._rng = np.random.default_rng(0)
-        self._dialect, self._task_id = "textworld", ""
-        self.focus = ""
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan."""
-        self._rng = np.random.default_rng(seed)
-        self._task_id = info.get("task_id", "")
-        self._dialect = info.get("dialect", self._dialect)
-        self.focus = ""
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        last = self.focus.rpartition(_SEPARATOR)[2] if self.focus else ""
-        task = Task(self._task_id, obs["task"], self._dialect)
+        last = Move.read(self.focus).action
         rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, task, plan=self.focus, action=last)
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=self.focus, action=last)
         move = self._decide(beliefs, last)
-        self.focus = f"{move.aim}{_SEPARATOR}{move.action}"
+        self.focus = str(move)
         return move.action
 
     def _decide(self, beliefs: Beliefs, last: str) -> Move:

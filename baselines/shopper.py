@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
-
-from gym_memory.baselines.base import Policy
 from gym_memory.baselines.planning.beliefs import Beliefs
+from gym_memory.baselines.planning.travel import Move
+from gym_memory.baselines.rules import RulePolicy
 from gym_memory.checks import check_int
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.webshop import SOME_SEARCH, THIS, listing_of, page_of
@@ -30,11 +29,10 @@ from gym_memory.memory.extract.webshop_request import (
 )
 from gym_memory.memory.graph.temporal import TemporalGraph
 from gym_memory.memory.schema import PLAYER
-from gym_memory.types import Observation, Task
+from gym_memory.types import Observation
 
 __all__ = ["Shopper"]
 
-_SEPARATOR = " | last: "
 _LOOK, _DECIDE, _BUY = "look at it", "decide", "buy it"
 _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
@@ -43,13 +41,6 @@ _SATISFIED = 2
 """Words of the request on a page of details that do where nothing else of the product is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
 _TOLD = ("costs", "was read", "mentions")
-
-
-class Move(NamedTuple):
-    """An action and what it is for."""
-
-    action: str
-    aim: str
 
 
 class Candidate:
@@ -172,7 +163,7 @@ class Shelf:
         return listing_of(self.graph, place)
 
 
-class Shopper(Policy):
+class Shopper(RulePolicy):
     """Searches, compares, buys.
 
     Args:
@@ -185,30 +176,22 @@ class Shopper(Policy):
     """
 
     name: ClassVar[str] = "shopper"
+    dialect: ClassVar[str] = "webshop"
 
     def __init__(self, patience: int = 16, pages: int = 5, searches: int = 3):
+        super().__init__()
         for label, number in (("patience", patience), ("pages", pages), ("searches", searches)):
             check_int(label, number, 1)
         self.patience, self.pages, self.searches = patience, pages, searches
-        self._rng = np.random.default_rng(0)
-        self._task_id, self._dialect = "", "webshop"
-        self.focus = ""
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan."""
-        self._rng = np.random.default_rng(seed)
-        self._task_id = info.get("task_id", "")
-        self._dialect = info.get("dialect", self._dialect)
-        self.focus = ""
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        aim, _, last = self.focus.rpartition(_SEPARATOR)
-        task = Task(self._task_id, obs["task"], self._dialect)
-        beliefs = Beliefs(obs, get_extractor(self._dialect), task, plan=self.focus, action=last)
+        last, aim = Move.read(self.focus)
+        rules = get_extractor(self._dialect)
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=self.focus, action=last)
         shelf = Shelf(beliefs, read_request(obs["task"]))
         move = self._decide(shelf, obs, aim, last)
-        self.focus = f"{move.aim}{_SEPARATOR}{move.action}"
+        self.focus = str(move)
         return move.action
 
     def _decide(self, shelf: Shelf, obs: Observation, aim: str, last: str) -> Move:

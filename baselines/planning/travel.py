@@ -11,16 +11,30 @@ from gym_memory.memory.schema import DIRECTIONS
 
 __all__ = ["Move", "explore", "follow", "go_to", "open_here", "step_towards"]
 
+_LAST = " | last: "
 _DIRECTION = "|".join(DIRECTIONS)
 _EXIT = re.compile(rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:, by | \||$)")
 _ROUTE = re.compile(rf", by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*)(?: \||$)")
 
 
 class Move(NamedTuple):
-    """An action and what it is for."""
+    """An action and what it is for; as text, the plan that a policy publishes."""
 
     action: str
     aim: str
+
+    def __str__(self) -> str:
+        return f"{self.aim}{_LAST}{self.action}"
+
+    @classmethod
+    def read(cls, plan: str) -> Move:
+        """The move that a published plan ends in; an empty one where none is published.
+
+        >>> Move.read(str(Move("go east", "explore")))
+        Move(action='go east', aim='explore')
+        """
+        aim, _, action = plan.rpartition(_LAST)
+        return cls(action, aim)
 
 
 def _path(beliefs: Beliefs, place: str) -> list[str] | None:
