@@ -31,6 +31,9 @@ _MAX_COLUMNS = 4
 _MAX_BANDS = 6
 """Lines in a panel up to which intervals are shaded; more would hide the lines."""
 _DPI = 130
+_LEAST_WIDTH = 2.0
+"""Inches that a panel keeps beside the legend, however long the names of memories are."""
+_MARGIN = 0.2
 Points = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """Places ``(n,)``, means ``(n,)`` and intervals ``(n, 2)``."""
 
@@ -132,7 +135,7 @@ def _legend(figure: Any, axes: Any, title: str) -> None:
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             shown.setdefault(label, handle)
-    figure.legend(
+    legend = figure.legend(
         shown.values(),
         shown.keys(),
         title=title,
@@ -142,6 +145,9 @@ def _legend(figure: Any, axes: Any, title: str) -> None:
         title_fontsize=8,
         alignment="left",
     )
+    inches = legend.get_window_extent().size / figure.dpi
+    beside = np.array([axes.shape[1] * _LEAST_WIDTH, _MARGIN])
+    figure.set_size_inches(np.maximum(figure.get_size_inches(), inches + beside))
 
 
 def _plot_lines(
