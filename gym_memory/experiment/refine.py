@@ -2,8 +2,8 @@
 
 Task by task, each with the memory as the one before it left it. The memory is a store, so what is
 added stays, and a folder keeps a line a task; a run that was interrupted goes on behind the last
-line. Between the store and the line lies a moment in which a kill makes the task be explored
-again: tuples that say the same are kept once, so nothing is added twice.
+line. What was found in a task is noted before the memory takes it in, so a run that is killed in
+the middle of that neither explores the task again, with a memory that knows it, nor adds twice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from gym_memory.memory.records.store import Store
 from gym_memory.memory.registry import make_memory
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import Trajectory
+from gym_memory.types import Outcome, Step, Task
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = ["RefineConfig", "RefinedTask", "form", "refine"]
@@ -36,6 +38,8 @@ __all__ = ["RefineConfig", "RefinedTask", "form", "refine"]
 _FORMED = ("ldm2", "library", "formed")
 
 _FILE = "explored.jsonl"
+_FOUND = "found.json"
+"""What was found in the task that the memory takes in now."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,8 +204,9 @@ def refine(
         policy = make_policy(config.policy)
         for seed in config.seeds:
             if seed not in done:
-                done[seed] = _task(config, env, memory, policy, seed, stop)
+                done[seed] = _task(config, env, memory, policy, seed, stop, folder / _FOUND)
                 _write(folder, done.values())
+                (folder / _FOUND).unlink(missing_ok=True)
                 if on_task is not None:
                     on_task(len(done), len(config.seeds), done[seed])
     finally:
@@ -218,22 +223,37 @@ def _task(
     policy: Any,
     seed: int,
     spending: Budget | None,
+    path: Path,
 ) -> RefinedTask:
-    """Explore a task and refine the memory; an error is told in the row."""
-    meter = Meter()
+    """Explore a task, unless ``path`` tells what was found, and refine the memory.
+
+    An error is told in the row.
+    """
+    meter, earlier = Meter(), Counter[str]()
     try:
         with episode_usage(spending) as meter:
-            found = explore(
-                env,
-                policy,
-                seed,
-                width=config.width,
-                max_calls=config.max_calls,
-                max_steps=config.max_steps,
-            )
-            before = memory.stats().lessons
-            memory.refine(found.best, found.greedy)
-        return _row(seed, found, memory.stats().lessons - before, memory, meter)
+            noted = _noted(path, seed)
+            if noted:
+                earlier.update(noted[0].counters)
+            else:
+                found = explore(
+                    env,
+                    policy,
+                    seed,
+                    width=config.width,
+                    max_calls=config.max_calls,
+                    max_steps=config.max_steps,
+                )
+                noted = _row(seed, found, memory, meter), found.best, found.greedy
+                write_atomic(path, json.dumps([dataclasses.asdict(noted[0]), *noted[1:]]))
+            row, better, worse = noted
+            if memory.stats().lessons == row.tuples:  # a killed run may have come further
+                memory.refine(better, worse)
+        earlier.update(meter.counters())
+        tuples = memory.stats().lessons
+        return dataclasses.replace(
+            row, added=tuples - row.tuples, tuples=tuples, counters=dict(earlier)
+        )
     except (BudgetExceededError, InvalidArgumentError):
         raise
     except Exception as error:  # the other tasks go on, as in every run
@@ -241,7 +261,8 @@ def _task(
         return RefinedTask(seed, counters=meter.counters(), failed=message)
 
 
-def _row(seed: int, found: Exploration, added: int, memory: LDM2, meter: Meter) -> RefinedTask:
+def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTask:
+    """What came of the exploration; the memory has taken in nothing yet."""
     return RefinedTask(
         seed,
         found.greedy.task.id,
@@ -256,9 +277,8 @@ def _row(seed: int, found: Exploration, added: int, memory: LDM2, meter: Meter) 
         found.steps,
         found.splits,
         found.whole,
-        added,
-        memory.stats().lessons,
-        meter.counters(),
+        tuples=memory.stats().lessons,
+        counters=meter.counters(),
     )
 
 
@@ -287,6 +307,22 @@ def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
 def _read(record: dict[str, Any]) -> RefinedTask:
     leaves = tuple(map(tuple, record.pop("leaves")))
     return RefinedTask(**record, leaves=leaves)
+
+
+def _noted(path: Path, seed: int) -> tuple[RefinedTask, Trajectory, Trajectory] | None:
+    """What was found in a task, with the best and the greedy process; None if not noted."""
+    if not path.exists():
+        return None
+    record, *processes = json.loads(path.read_text("utf-8"))
+    row = _read(record)
+    better, worse = map(_trajectory, processes)
+    return (row, better, worse) if row.seed == seed else None
+
+
+def _trajectory(record: Sequence[Any]) -> Trajectory:
+    episode, task, rows, outcome, finished = record
+    steps = tuple(Step(*row)._replace(valid_actions=tuple(row[5])) for row in rows)
+    return Trajectory(episode, Task(*task), steps, Outcome(*outcome), finished)
 
 
 def _lines(path: Path) -> list[str]:

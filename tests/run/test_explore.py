@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +226,60 @@ def test_a_task_that_cannot_be_explored_is_told(
     assert [row.failed for row in again] == ["", ""]
     assert all(row.steps == 3 and row.added == 0 for row in again)
     assert refine(config, tmp_path / "out") == again
+
+
+class Guide(Bold):
+    """Would rather look around than go on with the solution of house 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        env = house()
+        env.reset(seed=0)
+        self.solution = list(env.get_wrapper_attr("oracle")().walkthrough)
+
+    def candidates(self, obs: Observation) -> dict[str, float]:
+        done = len(self.past)
+        if self.past != self.solution[:done]:
+            return {"look": 1.0}
+        return {"look": 0.5, self.solution[done]: 0.5}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.parametrize("taken_in", [False, True])
+def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
+    taken_in: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def config(store: str) -> RefineConfig:
+        path = tmp_path / f"{store}.db"
+        return RefineConfig("FakeHouse?max_steps=12", f"ldm2?path={path}", "ldm2", (0,), width=12)
+
+    monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Guide())
+    undisturbed = refine(config("undisturbed"), tmp_path / "undisturbed")
+    assert undisturbed[0].best > undisturbed[0].greedy
+    assert undisturbed[0].added > 0
+
+    child = os.fork()
+    if not child:
+        take_in = LDM2.refine
+
+        def killed(memory: LDM2, better: Trajectory, worse: Trajectory) -> int:
+            if taken_in:
+                take_in(memory, better, worse)
+            os.kill(os.getpid(), signal.SIGKILL)
+            return 0
+
+        LDM2.refine = killed  # type: ignore[method-assign]
+        try:
+            refine(config("killed"), tmp_path / "killed")
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+
+    monkeypatch.setattr("gym_memory.experiment.refine.explore", None)
+    assert refine(config("killed"), tmp_path / "killed") == undisturbed
+    known, same = (
+        LDM2(path=str(tmp_path / f"{store}.db")).state()["tuples"]
+        for store in ("undisturbed", "killed")
+    )
+    assert same == known
+    assert {p.name for p in (tmp_path / "killed").iterdir()} == {"config.json", "explored.jsonl"}
