@@ -60,6 +60,8 @@ class DrrnSettings(BagSettings):
             in this place in this episode: it breaks circles.
         count_bonus: Added reward ``count_bonus / sqrt(n)`` for the n-th visit of a memory state
             (the recalled facts, or the text where there are none) in a task.
+        discovery_bonus: Added reward for a step that shows something for the first time in the
+            episode: a fact about what no fact was about (a word, where no facts are recalled).
     """
 
     n_steps: int = 3
@@ -78,6 +80,7 @@ class DrrnSettings(BagSettings):
     temperature: float = 0.1
     repeat_penalty: float = 0.1
     count_bonus: float = 0.0
+    discovery_bonus: float = 0.2
 
 
 class QNetwork(BagNetwork):
@@ -181,6 +184,8 @@ class DrrnLearner(BagLearner):
             key = f"{e.task_id} {e.next_seen.key}"
             self._counts[key] = self._counts.get(key, 0) + 1
             reward += s.count_bonus / self._counts[key] ** 0.5
+        if len(e.next_seen.known) > len(e.seen.known):
+            reward += s.discovery_bonus
         queue = self._slots.setdefault(slot, NStep(s.n_steps, s.gamma))
         for stored in queue.add(
             self._keep(e.seen),

@@ -16,7 +16,7 @@ import numpy as np
 
 from gym_memory.baselines.learning.checkpoints import part, prefixed
 from gym_memory.baselines.learning.encoders import Encoder, Texts
-from gym_memory.baselines.learning.features import Lexicon, describe
+from gym_memory.baselines.learning.features import Lexicon, describe, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.learning.learner import Learner
 from gym_memory.optional import require
@@ -68,6 +68,7 @@ class Seen(NamedTuple):
         place: Stable hash of the agent's place, or of what is seen where no fact tells the place.
         commands: Stable hash of each action's text.
         tried: How often each command was given in each place of the episode so far.
+        known: What facts were about in the episode so far, or its words where there are no facts.
     """
 
     bags: tuple[tuple[int, ...], ...]
@@ -75,6 +76,7 @@ class Seen(NamedTuple):
     place: int
     commands: tuple[int, ...]
     tried: dict[tuple[int, int], int]
+    known: frozenset[str]
 
     @property
     def times(self) -> list[int]:
@@ -184,22 +186,26 @@ class BagLearner(Learner):
             for text, features in zip(told, (state, *actions), strict=True)
         ]
         tried: dict[tuple[int, int], int] = {}
+        known = frozenset([fact[0] for fact in obs["triples"]] or words_of(obs["text"]))
         if before is not None:
             done = (before.place, before.commands[action])
             tried = {**before.tried, done: before.tried.get(done, 0) + 1}
+            known |= before.known
         place = here or f"{obs['text']}\n{obs['inventory']}"
         commands = tuple(_code(command) for command in obs["valid_actions"])
-        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried)
+        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried, known)
 
     def pack(self, seen: Seen) -> list[Any]:
         """As JSON-able values."""
-        return [*seen[:-1], [[*pair, times] for pair, times in seen.tried.items()]]
+        tried = [[*pair, times] for pair, times in seen.tried.items()]
+        return [*seen[:-2], tried, sorted(seen.known)]
 
     def unpack(self, packed: list[Any]) -> Seen:
         """The inverse of :meth:`pack`."""
-        bags, key, place, commands, tried = packed
+        bags, key, place, commands, tried, known = packed
         tried = {(there, command): times for there, command, times in tried}
-        return Seen(tuple(map(tuple, bags)), key, place, tuple(commands), tried)
+        bags = tuple(map(tuple, bags))
+        return Seen(bags, key, place, tuple(commands), tried, frozenset(known))
 
     # ------------------------------------------------------------ keeping
 

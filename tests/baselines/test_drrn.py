@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from gym_memory.baselines.learning.learner import Experience
 from gym_memory.types import Triple
 
 SMALL = DrrnSettings(
-    dim=8, hidden=8, vocabulary=64, batch=16, capacity=256, learn_start=16, n_steps=1
+    dim=8,
+    hidden=8,
+    vocabulary=64,
+    batch=16,
+    capacity=256,
+    learn_start=16,
+    n_steps=1,
+    discovery_bonus=0.0,
 )
 
 
@@ -139,6 +147,20 @@ def test_a_new_memory_state_is_worth_something() -> None:
         learner.observe(0, Experience("game", one, 0, 0.0, two, False, False))
     arrays, _ = learner._replay.state()
     np.testing.assert_allclose(arrays["floats"][:, 0], 0.5 / np.sqrt([1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("facts", [True, False])
+def test_what_an_episode_has_not_shown_before_is_worth_something(facts: bool) -> None:
+    learner = DrrnLearner(dataclasses.replace(SMALL, discovery_bonus=0.5), seed=0)
+    seen = None
+    for place in "abbaca":
+        shown = {**obs(place, "x"), "text": f"Now {place}."}
+        later = learner.see(shown if facts else {**shown, "triples": ()}, "game", seen, 0)
+        if seen is not None:
+            learner.observe(0, Experience("game", seen, 0, 1.0, later, False, False))
+        seen = learner.unpack(json.loads(json.dumps(learner.pack(later))))
+    arrays, _ = learner._replay.state()
+    assert arrays["floats"][:, 0].tolist() == [1.5, 1.0, 1.0, 1.5, 1.0]
 
 
 def test_the_key_of_a_memory_state() -> None:
