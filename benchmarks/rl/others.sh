@@ -1,33 +1,30 @@
 #!/bin/sh
-# The other baselines that `gym-memory train` knows, with arigraph, one seed each: as sweep.sh does
-# it with DRRN, at a smaller size. What a run came to is kept in benchmarks/rl/runs.
+# What the main table leaves out, one seed each but for the first; see one.sh. It can be broken off
+# and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part of it.
 set -e
-export OMP_NUM_THREADS=1
-gym_memory="${GYM_MEMORY:-gym-memory}"
+run() { sh benchmarks/rl/one.sh "$@"; }
 
-one() { # baseline level, then options of `train`
-  baseline="$1" level="$2"
-  shift 2
-  name="$baseline-$level-arigraph-0"
-  kept="benchmarks/rl/runs/$name"
-  if [ -f "$kept/episodes.jsonl" ]; then return 0; fi
-  folder="results/rl/$name"
-  env="Cooking?level=$level&gata_actions=true"
-  echo "$name"
-  $gym_memory train "$baseline" -e "$env" -m arigraph --games 20 --out "$folder" "$@"
-  $gym_memory run -e "$env&split=test&max_steps=100" -m arigraph -p "$baseline" \
-    --checkpoint "$folder" --seeds 0:20 --workers 1 --out "$folder/test"
-  mkdir -p "$kept"
-  cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
-  cp "$folder/test/episodes.jsonl" "$kept/"
-}
-
-one bc rl-1 --steps 3000 --valid-games 10 --evaluate-every 1000 --stop-at 1.0 --set beta_steps=2000
-for level in rl-3 rl-4; do
-  one bc "$level" --steps 5000 --evaluate-every 2500 --max-cpu-minutes 1.5 --set beta_steps=4000
+# Behaviour cloning (DAgger: the planner labels what the learner visits), from step 1,500 on DRRN's
+# own updates; the first measurement comes after 1,000 steps of those.
+for seed in 0 1 2; do
+  for level in rl-1 rl-2 rl-3 rl-4; do
+    KIND=bc+rl run bc "$level" arigraph "$seed" --steps 5000 --evaluate-every 2500 \
+      --set beta_steps=1500 --set rl_after=1500
+  done
 done
-one a2c rl-1 --steps 12000 --evaluate-every 2000 --stop-at 1.0
-one gata rl-1 --steps 4000 --evaluate-every 2000 --max-cpu-minutes 2 --stop-at 1.0 \
-  --set epsilon_steps=2500
-one gata rl-3 --steps 8000 --evaluate-every 2000 --max-cpu-minutes 2.2 --stop-at 1.0 \
-  --set epsilon_steps=4000
+
+# DRRN with the other memories, as in sweep.sh.
+for level in rl-1 rl-3; do
+  for memory in history oracle belief; do
+    run drrn "$level" "$memory" 0 --steps 12500 --max-cpu-minutes 15
+  done
+done
+
+# The other learners.
+for level in rl-1 rl-3; do
+  run a2c "$level" arigraph 0 --steps 12500 --max-cpu-minutes 15
+done
+for memory in arigraph none shuffled oracle; do
+  run gata rl-1 "$memory" 0 --steps 4000 --evaluate-every 2000 --set epsilon_steps=2500
+  run gata rl-3 "$memory" 0 --steps 8000 --evaluate-every 2000 --set epsilon_steps=4000
+done

@@ -1,4 +1,4 @@
-"""The table and the learning curves of the runs that ``sweep.sh`` has finished.
+"""The table and the learning curves of the runs that ``one.sh`` has finished.
 
 Run in the root of the repository; reads ``benchmarks/rl/runs``, writes ``table.md`` and
 ``curves.png`` beside this file::
@@ -9,11 +9,13 @@ Run in the root of the repository; reads ``benchmarks/rl/runs``, writes ``table.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
+from numpy.typing import NDArray
 
 from gym_memory.results.score import bootstrap_interval
 
@@ -21,101 +23,181 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 HERE = Path(__file__).parent
-LEVELS = ("rl-1", "rl-2", "rl-3", "rl-4")
-MEMORIES = ("arigraph", "none", "shuffled")
+GOALS = {"rl-1": 0.95, "rl-2": 0.9, "rl-3": 0.9, "rl-4": 0.6}
+"""Level to the mean test score that is wanted with ``arigraph``."""
+MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief")
+COMPARED = MEMORIES[:3]
+RESAMPLES = 10_000
+
+
+class Cell(NamedTuple):
+    """What is trained; its runs differ by their seed."""
+
+    baseline: str
+    level: str
+    memory: str
+
+
+Runs = dict[Cell, dict[int, dict[str, Any]]]
+"""Cell to seed to what the run came to."""
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def load() -> dict[tuple[str, str, str, int], dict[str, Any]]:
-    """(baseline, level, memory, seed) to what the run came to."""
-    found = {}
+def load() -> Runs:
+    found: Runs = {}
     for folder in sorted((HERE / "runs").glob("*-rl-*")):
-        if not (folder / "episodes.jsonl").exists():
-            continue
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         level = config["env"].rpartition("level=")[2].partition("&")[0]
-        key = (config["baseline"], level, config["memory"], config["training"]["seed"])
-        found[key] = {
+        # DAgger alone is one baseline, going on with RL is another.
+        baseline = config["baseline"] + " + rl" * bool(config["settings"].get("rl_after"))
+        tested = sorted(lines(folder / "episodes.jsonl"), key=lambda row: row["task_id"])
+        found.setdefault(Cell(baseline, level, config["memory"]), {})[
+            config["training"]["seed"]
+        ] = {
             "result": json.loads((folder / "result.json").read_text(encoding="utf-8")),
             "curve": lines(folder / "curve.jsonl"),
-            "test": {row["task_id"]: row for row in lines(folder / "episodes.jsonl")},
+            "test": tested,
         }
     return found
 
 
-def interval(values: list[float]) -> str:
-    found = bootstrap_interval(values)
-    return f"[{found[0]:.2f}, {found[1]:.2f}]" if found else ""
+def scores(runs: dict[int, dict[str, Any]], seeds: Sequence[int]) -> NDArray[np.float64]:
+    """Normalized test scores, shape (seeds, games)."""
+    return np.array([[row["normalized"] for row in runs[seed]["test"]] for seed in seeds])
+
+
+def crossed_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Bootstrap interval of the mean with the seeds and the games resampled, each on their own.
+
+    Args:
+        values: One value for each seed and game, shape (seeds, games).
+
+    Returns:
+        95 % interval; None for fewer than two seeds.
+    """
+    seeds, games = values.shape
+    if seeds < 2:
+        return None
+    rng = np.random.default_rng(0)
+    rows = rng.integers(seeds, size=(RESAMPLES, seeds, 1))
+    columns = rng.integers(games, size=(RESAMPLES, 1, games))
+    low, high = np.quantile(values[rows, columns].mean(axis=(1, 2)), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def shown(interval: tuple[float, float] | None, *, signed: bool = False) -> str:
+    sign = "+" if signed else ""
+    return f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]" if interval else ""
+
+
+def row_of(cell: Cell, runs: dict[int, dict[str, Any]]) -> str:
+    """A line of the table: means over the cell's runs."""
+    tested = scores(runs, sorted(runs))
+    episodes = [row for run in runs.values() for row in run["test"]]
+    results = [run["result"] for run in runs.values()]
+    updates = [run["curve"][-1].get("updates", 0) for run in runs.values()]
+    by_seed = ", ".join(f"{mean:.2f}" for mean in tested.mean(axis=1))
+    return (
+        f"| {cell.baseline} | {cell.memory} | {len(runs)} "
+        f"| {np.mean([result['best']['valid_score'] for result in results]):.2f} "
+        f"| **{tested.mean():.2f}** | {shown(bootstrap_interval(tested.ravel()))} | {by_seed} "
+        f"| {np.mean([row['success'] for row in episodes]):.2f} "
+        f"| {np.mean([row['steps'] for row in episodes]):.1f} "
+        f"| {np.mean([result['steps'] for result in results]):,.0f} "
+        f"| {np.mean(updates):,.0f} "
+        f"| {np.mean([result['cpu_seconds'] for result in results]) / 60:.1f} |"
+    )
+
+
+def level_table(runs: Runs, level: str) -> list[str]:
+    """All cells of a level: those of the main comparison, cloning with RL, the rest."""
+
+    def place(cell: Cell) -> tuple[Any, ...]:
+        main = cell.baseline == "drrn" and cell.memory in COMPARED
+        cloned = cell.baseline == "bc + rl"
+        return not main, not cloned, cell.baseline, MEMORIES.index(cell.memory)
+
+    out = [
+        f"## Cooking {level}",
+        "",
+        "| learner | memory | seeds | valid | test | 95 % | by seed | success | steps "
+        "| training steps | updates | CPU min |",
+        "|---|---|--:|--:|--:|---|---|--:|--:|--:|--:|--:|",
+    ]
+    cells = sorted((cell for cell in runs if cell.level == level), key=place)
+    return [*out, *(row_of(cell, runs[cell]) for cell in cells), ""]
+
+
+def goals(runs: Runs) -> list[str]:
+    """Each level's goal, and whether the best row with ``arigraph`` reaches it."""
+    out = ["## Goals", "", "| level | goal | DRRN | cloning + RL |", "|---|--:|---|---|"]
+    for level, goal in GOALS.items():
+        told = []
+        for baseline in ("drrn", "bc + rl"):
+            group = runs.get(Cell(baseline, level, "arigraph"))
+            mean = scores(group, sorted(group)).mean() if group else None
+            verdict = "reached" if mean is not None and mean >= goal else "not reached"
+            told.append("not run" if mean is None else f"{mean:.3f}, {verdict}")
+        out.append(f"| {level} | {goal} | {' | '.join(told)} |")
+    return [*out, ""]
+
+
+def differences(runs: Runs) -> list[str]:
+    """``arigraph`` against the others, the same games under the same seeds."""
+    out = [
+        "## What the memory adds",
+        "",
+        "| level | DRRN with | seeds x games | mean | 95 %, episodes | 95 %, seeds and games "
+        "| excludes 0 |",
+        "|---|---|--:|--:|---|---|---|",
+    ]
+    for level in GOALS:
+        one = runs.get(Cell("drrn", level, "arigraph"), {})
+        for other in COMPARED[1:]:
+            two = runs.get(Cell("drrn", level, other), {})
+            both = sorted(one.keys() & two.keys())
+            if not both:
+                continue
+            gaps = scores(one, both) - scores(two, both)
+            plain, crossed = bootstrap_interval(gaps.ravel()), crossed_interval(gaps)
+            verdicts = ["yes" if i and (i[0] > 0 or i[1] < 0) else "no" for i in (plain, crossed)]
+            out.append(
+                f"| {level} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
+                f"| {gaps.mean():+.2f} | {shown(plain, signed=True)} "
+                f"| {shown(crossed, signed=True)} | {', '.join(verdicts)} |"
+            )
+    return [*out, ""]
+
+
+def plot(runs: Runs) -> None:
+    figure, axes = plt.subplots(1, 4, figsize=(16, 3.6), sharey=True, layout="constrained")
+    for axis, level in zip(axes, GOALS, strict=True):
+        for color, memory in zip(("C0", "C7", "C1"), COMPARED, strict=True):
+            for number, run in enumerate(runs.get(Cell("drrn", level, memory), {}).values()):
+                steps = [row["steps"] for row in run["curve"]]
+                valid = [row["valid_score"] for row in run["curve"]]
+                label = memory if number == 0 else None
+                axis.plot(steps, valid, color=color, marker=".", alpha=0.7, label=label)
+        axis.set(title=f"Cooking {level}", xlabel="environment steps", ylim=(-0.03, 1.03))
+        axis.grid(alpha=0.3)
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(loc="lower right")
+    axes[0].set_ylabel("normalized score, 20 valid games")
+    figure.savefig(HERE / "curves.png", dpi=110)
 
 
 def main() -> None:
     runs = load()
-    cells: dict[tuple[str, str, str], dict[int, Any]] = {}
-    for (baseline, level, memory, seed), run in runs.items():
-        cells.setdefault((baseline, level, memory), {})[seed] = run
-    out = [
-        "| baseline | level | memory | seeds | valid | test score | 95 % | success | steps |"
-        " training steps | updates | CPU min |",
-        "|---|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|",
-    ]
-    order = sorted(cells, key=lambda c: (c[0], c[1], [*MEMORIES, c[2]].index(c[2])))
-    for cell in order:
-        group = cells[cell]
-        episodes = [row for run in group.values() for row in run["test"].values()]
-        scores = [row["normalized"] for row in episodes]
-        best = [run["result"]["best"] for run in group.values()]
-        mean = {
-            "valid": np.mean([b["valid_score"] for b in best]),
-            "steps": np.mean([run["result"]["steps"] for run in group.values()]),
-            "updates": np.mean([run["curve"][-1].get("updates", 0) for run in group.values()]),
-            "cpu": np.mean([run["result"]["cpu_seconds"] for run in group.values()]) / 60,
-        }
-        out.append(
-            f"| {cell[0]} | {cell[1]} | {cell[2]} | {len(group)} | {mean['valid']:.2f} "
-            f"| **{np.mean(scores):.2f}** | {interval(scores)} "
-            f"| {np.mean([row['success'] for row in episodes]):.2f} "
-            f"| {np.mean([row['steps'] for row in episodes]):.1f} | {mean['steps']:,.0f} "
-            f"| {mean['updates']:,.0f} | {mean['cpu']:.1f} |"
-        )
-    out += ["", "| level | difference (same games, same seeds) | games x seeds | mean | 95 % |"]
-    out += ["|---|---|--:|--:|---|"]
-    for level in LEVELS:
-        for other in MEMORIES[1:]:
-            one, two = cells.get(("drrn", level, "arigraph")), cells.get(("drrn", level, other))
-            both = sorted((one or {}).keys() & (two or {}).keys())
-            gaps = [
-                one[seed]["test"][task]["normalized"] - two[seed]["test"][task]["normalized"]
-                for seed in both
-                for task in sorted(one[seed]["test"])
-            ]
-            if gaps:
-                out.append(
-                    f"| {level} | arigraph - {other} | {len(gaps)} | {np.mean(gaps):+.2f} "
-                    f"| {interval(gaps)} |"
-                )
-    (HERE / "table.md").write_text("\n".join(out) + "\n", encoding="utf-8")
-    print("\n".join(out))
-    plot(cells)
-
-
-def plot(cells: dict[tuple[str, str, str], dict[int, Any]]) -> None:
-    figure, axes = plt.subplots(1, 4, figsize=(16, 3.6), sharey=True, layout="constrained")
-    for axis, level in zip(axes, LEVELS, strict=True):
-        for color, memory in zip(("C0", "C7", "C1"), MEMORIES, strict=True):
-            for number, run in enumerate(cells.get(("drrn", level, memory), {}).values()):
-                steps = [row["steps"] for row in run["curve"]]
-                valid = [row["valid_score"] for row in run["curve"]]
-                label = memory if number == 0 else None
-                axis.plot(steps, valid, color=color, marker=".", alpha=0.8, label=label)
-        axis.set(title=f"Cooking {level}", xlabel="environment steps", ylim=(-0.03, 1.03))
-        axis.grid(alpha=0.3)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend()
-    axes[0].set_ylabel("normalized score, 20 valid games")
-    figure.savefig(HERE / "curves.png", dpi=110)
+    out = [*goals(runs), *differences(runs)]
+    for level in GOALS:
+        out += level_table(runs, level)
+    text = "\n".join(out)
+    (HERE / "table.md").write_text(text, encoding="utf-8")
+    print(text)
+    plot(runs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Trains one player on the 20 training games of a level of Cooking, keeps the best one on the 20
+# valid games and plays it once on the 20 test games, whose foods are in no training game.
+#
+#   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
+#
+# A finished run is skipped and one that was broken off goes on. Checkpoints stay in results/rl;
+# what the run came to is copied to benchmarks/rl/runs. KIND names the run where BASELINE says too
+# little; ONLY, if set, skips all runs whose names do not contain it.
+set -e
+export OMP_NUM_THREADS=1
+gym_memory="${GYM_MEMORY:-gym-memory}"
+baseline="$1" level="$2" memory="$3" seed="$4"
+shift 4
+name="${KIND:-$baseline}-$level-$memory-$seed"
+case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
+kept="benchmarks/rl/runs/$name"
+if [ -f "$kept/episodes.jsonl" ]; then exit 0; fi
+folder="results/rl/$name"
+env="Cooking?gata_actions=true&level=$level"
+echo "$name"
+$gym_memory train "$baseline" -e "$env" -m "$memory" --seed "$seed" --games 20 --stop-at 1.0 \
+  --out "$folder" "$@"
+$gym_memory run -e "$env&split=test&max_steps=100" -m "$memory" -p "$baseline" \
+  --checkpoint "$folder" --seeds 0:20 --workers 1 --out "$folder/test"
+mkdir -p "$kept"
+cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
+cp "$folder/test/episodes.jsonl" "$kept/"
