@@ -45,6 +45,8 @@ class TrainSettings:
         games: Training games: the first ones of the split.
         valid_games: Games of the valid split to measure on.
         envs: Environments stepped together.
+        reward_scale: Factor on the rewards that the learner sees; settings are made for rewards
+            of about 1.
         evaluate_every: Steps between measurements.
         checkpoint_every: Steps between checkpoints of the training.
         seed: Seed of all chance.
@@ -56,6 +58,7 @@ class TrainSettings:
     games: int = 20
     valid_games: int = 20
     envs: int = 8
+    reward_scale: float = 1.0
     evaluate_every: int = 2_500
     checkpoint_every: int = 5_000
     seed: int = 0
@@ -94,36 +97,44 @@ class _Slot:
     seen: Any = None
 
 
-def evaluate(learner: Learner, envs: Sequence[Any], seeds: Sequence[int]) -> Score:
-    """Play one greedy episode on each environment, all of them in one batch.
+def evaluate(
+    learner: Learner, make: Callable[[], Any], seeds: Sequence[int], at_once: int = 8
+) -> Score:
+    """Play one greedy episode of each seed, each on a fresh environment.
 
     Args:
         learner: Who plays; it learns nothing.
-        envs: Environments, one a game.
+        make: Makes an environment, which is closed after its episode.
         seeds: Seed of each one's reset.
+        at_once: Environments that are open together, for one batch of decisions a step, >= 1.
     """
-    shown = [env.reset(seed=seed) for env, seed in zip(envs, seeds, strict=True)]
-    playing = list(range(len(envs)))
-    seen = [learner.see(obs) for obs, _ in shown]
+    infos: list[dict[str, Any]] = []
     steps = 0
-    while playing:
-        chosen = learner.act([seen[i] for i in playing], explore=False)
-        still = []
-        for i, choice in zip(playing, chosen, strict=True):
-            action = shown[i][0]["valid_actions"][choice]
-            obs, _, terminated, truncated, info = envs[i].step(action)
-            shown[i] = obs, info
-            steps += 1
-            if not (terminated or truncated):
-                seen[i] = learner.see(obs, "", seen[i], choice)
-                still.append(i)
-        playing = still
-    infos = [info for _, info in shown]
+    for start in range(0, len(seeds), at_once):
+        envs = [make() for _ in seeds[start : start + at_once]]
+        shown = [env.reset(seed=seed) for env, seed in zip(envs, seeds[start:], strict=False)]
+        playing = list(range(len(envs)))
+        seen = [learner.see(obs) for obs, _ in shown]
+        while playing:
+            chosen = learner.act([seen[i] for i in playing], explore=False)
+            still = []
+            for i, choice in zip(playing, chosen, strict=True):
+                action = shown[i][0]["valid_actions"][choice]
+                obs, _, terminated, truncated, info = envs[i].step(action)
+                shown[i] = obs, info
+                steps += 1
+                if not (terminated or truncated):
+                    seen[i] = learner.see(obs, "", seen[i], choice)
+                    still.append(i)
+            playing = still
+        infos += [info for _, info in shown]
+        for env in envs:
+            env.close()
     return Score(
         float(np.mean([info["normalized_score"] for info in infos])),
         float(np.mean([info["success"] for info in infos])),
-        steps / len(envs),
-        len(envs),
+        steps / len(seeds),
+        len(seeds),
     )
 
 
@@ -215,6 +226,8 @@ class Trainer:
                 found = json.loads(config.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise CheckpointError(f"expected a readable {str(config)!r}: {error}") from error
+            # A run from before a training setting came to be had its default.
+            found["training"] = {**_how(TrainSettings()), **found.get("training", {})}
             if found != self._identity:
                 different = [k for k in self._identity if found.get(k) != self._identity[k]]
                 raise CheckpointError(
@@ -245,9 +258,10 @@ class Trainer:
             obs, reward, terminated, truncated, info = slot.env.step(action)
             task_id = info["task_id"]
             seen = self.learner.see(obs, task_id, slot.seen, choice)
+            worth = self.settings.reward_scale * float(reward)
             self.learner.observe(
                 number,
-                Experience(task_id, slot.seen, choice, float(reward), seen, terminated, truncated),
+                Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
             )
             slot.actions.append(action)
             slot.obs, slot.info, slot.seen = obs, info, seen
@@ -262,8 +276,9 @@ class Trainer:
 
     def _measure(self) -> dict[str, Any]:
         """Play the valid games; keep the best player; add a line to the curve."""
-        games = range(self.settings.valid_games)
-        score = evaluate(self.learner, [self._make_env("valid") for _ in games], games)
+        s = self.settings
+        games = range(s.valid_games)
+        score = evaluate(self.learner, lambda: self._make_env("valid"), games, s.envs)
         row = {
             "steps": self.steps,
             "episodes": self._episodes,
@@ -360,10 +375,14 @@ class Trainer:
 
 
 def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:
-    how = {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}
     return {
         "baseline": learner.name,
         **config,
         "settings": dataclasses.asdict(learner.settings),
-        "training": how,
+        "training": _how(settings),
     }
+
+
+def _how(settings: TrainSettings) -> dict[str, Any]:
+    """The settings that a run must keep."""
+    return {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}
