@@ -40,8 +40,10 @@ def command(
     ] = 2.0,
     games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20,
     valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20,
+    valid_split: Annotated[str, typer.Option(help="Name of the split to measure on.")] = "valid",
     valid_max_steps: Annotated[int, typer.Option(min=1, help="Step limit of a valid game.")] = 100,
     envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8,
+    reward_scale: Annotated[float, typer.Option(help="Factor on rewards, to about 1.")] = 1.0,
     evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500,
     checkpoint_every: Annotated[
         int, typer.Option(min=1, help="Steps between checkpoints.")
@@ -81,7 +83,8 @@ def command(
     tokens = DEFAULT_BUDGET if budget is None else budget
 
     def make(split: str) -> Any:
-        more = {**kwargs, "split": split, **limits[split]}
+        named = valid_split if split == "valid" else split
+        more = {**kwargs, "split": named, **limits[split]}
         return make_env(name, memory=memory, budget=tokens, **more)
 
     learner = learner_class(
@@ -96,6 +99,7 @@ def command(
         games=games,
         valid_games=valid_games,
         envs=envs,
+        reward_scale=reward_scale,
         evaluate_every=evaluate_every,
         checkpoint_every=checkpoint_every,
         seed=seed,
@@ -103,6 +107,8 @@ def command(
     folder = out or Path("runs") / f"{baseline}-{name}-{parse_spec(memory).name}-{seed}".lower()
     what = {"env": format_spec(name, kwargs), "memory": memory, "budget": tokens}
     what["valid_max_steps"] = valid_max_steps
+    if valid_split != "valid":
+        what["valid_split"] = valid_split
     with _shown(how, folder if tensorboard else None) as listener:
         trainer = Trainer(learner, make, how, folder, what, listener)
         with _interrupted(trainer) as interrupted:
