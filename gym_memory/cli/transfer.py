@@ -28,8 +28,11 @@ def command(
         ),
     ] = None,
     train_seeds: Annotated[
-        str, typer.Option(metavar="SEEDS", help="Training episodes of each environment.")
-    ] = "0:10",
+        str | None,
+        typer.Option(
+            metavar="SEEDS", help="Training episodes; default: 0:10, with --from as --seeds."
+        ),
+    ] = None,
     trials: Annotated[int, typer.Option(metavar="K", min=1, help="Trials of an episode.")] = 5,
     *,
     asked: options.Asked,
@@ -38,9 +41,9 @@ def command(
     """Learn on some tasks, then play others with what was learnt: CLIN's experiments.
 
     `adapt`: trials from an empty memory. `gen-env`: one trial from a meta-memory of the best
-    trial of each training episode, the same task elsewhere. `gen-task`: likewise from other tasks
-    (`--from`). `gen-adapt`: trials that start so and go on learning. A trial that wins is the last.
-    Interrupted, the same command goes on where it was.
+    trial of each training episode, the same task elsewhere. `gen-task`: likewise from another
+    task (`--from`) in the same environment. `gen-adapt`: trials that start so and go on learning.
+    A trial that wins is the last. Interrupted, the same command goes on where it was.
 
     Example: `gym-memory transfer gen-env -e "Cooking?level=rl-3&split=test" --seeds 0:20
     --model scripted --base-url http://127.0.0.1:8000/v1 --out results/gen-env`
@@ -57,7 +60,7 @@ def command(
             config,
             folder / "archive.db",
             sources=source or (),
-            train_seeds=parse_seeds(train_seeds),
+            train_seeds=parse_seeds(train_seeds) if train_seeds else None,
             trials=trials,
         )
 

@@ -3,7 +3,8 @@
 ``adapt``      trials of one task instance, from an empty memory;
 ``gen-env``    the same task in another environment: one trial that starts from the meta-memory
                made of the best trial of each of the training episodes, on the split ``train``;
-``gen-task``   another task: likewise, with training episodes of other environments;
+``gen-task``   another task in the same environment: likewise, with training episodes of other
+               tasks, each on the environments that are tested;
 ``gen-adapt``  either of these, and then trials that go on learning (the paper's G+A).
 
 A training episode is an ``adapt`` of its own. It writes into an archive that testing only reads,
@@ -23,6 +24,9 @@ from gym_memory.memory.registry import MEMORIES
 from gym_memory.specs import check_parameters, format_spec, parse_spec
 
 __all__ = ["SETUPS", "Setup", "trained_on", "transfer"]
+
+
+_EPISODES = 10
 
 
 class Setup(NamedTuple):
@@ -63,7 +67,7 @@ def transfer(
     archive: Path,
     *,
     sources: Sequence[str] = (),
-    train_seeds: Sequence[int] = tuple(range(10)),
+    train_seeds: Sequence[int] | None = None,
     trials: int = 5,
 ) -> dict[str, RunConfig]:
     """The runs of an experiment by name, ``train`` before ``test``.
@@ -75,8 +79,10 @@ def transfer(
         archive: File of the archive; every memory has its own beside it.
         sources: Environments to train on; empty for the tested ones on their split ``train``,
             which ``gen-task`` does not take.
-        train_seeds: Training episodes of each source; ten in the paper, as many as its archive
-            holds.
+        train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
+            sources the seeds that are tested, so that another task is learnt where it is then
+            played (:class:`~gym_memory.memory.clin.Clin` pairs ids such as
+            ``scienceworld/boil/21`` and ``scienceworld/freeze/21``).
         trials: Trials of an episode, the last one that which wins; five in the paper.
 
     Raises:
@@ -95,6 +101,8 @@ def transfer(
     protocol = several if adapts else "single_episode"
     if not trains:
         return {"test": replace(config, protocol=protocol)}
+    if train_seeds is None:
+        train_seeds = config.seeds if sources else range(_EPISODES)
     train = replace(
         config,
         envs=tuple(sources) or tuple(dict.fromkeys(map(trained_on, config.envs))),

@@ -55,11 +55,12 @@ class Clin(LessonMemory):
 
     A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
     at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
-    same family and level), of any other where there is none (Gen-Task). An instance that comes
-    back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
-    where a new instance starts with nothing. For the paper's experiments ``use`` parts learning
-    from use: ``write`` fills the archive by trials that each start with nothing, ``read`` starts
-    new instances from an archive that stays as it is, whoever plays first.
+    same family and level), and where there is none of other tasks (Gen-Task), of those in the same
+    environment if there are some. An instance that comes back starts with the memory of its own
+    best trial. ``lifetime="trial"`` is the paper's Adapt, where a new instance starts with
+    nothing. For the paper's experiments ``use`` parts learning from use: ``write`` fills the
+    archive by trials that each start with nothing, ``read`` starts new instances from an archive
+    that stays as it is, whoever plays first.
 
     What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
     games that list valid actions as well as for those that do not. The memory holds at most 120
@@ -156,7 +157,8 @@ class Clin(LessonMemory):
         if own:
             return list(own[-1].sentences)
         alike = [e for e in self._archive if e.goal == task.goal or e.kind == _kind(task.id)]
-        crucial = sorted(alike or self._archive, key=lambda e: -e.outcome.normalized_score)
+        here = [e for e in self._archive if _world(e.task) == _world(task.id)]
+        crucial = sorted(alike or here or self._archive, key=lambda e: e.worth, reverse=True)
         if not crucial:
             return []
         learnings = [entry.learnings() for entry in crucial[: self.archive]]
@@ -193,12 +195,12 @@ class Clin(LessonMemory):
     def _with(self, entries: Sequence[_Entry], new: _Entry) -> list[_Entry]:
         """Entries with the best trial of each instance, the best ``archive`` of its kind."""
         rivals = [e for e in entries if e.task == new.task]
-        if any(e.outcome.normalized_score > new.outcome.normalized_score for e in rivals):
+        if any(e.worth > new.worth for e in rivals):
             return list(entries)
         kept = [e for e in entries if e.task != new.task] + [new]
         alike = [e for e in kept if e.kind == new.kind]
         if len(alike) > self.archive:
-            kept.remove(min(alike, key=lambda e: (e.outcome.normalized_score, e.task)))
+            kept.remove(min(alike, key=lambda e: (e.worth, e.task)))
         return kept
 
     # ------------------------------------------------------------ recall
@@ -269,6 +271,11 @@ class _Entry(NamedTuple):
     def kind(self) -> str:
         return _kind(self.task)
 
+    @property
+    def worth(self) -> tuple[float, bool]:
+        """What trials are compared by: a lost one is worth less than one that scored nothing."""
+        return self.outcome.normalized_score, not self.outcome.lost
+
     def learnings(self) -> Learnings:
         return Learnings(self.goal, tuple(_parsed(self.sentences)), self.outcome)
 
@@ -288,6 +295,16 @@ class _Entry(NamedTuple):
 def _kind(task_id: str) -> str:
     """Family and level of a task id such as ``cooking/rl-1/train/0``."""
     return "/".join(task_id.split("/")[:2])
+
+
+def _world(task_id: str) -> tuple[str, str]:
+    """Family and number of a task id, what ids of two tasks in one environment share.
+
+    >>> _world("scienceworld/boil/21") == _world("scienceworld/freeze/21")
+    True
+    """
+    family, _, rest = task_id.partition("/")
+    return family, rest.partition("/")[2]
 
 
 def _parsed(sentences: Iterable[str]) -> list[CausalAbstraction]:

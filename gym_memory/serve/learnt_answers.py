@@ -9,36 +9,28 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gym_memory.baselines.learner import Advice, Learner
+from gym_memory.baselines.learner import Learner
 from gym_memory.baselines.planning.beliefs import Beliefs
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.lessons.surroundings import NEW
 from gym_memory.memory.schema import DIRECTIONS
 from gym_memory.serve.analogy import analogies, read_examples, read_present
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.graph_answers import facts_in, graph_of
+from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
+from gym_memory.serve.scientist import Scientist, is_science
 from gym_memory.types import Task
 
 __all__: list[str] = []
 
-_LESSON = re.compile(r"(\d+)\. (.+)")
 _GOAL = re.compile(r"^Thought: (.+)$", re.MULTILINE)
 _NEXT = re.compile(r"Next \((\d+) of (\d+)\): (.+)")
-_LESSON_FACT = re.compile(
-    r'(?:"(?P<action>[^"]+)" in the (?P<here>.+?)|going to the (?P<place>.+?)|'
-    r"reading the (?P<page>.+?)|having the (?P<key>.+?)|"
-    r"making the (?P<raw>.+) (?P<how>\w+)) (?:MAY|SHOULD) BE NECESSARY TO "
-    r"(?:reaching the (?P<there>.+)|finding something new|finding the (?P<thing>.+?)"
-    r"(?: in the (?P<holder>.+?))?(?:, which is (?P<state>\w+))?|"
-    r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+)|"
-    r"following the (?P<recipe>.+))\."
-)
+_ITEM = re.compile(r'"(?P<action>.+?)"(?: in the (?P<place>.+))?')
 _UNLOCK = re.compile(r"unlock (.+) with (.+)")
 _PATIENCE = 3
 _TURN = re.compile(r"^\[step \d+\](?: > (.*))?$", re.MULTILINE)
@@ -51,8 +43,8 @@ def clin_goal(slots: Slots) -> str:
 
     The aim is that of the player by rules, who takes what learnings tell of places for facts.
     """
-    lessons = _lessons(slots["memory"])
-    plan = _plan(lessons)
+    lessons = lessons_of(slots["memory"])
+    plan = plan_in(lessons)
     goals = _GOAL.findall(slots["history"])
     number = _progress(plan, goals, last_action(slots))
     if number < len(plan):
@@ -61,31 +53,20 @@ def clin_goal(slots: Slots) -> str:
         goal = f'Next ({number + 1} of {len(plan)}): "{action}"{where}'
         return json.dumps({"learnings": list(lessons), "goal": goal})
     last = goals[-1] if goals and not _NEXT.match(goals[-1]) else ""
-    told = _facts(lessons.values(), plan)
-    if told:
-        told = _with_history(told, slots)
-    elif facts_of(slots["memory"]):  # a transcript is no news: the history is one
+    told = _told(slots, slots["memory"])
+    if not told and facts_of(slots["memory"]):  # a transcript is no news: the history is one
         told = slots["memory"]
     _, aim = choice_of({**slots, "memory": told, "actions": ""}, last)
     return json.dumps({"learnings": list(lessons), "goal": aim})
 
 
-def _lessons(memory: str) -> dict[int, str]:
-    """The numbered lessons that a memory shows first, whoever wrote them."""
-    lessons: dict[int, str] = {}
-    for line in memory.split("\n"):
-        found = _LESSON.fullmatch(line)
-        if found is not None:
-            lessons[int(found[1])] = found[2]
-        elif lessons:
-            break
-    return lessons
-
-
-def _plan(lessons: Mapping[int, str]) -> list[tuple[str, str]]:
-    """What the lessons tell to do, in order, as (action, place); not where nobody has been."""
-    read = [f"{n}. {lesson}" for n, lesson in lessons.items() if not lesson.endswith(f" {NEW}.")]
-    return Advice.read(read).plan
+def _told(slots: Slots, memory: str) -> str:
+    """What the lessons of a memory are to the player by rules."""
+    if is_science(slots["task"]):
+        return memory  # that player reads lessons itself
+    lessons = lessons_of(memory)
+    told = _facts(lessons.values(), plan_in(lessons))
+    return _with_history(told, slots) if told else ""
 
 
 def _facts(lessons: Iterable[str], plan: Sequence[tuple[str, str]]) -> str:
@@ -97,7 +78,7 @@ def _facts(lessons: Iterable[str], plan: Sequence[tuple[str, str]]) -> str:
     done = "; ".join(action for action, _ in plan)
     facts = []
     for lesson in lessons:
-        found = _LESSON_FACT.fullmatch(lesson)
+        found = LESSON_FACT.fullmatch(lesson)
         if found is None:
             continue
         direction = (found["action"] or "").rpartition(" ")[2]
@@ -158,10 +139,12 @@ def clin_act(slots: Slots) -> str:
     learnings = slots["learnings"].split("\n")
     item = _NEXT.match(slots["goal"])
     if item is None:
-        lessons = _lessons(slots["learnings"])
-        told = _facts(lessons.values(), _plan(lessons))
-        told = _with_history(told, slots) if told else ""
+        told = _told(slots, slots["learnings"])
         return choice_of({**slots, "memory": told}, slots["goal"])[0]
+    if is_science(slots["task"]):
+        found = _ITEM.fullmatch(item[3])
+        player = Scientist({**slots, "memory": slots["learnings"]}, "")
+        return player.carry_out(found["action"], found["place"] or "") if found else player.act()
     observation = observation_of({**slots, "memory": ""})
     task = Task("", slots["task"])
     here = Beliefs(observation, get_extractor(task.dialect), task, action=last_action(slots)).here

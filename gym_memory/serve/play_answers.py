@@ -19,6 +19,7 @@ from gym_memory.memory.schema import DIRECTIONS
 from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.graph_answers import RELATIONS, triple_of
 from gym_memory.serve.prose import facts_in_prose
+from gym_memory.serve.scientist import Scientist, is_science
 from gym_memory.types import Observation, Task, Triple
 
 __all__ = ["choice_of", "facts_of", "last_action", "observation_of"]
@@ -106,6 +107,9 @@ def choice_of(slots: Slots, aim: str) -> tuple[str, str]:
         slots: Slots of a prompt; without ``actions`` nothing is known of what can be done.
         aim: The aim so far.
     """
+    if is_science(slots["task"]):
+        scientist = Scientist(slots, aim)
+        return scientist.act(), str(scientist.notes)
     planner = Planner()
     planner.reset({}, zlib.crc32(slots["history"].encode()))
     planner.focus = f"{aim} | last: {last_action(slots)}"

@@ -24,6 +24,7 @@ from gym_memory.memory.lessons.abstractions import (
     generalize_causes,
 )
 from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, things_of
+from gym_memory.memory.lessons.surroundings import NEW
 from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import CausalAbstraction, Learnings
 from gym_memory.serve import Faults, ScriptedServer
@@ -260,6 +261,58 @@ def test_gen_task_keeps_the_environment_without_certainty() -> None:
     )
     found = generalize_causes([Learnings("g", learnt, Outcome())], TASK, False)
     assert found == [a._replace(certain=False) for a in learnt[:2]]
+
+
+def test_gen_task_starts_from_the_same_environment() -> None:
+    memory = Clin(lifetime="forever")
+    way = ["look", "go north", "go east"]
+    trace, outcome, task = trial_of(DETOUR)
+    for number, steps in ((7, trace), (8, trial_of(way)[0])):
+        memory.begin(task._replace(id=f"house/apple/{number}"), 0)
+        for step in steps:
+            memory.observe(step)
+        memory.end(outcome)
+    memory.begin(Task("house/pear/8", "Another task."), 0)
+    one = lessons(memory)
+    assert one
+    assert not any("fridge" in lesson for lesson in one)
+    memory.begin(Task("house/pear/9", "Another task."), 0)  # nobody was there: from both
+    assert any("fridge" in lesson for lesson in lessons(memory))
+
+
+def test_a_lost_trial_does_not_replace_one_that_scored_as_little() -> None:
+    memory = Clin(lifetime="forever")
+    trace, _, task = trial_of(DETOUR)
+    for text, lost in (("open fridge", False), ("go north", True)):
+        memory.begin(task, 0)
+        for step in [*trace, Step(len(trace), "So be it.", text, -1.0)]:
+            memory.observe(step)
+        memory.end(Outcome(lost=lost))
+    memory.begin(Task("other/x/1", "Another task."), 0)
+    memory.begin(task, 0)
+    assert not any("staying in the game" in lesson for lesson in lessons(memory))
+
+
+def test_what_a_room_of_scienceworld_holds() -> None:
+    task = Task("scienceworld/find-plant/1", "Find a plant.", "scienceworld")
+    hall = (
+        "This room is called the hallway. In it, you see: \n\ta picture\n\ta table. On the table "
+    )
+    hall += (
+        "is: a bowl (containing an orange).\nYou also see:\n\tA door to the kitchen (that is open)"
+    )
+    hall += "\n\tA door to the workshop (that is closed)"
+    texts = [("", hall), ("go to kitchen", "You move to the kitchen."), ("0", "That is no answer.")]
+    trace = [Step(t, text, action, float(t == 1)) for t, (action, text) in enumerate(texts)]
+    memory = abstract_causes(trace, Outcome(), (), task)
+    told = [str(a) for a in memory]
+    assert "going to the hallway MAY BE NECESSARY TO finding the orange in the bowl." in told
+    assert '"go to workshop" in the hallway MAY BE NECESSARY TO finding something new.' in told
+    assert not any("finding the table" in line or '"0"' in line for line in told)
+    # Known ways are not untaken exits again, in a trial that only passes by.
+    known = [*memory, CausalAbstraction('"go to workshop" in the hallway', "reaching the workshop")]
+    later = abstract_causes(trace, Outcome(), [known], task)
+    assert not any(a.effect == NEW for a in later if "workshop" in a.cause)
 
 
 def test_lifetime_trial_forgets_the_instance() -> None:

@@ -35,6 +35,15 @@ def test_plans(setup: str, tmp_path: Path) -> None:
     assert "use=read" in test.memories[0]
 
 
+def test_another_task_is_learnt_where_it_is_then_played(tmp_path: Path) -> None:
+    tested = RunConfig(
+        ("ScienceWorld?split=clin&task=find-living-thing",), ("clin",), ("learner",), (4, 7)
+    )
+    sources = ("ScienceWorld?split=clin&task=find-plant",)
+    assert transfer("gen-task", tested, tmp_path / "a.db", sources=sources)["train"].seeds == (4, 7)
+    assert len(transfer("gen-env", tested, tmp_path / "a.db")["train"].seeds) == 10
+
+
 def test_wrong_experiments(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="gen-env"):
         transfer("gen_env", CONFIG, tmp_path / "a.db")

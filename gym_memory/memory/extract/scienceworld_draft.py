@@ -91,7 +91,9 @@ class Draft:
                 self._door_state(here, there, opened=True, span=span)
 
     def door(self, room: str, to: str, *, opened: bool, span: Span) -> None:
-        """A door of a room; the same door is seen from the other side."""
+        """A door of a room; the same door is seen from the other side. None of an unknown room."""
+        if not room:
+            return
         self.add(Triple(room, "has exit", exit_to(to)), span)
         self._door_state(room, to, opened=opened, span=span)
         if Triple(to, "has exit", exit_to(room)) in self.graph:

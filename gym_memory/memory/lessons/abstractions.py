@@ -78,11 +78,12 @@ def abstract_causes(
     for key in surroundings(acts, graph, len(trace)) if places else ():
         evidence.setdefault(key, 1)
     known = {(a.cause, a.effect): a for a in (previous[-1] if previous else ())}
+    led = {cause for cause, effect in known if effect.startswith(REACHING)}
     rungs: dict[Key, int] = {}
     for key in _merged(list(evidence), list(known)):
         seen = evidence.get(key, 0)
-        if key[1] == NEW and not seen and any(_Pattern.of(key[0]).matches(act) for act in acts):
-            continue  # somebody has been there now
+        if key[1] == NEW and (key[0] in led or _done(key[0], acts)):
+            continue  # somebody has been there
         if key not in known:
             rungs[key] = max(-2, min(seen, 2))
         else:
@@ -143,6 +144,12 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
     if not refuted:
         return 0
     return -1 if known.necessary else 1
+
+
+def _done(cause: str, acts: Sequence[Act]) -> bool:
+    """Whether a trial did what a cause speaks of."""
+    pattern = _Pattern.of(cause)
+    return any(pattern.matches(act) for act in acts)
 
 
 def _rung(known: CausalAbstraction) -> int:

@@ -285,7 +285,7 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
     times: dict[str, int] = {}
     for number in sorted(vain):
         action = acts[number].action
-        if action not in useful:
+        if action not in useful and not action.isdigit():  # a number answers a question of before
             times[action] = times.get(action, 0) + 1
     return times
 

@@ -13,8 +13,9 @@ next one go straight to where nobody has been, instead of round in the same circ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from gym_memory.memory.extract.scienceworld_names import base_of, is_contents
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import unexplored_exits, ways_out
 from gym_memory.memory.graph.rewind import rewind
@@ -30,6 +31,7 @@ NEW = "finding something new"
 OPENING = "opening the "
 SAYS = "knowing that it says: "
 
+_DOOR_TO = "door to "
 _LONGEST_TEXT = 160
 _DEEPEST = 4
 """Things in things in things that are looked through for the room."""
@@ -50,14 +52,18 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
     told = [(f'"{action}" in the {here}', NEW) for action, here in _not_taken(moves, places, graph)]
     told += [(f'"{action}" in the {a}', REACHING + b) for action, a, b in _ways(moves, graph)]
     rewind(graph, t)
+    held = _holders(graph)
+    for thing, holder in held.items():
+        place = _room(holder, graph, held)
+        if place in places and base_of(thing) == thing:  # furniture stands in every room
+            told.append(_found(thing, holder, place))
     for fact in graph.live():
         if fact.relation in LOCATIONS and fact.subject != PLAYER and fact.object != INVENTORY:
-            place = _room(fact.object, graph)
+            place = _room(fact.object, graph, held)
             if place in places:
                 state = graph.value(fact.subject, "openness")
                 how = f", which is {state.object}" if state else ""
-                held = f" in the {fact.object}" if fact.object != place else ""
-                told.append((f"going to the {place}", FINDING + fact.subject + held + how))
+                told.append(_found(fact.subject, fact.object, place, how))
         elif fact.relation == "opens":
             told.append((f"having the {fact.subject}", OPENING + fact.object))
         elif fact.relation == "requires":
@@ -68,6 +74,11 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
             text = " ".join(fact.object.split())[:_LONGEST_TEXT].rstrip(". ")
             told.append((f"reading the {fact.subject}", SAYS + text))
     return list(dict.fromkeys(told))
+
+
+def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str]:
+    inside = f" in the {holder}" if holder != place else ""
+    return f"going to the {place}", f"{FINDING}{thing}{inside}{how}"
 
 
 def _ways(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
@@ -87,8 +98,9 @@ def _not_taken(
     starts = [start for act in moves for start, end in [_split(act)] if end]
     for place in places if starts else ():
         for _, _, end in unexplored_exits(graph, place):
-            if end not in places:  # exits may be named after where they lead
-                yield starts[0] + end, place
+            room = end.removeprefix(_DOOR_TO)  # exits may be named after where they lead
+            if room not in places:
+                yield starts[0] + room, place
 
 
 def _split(act: Act) -> tuple[str, str]:
@@ -99,11 +111,21 @@ def _split(act: Act) -> tuple[str, str]:
     return "", ""
 
 
-def _room(holder: str, graph: TemporalGraph) -> str:
+def _holders(graph: TemporalGraph) -> dict[str, str]:
+    """Things to what held them when they were seen first, where texts tell that of the holder."""
+    held: dict[str, str] = {}
+    for _, fact, *_ in graph.events:
+        if is_contents(fact.relation):
+            held.setdefault(fact.object, fact.subject)
+    return held
+
+
+def _room(holder: str, graph: TemporalGraph, held: Mapping[str, str]) -> str:
     """The outermost thing that holds something."""
     for _ in range(_DEEPEST):
         fact = graph.value(holder, "location")
-        if fact is None:
+        above = held.get(holder) if fact is None else fact.object
+        if above is None:
             break
-        holder = fact.object
+        holder = above
     return holder

@@ -1,0 +1,88 @@
+"""The scripted player of ScienceWorld: what it reads in a prompt, and trials on the real engine."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gym_memory.baselines.clin import Clin
+from gym_memory.envs.scienceworld.engine import check_installed
+from gym_memory.errors import MissingDependencyError
+from gym_memory.llm.base import Completion
+from gym_memory.run import rollout
+from gym_memory.serve import answer
+from gym_memory.serve.scientist import Notes, Scientist
+from gym_memory.wrappers.make import make_env
+
+TASK = (
+    "Your task is to find a(n) plant. First, focus on the thing. Then, move it to the red box in "
+    "the bedroom."
+)
+HALL = (
+    "This room is called the hallway. In it, you see: \n\tthe agent\n\ta picture\nYou also see:\n"
+    "\tA door to the bedroom (that is closed)\n\tA door to the greenhouse (that is open)"
+)
+KNOWN = (
+    '1. "go to greenhouse" in the hallway MAY BE NECESSARY TO reaching the greenhouse.\n'
+    "2. going to the greenhouse MAY BE NECESSARY TO finding the pea plant in the flower pot 1.\n"
+    '3. "focus on pea plant" in the greenhouse MAY NOT CONTRIBUTE TO staying in the game.'
+)
+
+
+def slots(actions: str, observation: str = HALL, history: str = "", **more: str) -> dict[str, str]:
+    found = {"task": TASK, "history": history, "observation": observation, "inventory": ""}
+    return {**found, "memory": "", "actions": actions.replace("; ", "\n"), **more}
+
+
+def test_it_goes_where_learnings_tell_of_such_a_thing() -> None:
+    ways = "go to greenhouse; open door to bedroom"
+    new = Scientist(slots(ways), "")
+    assert new.act() == "open door to bedroom"
+    assert new.notes.been == ("hallway",)
+    assert Scientist(slots(ways, memory=KNOWN), "").act() == "go to greenhouse"
+    assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
+
+
+def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> None:
+    notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
+    near = "focus on bee hive; focus on pea plant; focus on adult apple tree; pick up apple tree"
+    garden = {"observation": "You open the jug.", "memory": KNOWN}
+    assert Scientist(slots(near, **garden), notes).act() == "focus on adult apple tree"
+    seen = {"observation": "You focus on the apple tree.", "memory": KNOWN}
+    then = Scientist(slots(near, history="[step 4] > focus on adult apple tree", **seen), notes)
+    assert then.notes.focused == "apple tree"
+    assert then.act() == "pick up apple tree"
+    assert Notes.read(str(then.notes)) == then.notes
+    held = slots("move apple tree to red box", inventory="an apple tree")
+    there = then.notes._replace(been=("bedroom",), here="bedroom")
+    assert Scientist(held, str(there)).act() == "move apple tree to red box"
+
+
+def test_it_carries_out_what_learnings_tell_though_the_thing_has_grown() -> None:
+    notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
+    player = Scientist(slots("focus on apple tree; go to hallway"), notes)
+    assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"
+
+
+class Scripted:
+    """The answers of the scripted server, without the server."""
+
+    def complete(self, messages, *, role="", schema=None, **how):
+        text = answer(messages)
+        return Completion(text, parsed=schema.model_validate(json.loads(text)) if schema else None)
+
+
+def test_trials_rule_out_what_a_wrong_focus_lost() -> None:
+    try:
+        check_installed()
+    except MissingDependencyError as absent:
+        pytest.skip(str(absent))
+    env = make_env(
+        "ScienceWorld", memory="clin", task="Lifespan1", split="clin", max_steps=20, budget=2000
+    )
+    policy = Clin(Scripted(), encoder="")
+    results = [rollout(env, policy, 0) for _ in range(3)]
+    env.close()
+    assert not results[0].success
+    assert results[-1].success
