@@ -30,7 +30,7 @@ from gym_memory.types import Step, Task, Triple
 __all__ = ["DIALECT", "Scientist", "is_science"]
 
 DIALECT = "scienceworld"
-_TASK = re.compile(r"Your task is to (?!:)")
+_TASK = re.compile(r"Your task is to (?!put )")  # nothing is put anywhere in ScienceWorld
 _KIND = re.compile(r"find (?:a\(n\)|an?|the) (non-living thing|living thing|plant|animal)\b")
 _ASKED = re.compile(r"[Ff]ocus on the ([\w' ]+?)(?= with | which |[.,]|$)")
 _BOX = re.compile(r"move it to the (?P<box>.+?) in the (?P<room>.+?)\.")
@@ -61,6 +61,8 @@ def is_science(task: str) -> bool:
 
     >>> is_science("Your task is to boil lead."), is_science("Your task is to: heat the egg.")
     (True, False)
+    >>> is_science("Your task is to put the apple on the table.")
+    False
     """
     return _TASK.match(task) is not None
 
