@@ -7,7 +7,8 @@ type) are played by both sides in one process, in turn: its walkthrough, and 25 
 random from the admissible ones (half of them no walking, one in twenty refused). After every
 command the text, all admissible commands and the win must be the same; where one differs the
 script ends with an error. ``--every 1`` takes all games, half an hour on a quiet machine. What each
-game came to stands in ``results/alfworld/stock.jsonl``: a killed run goes on from there.
+game came to stands in ``results/alfworld/stock.jsonl``: a killed run goes on from there, and
+``--seconds`` ends it earlier, with the numbers of the games that were played so far.
 
 Times are CPU seconds (``time.process_time``) of ``textworld.start`` with ALFWorld's wrappers and
 infos (won, admissible commands) against our raw environment without the inventory text, once with
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import random
@@ -115,12 +117,15 @@ class OneGame(ALFWorld):
         return (self.only,)
 
 
-def measure(name: str, games: dict[str, Path], path: str) -> dict[str, Any]:
-    """Play the games that were not played yet, noting each; what all of them came to."""
+def measure(name: str, games: dict[str, Path], path: str, most: float) -> dict[str, Any]:
+    """Play the games that were not played yet, noting each; what all of them came to.
+
+    No game is begun after ``most`` CPU seconds of the process.
+    """
     lines = GAMES.read_text(encoding="utf-8").splitlines() if GAMES.exists() else []
     played = {row["game"]: row for row in map(json.loads, lines)}
     for task_id, file in games.items():
-        if task_id in played:
+        if task_id in played or clock() > most:
             continue
         load_game.cache_clear()
         ours, bare = (OneGame(task_id, path=path, valid_actions=shown) for shown in (True, False))
@@ -130,7 +135,7 @@ def measure(name: str, games: dict[str, Path], path: str) -> dict[str, Any]:
         with GAMES.open("a", encoding="utf-8") as out:
             out.write(json.dumps(played[task_id]) + "\n")
         print(name, task_id, flush=True)
-    return summary([played[task_id] for task_id in games])
+    return summary([played[task_id] for task_id in games if task_id in played])
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -153,9 +158,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", default=os.environ.get("ALFWORLD_DATA"), required=False)
     parser.add_argument("--every", type=int, default=1, help="take every n-th official game")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="CPU seconds to take")
     options = parser.parse_args()
     official = source.find_source(options.data, "valid_seen", None)
-    files = {t: official._files[t] for t in official.task_ids[:: options.every]}  # type: ignore[attr-defined]
+    taken = official.task_ids[:: options.every]
+    mixed = [t for start in range(5) for t in taken[start::5]]  # whenever it ends, a fair sample
+    files = {t: official._files[t] for t in mixed}  # type: ignore[attr-defined]
     result: dict[str, Any] = {
         "alfworld": version("alfworld"),
         "textworld": version("textworld"),
@@ -169,8 +177,8 @@ def main() -> None:
             file.write_text(json.dumps(make_household(kind, "valid_seen", 0)))
             own[f"household/{kind}/valid_seen/0"] = file
         GAMES.parent.mkdir(parents=True, exist_ok=True)
-        result["our households"] = measure("ours", own, "generated")
-        result["official valid_seen"] = measure("official", files, options.data)
+        result["our households"] = measure("ours", own, "generated", options.seconds)
+        result["official valid_seen"] = measure("official", files, options.data, options.seconds)
     RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=1))
 
