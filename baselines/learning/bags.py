@@ -19,6 +19,7 @@ from gym_memory.baselines.learning.encoders import Encoder, Texts
 from gym_memory.baselines.learning.features import Lexicon, describe, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.learning.learner import Learner
+from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
@@ -134,11 +135,15 @@ class BagLearner(Learner):
         settings: The baseline's settings.
         seed: Seed of all chance, the network's first weights included.
         device: ``cpu`` or ``cuda``.
+
+    Raises:
+        InvalidArgumentError: There is no such device here.
     """
 
     settings: BagSettings
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
+        _check_device(device)
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
@@ -249,6 +254,16 @@ def memory_key(obs: Observation) -> int:
     """Stable hash of what the memory shows: the facts in any order, or else the text."""
     facts = sorted(map(str, obs["triples"]))
     return _code("\n".join(facts or (obs["text"], obs["inventory"])))
+
+
+def _check_device(device: str) -> None:
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    found = ["cpu", *gpus[:1] and ["cuda"], *gpus]
+    if device not in found:
+        raise InvalidArgumentError(
+            f"expected device as one of {', '.join(found)}, which is what torch "
+            f"{torch.__version__} finds here, got {device!r}"
+        )
 
 
 def _code(text: str) -> int:

@@ -14,6 +14,7 @@ from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.learning.bags import Seen, memory_key
 from gym_memory.baselines.learning.interning import Batch
 from gym_memory.baselines.learning.learner import Experience
+from gym_memory.errors import InvalidArgumentError
 from gym_memory.types import Triple
 
 SMALL = DrrnSettings(
@@ -190,6 +191,12 @@ def test_the_global_random_state_is_left_alone() -> None:
     corridor(DrrnLearner(SMALL, seed=5), 5, np.random.default_rng(0))
     assert torch.equal(before[0], torch.random.get_rng_state())
     assert before[1] == np.random.get_state()[1].tolist()
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "gpu"])
+def test_a_device_that_is_not_there(device: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"expected device as one of cpu.*{device}"):
+        DrrnLearner(SMALL, device=device)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
