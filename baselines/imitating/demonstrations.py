@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from gym_memory.baselines.imitating.phrases import Act, masked, parse, things_in, words
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.imitating.goals import recipe_in
+from gym_memory.baselines.imitating.phrases import Act, fit, masked, parse, things_in, words
 from gym_memory.baselines.imitating.scene import (
     is_move,
     is_refused,
     is_view,
+    measured,
     room_of,
 )
 from gym_memory.trajectory import Trajectory, read_trajectory
@@ -24,15 +30,12 @@ __all__ = [
     "House",
     "Lore",
     "Move",
-    "condition_of",
-    "in_terms_of",
     "learn",
     "nearest",
 ]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
-_TOKEN = re.compile(r"[\w.-]+|[^\w\s]")
-_CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
+_LONGEST_ROUND = 25
 
 
 class Move(NamedTuple):
@@ -43,20 +46,61 @@ class Move(NamedTuple):
         room: Where.
         answer: What came of it, with every number alike.
         carried: What the agent carried afterwards.
+        looks: For each thing of the act, the line of the last view that told of it.
     """
 
     act: Act
     room: str
     answer: str
     carried: frozenset[str]
+    looks: tuple[str, ...]
 
 
-class Demonstration(NamedTuple):
-    """A played task: its goal and its moves, going about left out."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Demonstration:
+    """A played task: its goal and its moves, going about left out.
+
+    Attributes:
+        task: ScienceWorld's name of the task.
+        goal: What was to be done.
+        moves: The steps that matter.
+        recipe: What a recipe that was read says to mix.
+        measured: How long a stopwatch ran for each thing that was looked at.
+        rounds: What was done again and again before something was focused on, or to the end: the
+            first and the last but one number of moves behind of the last time.
+        focuses: For each move, whether it focuses on something.
+        repeats: For each move, whether it is the one before it once more.
+        repeated: For each move, whether the one before it or after it is the same.
+    """
 
     task: str
     goal: str
     moves: tuple[Move, ...]
+    recipe: tuple[str, ...] = ()
+    measured: dict[str, int] = dataclasses.field(default_factory=dict)
+    rounds: tuple[tuple[int, int], ...] = dataclasses.field(init=False)
+    focuses: NDArray[np.bool_] = dataclasses.field(init=False)
+    repeats: NDArray[np.bool_] = dataclasses.field(init=False)
+    repeated: NDArray[np.bool_] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        acts = [move.act for move in self.moves]
+        same = np.array([False, *(one == other for one, other in pairwise(acts)), False])
+        focuses = np.array([act.verb == "focus on" for act in acts])
+        object.__setattr__(self, "focuses", focuses)
+        object.__setattr__(self, "repeats", same[:-1])
+        object.__setattr__(self, "repeated", same[:-1] | same[1:])
+        object.__setattr__(self, "rounds", tuple(_rounds(acts)))
+
+
+def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
+    for end in range(2, len(acts) + 1):
+        if end == len(acts) or acts[end].verb == "focus on":
+            for size in range(1, min(_LONGEST_ROUND, end // 2) + 1):
+                last, before = acts[end - size : end], acts[end - 2 * size : end - size]
+                if all(fit(one, other) > 0.6 for one, other in zip(last, before, strict=True)):
+                    yield end - size, end
+                    break
 
 
 class House:
@@ -138,8 +182,11 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
     task = trajectory.task.id.split("/")[-2]
     moves: list[Move] = []
     room, view, focused = "", "", ""
+    recipe: tuple[str, ...] = ()
+    told = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
     for step in trajectory.steps:
         room = room_of(step.text) or room
+        recipe = recipe or recipe_in(step.text)
         if is_view(step.text):
             view = step.text
             lore.house.look(room, view)
@@ -156,8 +203,13 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         elif act.verb == "pick up" and focused:
             act = act._replace(things=(_with(act.things[0], focused, view),))
         carried = frozenset(thing.name for thing in things_in(step.inventory))
-        moves.append(Move(act, room, masked(step.text), carried))
-    return Demonstration(task, trajectory.task.goal, tuple(moves))
+        looks = tuple(_look_of(phrase, view) for phrase in act.things)
+        moves.append(Move(act, room, masked(step.text), carried, looks))
+    return Demonstration(task, trajectory.task.goal, tuple(moves), recipe, measured(told))
+
+
+def _look_of(phrase: str, view: str) -> str:
+    return next((t.line for t in things_in(view) if words(phrase) <= words(t.name)), "")
 
 
 def _with(phrase: str, focused: str, view: str) -> str:
@@ -175,60 +227,22 @@ def _choose(lore: Lore, task: str, act: Act, view: str) -> None:
         passed.update(words(thing.name))
 
 
-# ------------------------------------------------------------------- goals
-
-
-@lru_cache(maxsize=256)
-def _changes(there: str, here: str) -> tuple[tuple[str, str], ...]:
-    """What one goal says in the place of what another says, longest first."""
-    first, second = _TOKEN.findall(there.lower()), _TOKEN.findall(here.lower())
-    found = []
-    for kind, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        if kind == "replace":
-            found.append((" ".join(first[a:b]), " ".join(second[c:d])))
-    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
-
-
-@lru_cache(maxsize=1 << 14)
-def in_terms_of(act: Act, there: str, here: str) -> Act:
-    """A demonstrated action with what this goal says in the place of what that one said."""
-    return act._replace(things=tuple(_put(thing, _changes(there, here)) for thing in act.things))
-
-
-def _put(phrase: str, changes: Sequence[tuple[str, str]]) -> str:
-    marked = f" {phrase} "
-    for number, (before, _) in enumerate(changes):
-        marked = marked.replace(f" {before} ", f" <{number}> ")
-    for number, (_, after) in enumerate(changes):
-        marked = marked.replace(f"<{number}>", after)
-    return marked.strip()
-
-
-def condition_of(goal: str, phrase: str) -> tuple[str, str]:
-    """The condition on which a goal asks for a thing, and what it asks for otherwise.
-
-    >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
-    ('it is hot', 'use the blue box')
-    """
-    clauses = _CONDITION.findall(goal)
-    for number, (condition, asked) in enumerate(clauses):
-        if len(clauses) == 2 and words(phrase) <= words(asked):
-            return condition, clauses[1 - number][1]
-    return "", ""
-
-
-def nearest(goal: str, demonstrations: Iterable[Demonstration]) -> list[Demonstration]:
-    """Demonstrations by how near their goals are, the best first.
+@lru_cache(maxsize=64)
+def nearest(
+    goal: str, demonstrations: tuple[Demonstration, ...]
+) -> tuple[tuple[Demonstration, float], ...]:
+    """Demonstrations with how near their goals are, in [-0.3, 1], the best first.
 
     Words of a demonstration's goal that the present one does not have count against it, most where
     its moves do not name them: what was done there to a named thing can be done here to another.
     """
     asked = words(goal)
 
-    def unlike(one: Demonstration) -> float:
+    def near(one: Demonstration) -> float:
         alike = len(asked & words(one.goal)) / len(asked | words(one.goal))
         named = {word for move in one.moves for thing in move.act.things for word in words(thing)}
         other = words(one.goal) - asked
-        return 0.3 * len(other - named) / len(other or "-") - alike
+        return alike - 0.3 * len(other - named) / len(other or "-")
 
-    return sorted(demonstrations, key=unlike)
+    found = [(one, near(one)) for one in demonstrations]
+    return tuple(sorted(found, key=lambda pair: -pair[1]))

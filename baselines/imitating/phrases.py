@@ -18,7 +18,14 @@ _ONE = re.compile(
     r"^(open|close|activate|deactivate|pick up|put down|focus on|examine|look at|look in|read|"
     r"eat|flush|mix|disconnect|go to) (.+)$"
 )
-_ITEM = re.compile(r"(?:\b(?:an?|the) (?:substance called )?)([a-z][\w ]*?)(?= ?[,.(\n)]|$| which)")
+_PIECE = re.compile(r"[(),.:]+")
+_ITEM = re.compile(
+    r"(?:containing )?(?:an? |the )?(?:substance called )?([a-z][\w ]*?)(?: titled .*)?$"
+)
+_NO_ITEM = re.compile(
+    r"(?:in|on) the .* (?:is|you see)$|.* door is (?:open|closed)$|"
+    r"(?:which|that|currently|here|titled) |nothing$|agent$|substance$|air$|.* door$"
+)
 
 
 class Act(NamedTuple):
@@ -116,8 +123,8 @@ def things_in(view: str) -> tuple[Thing, ...]:
     for line in view.lower().split("\n"):
         if "door to the" in line or line.startswith(("this ", "you also", "in your")):
             continue
-        for item in _ITEM.findall(line):
-            name = item.strip()
-            if name not in ("agent", "substance", "air") and not name.endswith(" door"):
-                found.setdefault(name, Thing(name, line.strip()))
+        for piece in _PIECE.split(line):
+            item = _ITEM.match(piece.strip())
+            if item is not None and not _NO_ITEM.match(item[1]):
+                found.setdefault(item[1], Thing(item[1], line.strip()))
     return tuple(found.values())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.baselines.imitating.goals import recipe_in
 from gym_memory.baselines.imitating.phrases import Act, Thing, parse, things_in
 from gym_memory.memory.extract.scienceworld_names import TEMPERATURE
 from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Observation, Triple
 
-__all__ = ["Scene", "is_move", "is_refused", "is_view", "read_scene", "room_of"]
+__all__ = ["Scene", "is_move", "is_refused", "is_view", "measured", "read_scene", "room_of"]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
@@ -22,8 +23,9 @@ _REFUSED = re.compile(
     r"That|There is no|I'm not sure)|not (?:open|moveable|something)|unable to|must (?:first )?be",
     re.IGNORECASE,
 )
-_PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?$")
-_READING = re.compile(r"(?:measures a temperature of|time reads) (-?\d+)")
+_PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?(?:, until: (.+))?$")
+_TICKS = re.compile(r"time reads (\d+) tick")
+_READING = re.compile(r"measures a temperature of (-?\d+)")
 
 
 class Scene(NamedTuple):
@@ -42,6 +44,7 @@ class Scene(NamedTuple):
         bound: The room that it was for, where it was still on the way; else empty.
         made: Whether it was sent, and not something on the way to it.
         again: Whether it was planned once more.
+        until: What it is done for again and again; none where it is not.
     """
 
     text: str
@@ -56,14 +59,45 @@ class Scene(NamedTuple):
     bound: str
     made: bool
     again: bool
+    until: Act | None
 
     @property
-    def readings(self) -> tuple[int, ...]:
-        """Numbers that instruments told, earliest first."""
-        told = [*(answer for _, answer in self.done), self.text]
-        read = [int(found) for answer in told for found in _READING.findall(answer)]
+    def readings(self) -> tuple[tuple[int, bool], ...]:
+        """Temperatures that were told, earliest first, each with whether the thing was liquid."""
+        read: list[tuple[int, bool]] = []
+        liquid = False
+        for act, answer in self.done:
+            if "pick up a liquid" in answer:
+                liquid = True
+            elif act.verb in ("examine", "use") and not is_refused(answer):
+                liquid = liquid or "liquid" in f"{act} {answer}"
+            read += [(int(found), liquid) for found in _READING.findall(answer)]
         kept = [fact.object for fact in self.facts if fact.relation == TEMPERATURE]
-        return tuple(read or (int(value) for value in kept if value.lstrip("-").isdigit()))
+        return tuple(read or ((int(v), False) for v in kept if v.lstrip("-").isdigit()))
+
+    @property
+    def measured(self) -> dict[str, int]:
+        """How long a stopwatch ran for each thing that was looked at."""
+        return measured(self.done)
+
+    @property
+    def recipe(self) -> tuple[str, ...]:
+        """What a recipe that was read says to mix."""
+        told = [*(answer for _, answer in self.done), self.text]
+        return next((found for answer in told if (found := recipe_in(answer))), ())
+
+
+def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
+    """Readings of a stopwatch, each by the thing that was last looked at before it."""
+    found: dict[str, int] = {}
+    watched = ""
+    for act, answer in done:
+        if act.verb == "look at" and not is_refused(answer):
+            watched = act.things[0]
+        ticks = _TICKS.search(answer)
+        if ticks and watched:
+            found[watched] = int(ticks[1])
+    return found
 
 
 def is_view(text: str) -> bool:
@@ -125,6 +159,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
         not (told and not told[0][0].verb), planned,
         at if found and found[1] == "later: " else "", made,
         bool(found and found[1] == "once more: "),
+        parse(found[4]) if found and found[4] else None,
     )  # fmt: skip
 
 

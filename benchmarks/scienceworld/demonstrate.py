@@ -62,6 +62,7 @@ def demonstrate(env: gym.Env[Any, Any], task_id: str) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--a-task", type=int, default=4, help="variations of a task")
+    parser.add_argument("--task", action="append", help="only this one, as often as wanted")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     held = {t.task.id for t in read_trajectory(options.out)} if options.out.exists() else set()
@@ -69,6 +70,8 @@ def main() -> None:
     env = RecordTrajectory(raw, str(options.out))
     for turn in range(options.a_task):
         for row in catalog.CLIN:
+            if options.task and row.task not in options.task:
+                continue
             number = spread(row.task, turn)
             task_id = f"scienceworld/{row.task}/{number}"
             if number is not None and task_id not in held:

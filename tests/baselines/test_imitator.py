@@ -16,11 +16,11 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.imitating.demonstrations import (
     Demonstration,
     Lore,
-    condition_of,
-    in_terms_of,
     learn,
     nearest,
 )
+from gym_memory.baselines.imitating.goals import Terms, condition_of, recipe_in, terms
+from gym_memory.baselines.imitating.meaning import Meaning
 from gym_memory.baselines.imitating.phrases import fit, likeness, parse, things_in
 from gym_memory.baselines.imitating.progress import progress
 from gym_memory.baselines.imitating.scene import read_scene
@@ -96,24 +96,72 @@ def test_says_a_demonstration_in_terms_of_another_goal() -> None:
     there = "Move lead to the red box in the kitchen."
     here = "Move ice cream to the blue box in the living room."
     act = parse("move lead to red box")
-    assert str(in_terms_of(act, there, here)) == "move ice cream to blue box"
+    assert str(terms(there, here).put(act)) == "move ice cream to blue box"
+    planes = terms("Which is steeper (paper, cloth)?", "Which is steeper (cloth, tin)?")
+    assert str(planes.put(parse("focus on cloth"))) == "focus on tin"
     goal = "If it is above 10.0 degrees, use the red box. If it is below 10.0 degrees, use the tin."
     assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
 
 
 def test_prefers_the_demonstration_of_the_same_kind(lore: Lore) -> None:
     for one in lore.demonstrations:
-        assert nearest(one.goal, lore.demonstrations)[0].task == one.task
+        assert nearest(one.goal, lore.demonstrations)[0][0].task == one.task
+
+
+def test_mixes_what_the_recipe_says() -> None:
+    here = recipe_in("To make dough, you need to mix flour, water.")
+    assert here == ("flour", "water")
+    there = ("bread", "jam", "water")
+    mixing = terms("Make a sandwich.", "Make dough.", there, here)
+    assert str(mixing.put(parse("pick up bread"))) == "pick up flour"
+    assert mixing.needless(parse("move jam to metal pot"))
+    assert not mixing.needless(parse("move metal pot to sink"))
+
+
+def told_by(moves: Any) -> str:
+    lines = ["This room is called the hallway."]
+    for move in moves:
+        lines += [f"> {move.act}", move.answer]
+    return "\n".join(lines[:-1])
 
 
 def test_finds_its_place_by_what_the_memory_tells(lore: Lore) -> None:
     one = shown(lore, "boil")
-    lines = ["This room is called the hallway."]
-    for move in one.moves[:5]:
-        lines += [f"> {move.act}", "Done."]
-    told = seen("Done.", "\n".join(lines[:-1]), task=one.goal)
+    told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(told, f"{one.moves[4].act}, in the kitchen")
-    assert progress(one, scene, one.goal, np.random.default_rng(0), history=True) == 5
+    rng = np.random.default_rng(0)
+    assert progress(one, Terms(), scene, rng, history=True).done == 5
+    assert {number for _, number in progress(one, Terms(), scene, rng, history=True).pairs} == {
+        *range(5)
+    }
+
+
+def test_repeats_what_was_repeated_until_the_answer_changes(lore: Lore) -> None:
+    one = shown(lore, "inclined-plane-friction-named-surfaces")
+    first = next(i for i, move in enumerate(one.moves) if move.act.verb == "look at")
+    last = next(i for i in range(first, len(one.moves)) if "bottom" in one.moves[i].answer)
+    on_the_way, arrived = one.moves[last - 1], one.moves[last]
+    rng = np.random.default_rng(0)
+    for moves, done in (
+        ([*one.moves[:first], *[on_the_way] * 30], last),
+        ([*one.moves[:first], *[on_the_way] * 2, arrived], last + 1),
+    ):
+        told = seen(moves[-1].answer, told_by(moves), task=one.goal)
+        scene = read_scene(told, f"{on_the_way.act}, in the workshop")
+        assert progress(one, Terms(), scene, rng, history=True).done == done
+
+
+def test_sees_the_rounds_of_a_demonstration(lore: Lore) -> None:
+    one = shown(lore, "boil")
+    (start, end) = one.rounds[-1]
+    assert end == len(one.moves)
+    assert {move.act.verb for move in one.moves[start:]} == {"examine", "use"}
+
+
+def test_compares_names_by_their_meaning_where_asked() -> None:
+    by_words, by_vectors = Meaning(), Meaning("hash")
+    assert by_words.alike("adult frog", "adult turtle") == pytest.approx(1 / 3)
+    assert by_words.alike("frogs", "frog") == 0.0 < by_vectors.alike("frogs", "frog")
 
 
 def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:
