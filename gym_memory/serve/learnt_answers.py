@@ -23,7 +23,7 @@ from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.graph_answers import facts_in, graph_of
 from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
-from gym_memory.serve.scientist import Scientist, is_science
+from gym_memory.serve.scientist import Scientist, is_science, plan_for
 from gym_memory.types import Task
 
 __all__: list[str] = []
@@ -44,7 +44,8 @@ def clin_goal(slots: Slots) -> str:
     The aim is that of the player by rules, who takes what learnings tell of places for facts.
     """
     lessons = lessons_of(slots["memory"])
-    plan = plan_in(lessons)
+    task = slots["task"]
+    plan = plan_for(task, lessons) if is_science(task) else plan_in(lessons)
     goals = _GOAL.findall(slots["history"])
     number = _progress(plan, goals, last_action(slots))
     if number < len(plan):

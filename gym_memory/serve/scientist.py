@@ -27,7 +27,7 @@ from gym_memory.memory.schema import PLAYER
 from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["DIALECT", "Scientist", "is_science"]
+__all__ = ["Scientist", "is_science", "plan_for"]
 
 DIALECT = "scienceworld"
 _TASK = re.compile(r"Your task is to (?!put )")  # nothing is put anywhere in ScienceWorld
@@ -65,6 +65,17 @@ def is_science(task: str) -> bool:
     False
     """
     return _TASK.match(task) is not None
+
+
+def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
+    """What lessons tell to do, in order, as (action, place).
+
+    Where the task says whither to carry what it is about, what follows after taking that is left
+    to the task: lessons may come from an environment where it was to be carried elsewhere.
+    """
+    plan = plan_in(lessons)
+    taking = [n for n, (action, _) in enumerate(plan) if action.startswith(("pick up ", _FOCUS))]
+    return plan[: taking[-1] + 1] if taking and _BOX.search(task) else plan
 
 
 class Notes(NamedTuple):
@@ -119,7 +130,7 @@ class Scientist:
         self._inventory = slots["inventory"]
         self._chance = zlib.crc32((slots["history"] + slots["observation"]).encode())
         lessons = lessons_of(slots["memory"])
-        self._plan = plan_in(lessons)
+        self._plan = plan_for(self.task, lessons)
         self._shunned = {m["action"] for x in lessons.values() if (m := _FATAL.fullmatch(x))}
         self._ways: dict[str, dict[str, None]] = {}
         self._things: dict[str, dict[str, None]] = {}
@@ -148,8 +159,8 @@ class Scientist:
         """The notes, brought up to date by the latest steps."""
         wanted = self._wanted()
         if before is None:  # a plan, if there is one, was carried out
-            planned = (action for action, _ in self._plan if action.startswith(_FOCUS))
-            before = Notes(wanted, next(planned, "").removeprefix(_FOCUS))
+            planned = (_core(a.removeprefix(_FOCUS)) for a, _ in self._plan if a.startswith(_FOCUS))
+            before = Notes(wanted, next((x for x in planned if x in self._inventory), ""))
         here, seen = self._read(before.here)
         pairs = dict.fromkeys(before.doors)
         for room, beyond in seen:

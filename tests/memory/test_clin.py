@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, StoreError, UnknownNameError
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.memory import make_memory
+from gym_memory.memory import Memory, make_memory
 from gym_memory.memory.clin import Clin
 from gym_memory.memory.lessons.abstractions import (
     ALIVE,
@@ -56,7 +56,7 @@ def trial_of(actions: Iterable[str], seed: int = 0) -> tuple[list[Step], Outcome
     return trace, outcome, task
 
 
-def play(memory: Clin, actions: Iterable[str], seed: int = 0) -> None:
+def play(memory: Memory, actions: Iterable[str], seed: int = 0) -> None:
     """One trial, as the wrapper would hand it to a memory."""
     trace, outcome, task = trial_of(actions, seed)
     memory.begin(task, 0)
@@ -253,11 +253,25 @@ def test_gen_env_keeps_what_agrees() -> None:
     ]
 
 
+def test_gen_env_tells_the_room_where_the_holder_differs() -> None:
+    def learnt(*effects: str) -> Learnings:
+        told = [CausalAbstraction("going to the shed", effect) for effect in effects]
+        return Learnings("g", tuple(told), Outcome(1, 2, 0.5))
+
+    one = learnt("finding the fern in the pot 1", "finding the nail in the jar")
+    two = learnt("finding the fern in the pot 4", "finding the nail in the jar")
+    assert [a.effect for a in generalize_causes([one, two], TASK, True)] == [
+        "finding the fern",
+        "finding the nail in the jar",
+    ]
+
+
 def test_gen_task_keeps_the_environment_without_certainty() -> None:
     learnt = (
         CausalAbstraction('"open fridge" in the pantry', '"take egg from fridge"', certain=True),
         CausalAbstraction('"go up" in the hall', "reaching the attic", certain=True),
         CausalAbstraction('"take egg from fridge" in the pantry', SCORING, certain=True),
+        CausalAbstraction('"eat egg" in the pantry', ALIVE, necessary=False, certain=True),
     )
     found = generalize_causes([Learnings("g", learnt, Outcome())], TASK, False)
     assert found == [a._replace(certain=False) for a in learnt[:2]]

@@ -50,6 +50,7 @@ _MOST_PLACES = 40
 _MOST_USELESS = 20
 _CAUSE = re.compile(r'"(?P<action>.*)"(?: in the (?P<where>.+))?')
 _LONGEST = 200
+_TOLD = (FOLLOWING, OPENING, SAYS)
 _FEW = 2
 """Episodes that must agree."""
 
@@ -198,7 +199,7 @@ def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
 
 
 def _about_places(effect: str) -> bool:
-    return effect == NEW or effect.startswith((FINDING, FOLLOWING, OPENING, SAYS))
+    return effect == NEW or effect.startswith((FINDING, *_TOLD))
 
 
 # --- meta-memory --------------------------------------------------------------------------------
@@ -210,9 +211,10 @@ def generalize_causes(
     """A memory to start with, from the best trials of other episodes.
 
     For a new environment (``same_task``), each abstraction also counts in its general form, with
-    a verb in the place of an action. General forms are kept, particular ones only where two
-    episodes agree. For a new task in a known environment, what was learnt about the environment
-    is kept, points are not, and nothing is certain.
+    a verb in the place of an action, a room in the place of what holds a thing there. General
+    forms are kept, particular ones only where two episodes agree. For a new task in a known
+    environment, what was learnt about the environment is kept, what won or lost points or the
+    game is not, and nothing is certain.
 
     SHOULD and DOES NOT stand where at least two episodes, and half of all, agree.
     """
@@ -223,7 +225,7 @@ def generalize_causes(
             sign = 1 if a.necessary else -1
             mine[a.cause, a.effect] = sign
             general = (_lifted(a.cause), _lifted(a.effect))
-            if same_task and not (a.effect.startswith(REACHING) or _about_places(a.effect)):
+            if same_task and not a.effect.startswith((REACHING, *_TOLD)) and a.effect != NEW:
                 mine[general] = max(sign, mine.get(general, sign))
         for key, sign in mine.items():
             votes.setdefault(key, []).append(sign)
@@ -231,13 +233,15 @@ def generalize_causes(
     for key, signs in votes.items():
         if same_task and (len(signs) < _FEW or key[1] == NEW) and _particular(key):
             continue
-        if not same_task and key[1] == SCORING:
+        if not same_task and key[1] in (SCORING, ALIVE):
             continue
         sure = same_task and len(signs) >= max(_FEW, len(archive) / 2)
         rung = (2 if sure else 1) * (1 if sum(signs) >= 0 else -1)
         if _says_something(key, rung):
             found.append(_abstraction(key, rung))
     helps = {a.cause for a in found if a.necessary}
+    exact = {_lifted(a.effect) for a in found if _lifted(a.effect) != a.effect}
+    found = [a for a in found if not (a.effect.startswith(FINDING) and a.effect in exact)]
     return _pruned([a for a in found if a.necessary or a.cause not in helps])
 
 
@@ -284,6 +288,8 @@ def _cause(act: Act) -> str:
 
 
 def _lifted(text: str) -> str:
-    """A quoted action with only its verb; other text as it is."""
+    """A quoted action with only its verb, a thing without its holder; other text as it is."""
     found = _CAUSE.fullmatch(text)
-    return _quoted(f"{verb_of(found['action'])} ...") if found else text
+    if found is not None:
+        return _quoted(f"{verb_of(found['action'])} ...")
+    return text.partition(" in the ")[0] if text.startswith(FINDING) else text
