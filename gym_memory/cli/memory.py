@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from gym_memory.cli import options
+from gym_memory.cli import options, pretrain
 from gym_memory.cli.show import new_table, output, print_json
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -35,6 +35,8 @@ app = typer.Typer(
     Example: `gym-memory memory inspect results/first/steps/0a1b2c3d-seed0.jsonl.gz --as-of 12`
     """,
 )
+
+app.command("pretrain")(pretrain.command)
 
 Source = Annotated[
     Path, typer.Argument(metavar="FILE", help="Saved memory, recorded steps or store.")

@@ -19,7 +19,7 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["command"]
+__all__ = ["command", "interrupted", "read_settings"]
 
 
 def command(
@@ -88,7 +88,7 @@ def command(
         return make_env(name, memory=memory, budget=tokens, **more)
 
     learner = learner_class(
-        make_settings(learner_class.settings_class, _settings(settings or [])),
+        make_settings(learner_class.settings_class, read_settings(settings or [])),
         seed=seed,
         device=device,
     )
@@ -111,7 +111,7 @@ def command(
         what["valid_split"] = valid_split
     with _shown(how, folder if tensorboard else None) as listener:
         trainer = Trainer(learner, make, how, folder, what, listener)
-        with _interrupted(trainer) as interrupted:
+        with interrupted(trainer) as caught:
             curve = trainer.run()
     if curve:
         _finish(trainer, folder, device)
@@ -119,11 +119,11 @@ def command(
         print_json(curve)
     else:
         _print_curve(curve, folder)
-    if interrupted:
+    if caught:
         raise KeyboardInterrupt
 
 
-def _settings(words: list[str]) -> dict[str, Any]:
+def read_settings(words: list[str]) -> dict[str, Any]:
     """``["lr=0.001"]`` as values."""
     for word in words:
         if "=" not in word:
@@ -132,7 +132,7 @@ def _settings(words: list[str]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _interrupted(trainer: Any) -> Iterator[list[int]]:
+def interrupted(trainer: Any) -> Iterator[list[int]]:
     """Ctrl-C ends the training after the present tick, with a checkpoint; a second one at once."""
     caught: list[int] = []
 

@@ -13,6 +13,7 @@ MEMORIES = Registry(
     "gym_memory.memories",
     {
         "arigraph": "gym_memory.memory.arigraph:AriGraph",
+        "belief": "gym_memory.memory.belief:Belief",
         "none": "gym_memory.memory.none:NoMemory",
         "history": "gym_memory.memory.history:History",
         "clin": "gym_memory.memory.clin:Clin",

@@ -1,0 +1,183 @@
+"""How well true facts can be read off the belief of games that training never saw.
+
+A random policy plays games; every few steps the engine's facts say where things are, and the ideal
+observer (gym_memory/quality/observer.py) which of these the texts have told so far. For each such
+thing a linear probe looks at the edges between it and every other name and says which one holds
+it. The probe is fitted on training games and measured on test games with unseen foods, against
+
+* chance: one name out of those known;
+* ``present``: the same weights, but a belief that saw the present step only;
+* ``untrained``: weights as they are before training.
+
+``older`` are the things that the present text and inventory do not name: there the belief is all
+there is. The last part measures milliseconds a step. Run in the root of the repository::
+
+    OMP_NUM_THREADS=1 python benchmarks/belief/probe.py
+
+It writes ``probe.json`` beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from gym_memory.cli.pretrain import DEFAULT_ENVS
+from gym_memory.memory.belief import Belief
+from gym_memory.memory.beliefs.weights import load_weights, save_weights
+from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER
+from gym_memory.pretraining.network import UpdaterNetwork
+from gym_memory.quality.observer import IdealObserver
+from gym_memory.specs import parse_spec
+from gym_memory.types import Cue, Step, Task
+from gym_memory.wrappers.make import make_env
+
+STEPS, EVERY, BUDGET = 40, 4, 1000
+BELIEFS = ("belief", "present", "untrained")
+
+
+class Question(NamedTuple):
+    """Where a thing is: edges to each other name, which one is right, whether it is in sight."""
+
+    edges: np.ndarray
+    right: int
+    older: bool
+
+
+def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[float]) -> Iterator:
+    """Questions of one game, by belief."""
+    name, parameters = parse_spec(spec)
+    env = make_env(name, memory="none", **{**parameters, "split": split, "max_steps": STEPS})
+    memories = {belief: Belief(weights[belief]) for belief in BELIEFS}
+    observer, rng = IdealObserver(), random.Random(seed)
+    obs, info = env.reset(seed=seed)
+    task, action = Task(info["task_id"], obs["task"]), ""
+    for memory in memories.values():
+        memory.begin(task, seed)
+    for t in range(STEPS):
+        oracle = env.get_wrapper_attr("oracle")()
+        objects = oracle.objects
+        observer.see(oracle.facts, obs["text"], action, objects.get("visible"), objects.get("seen"))
+        step = Step(t, obs["text"], action, 0.0, obs["inventory"], obs["valid_actions"])
+        memories["present"].begin(task, seed)
+        for belief, memory in memories.items():
+            started = time.process_time()
+            memory.observe(step)
+            memory.recall(Cue(*step[1:2]), BUDGET)
+            if belief == "belief":
+                spent.append(time.process_time() - started)
+        if t % EVERY == EVERY - 1:
+            yield from questions(memories, observer, step)
+        action = rng.choice(obs["valid_actions"])
+        obs, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            break
+    env.close()
+
+
+def questions(memories: dict[str, Belief], observer: IdealObserver, step: Step) -> Iterator:
+    for thing, relation, holder in sorted(observer.known):
+        holder = PLAYER if holder == INVENTORY else holder
+        names = memories["belief"].names
+        if relation in LOCATIONS and thing != PLAYER and {thing, holder} <= {*names}:
+            older = thing not in (step.text + step.inventory).lower()
+            asked = {}
+            for belief, memory in memories.items():
+                # A belief that does not know a name has no edges of it.
+                own = {name: i for i, name in enumerate(memory.names)}
+                edges, at = memory.strengths, own.get(thing)
+                table = np.zeros((len(names) - 1, 2 * edges.shape[2]), dtype=np.float32)
+                others = [name for name in names if name != thing]
+                for row, other in zip(table, others, strict=True):
+                    if at is not None and other in own:
+                        row[:] = [*edges[at, own[other]], *edges[own[other], at]]
+                asked[belief] = Question(table, others.index(holder), older)
+            yield asked
+
+
+def fit(asked: list[Question]) -> np.ndarray:
+    """Weights of a softmax over names, linear in the edges, by gradient ascent (L2 1e-3)."""
+    weights = np.zeros(asked[0].edges.shape[1])
+    momentum = np.zeros_like(weights)
+    for _ in range(200):
+        gradient = -1e-3 * weights
+        for edges, right, _ in asked:
+            scores = edges @ weights
+            share = np.exp(scores - scores.max())
+            gradient += (edges[right] - share @ edges / share.sum()) / len(asked)
+        momentum = 0.9 * momentum + gradient
+        weights += momentum
+    return weights
+
+
+def right(asked: list[Question], weights: np.ndarray) -> np.ndarray:
+    """Share of a right answer: names that tie with it share it."""
+    shares = []
+    for edges, answer, _ in asked:
+        scores = edges @ weights
+        best = scores >= scores.max() - 1e-9
+        shares.append(best[answer] / best.sum())
+    return np.array(shares)
+
+
+def untrained(path: Path) -> str:
+    sizes = load_weights().sizes
+    torch.manual_seed(0)
+    arrays = {n: p.detach().numpy() for n, p in UpdaterNetwork(sizes).named_parameters()}
+    save_weights(path, sizes, arrays, {})
+    return str(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Probe the belief for true facts.")
+    parser.add_argument("--weights", default="", help="default: those of the package")
+    parser.add_argument("--games", type=int, default=4, help="training and test games of each")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("probe.json"))
+    arguments = parser.parse_args()
+    blank = arguments.out.with_suffix(".untrained")
+    weights = {"belief": arguments.weights, "present": arguments.weights}
+    weights["untrained"] = untrained(blank)
+    spent: list[float] = []
+    asked: dict[str, list[dict[str, Question]]] = {"train": [], "test": []}
+    for split, found in asked.items():
+        for spec in DEFAULT_ENVS:
+            for seed in range(arguments.games):
+                found += play(spec, split, seed, weights, spent)
+    older = np.array([question["belief"].older for question in asked["test"]])
+    chance = np.array([1 / len(question["belief"].edges) for question in asked["test"]])
+    result: dict[str, Any] = {
+        "games": arguments.games * len(DEFAULT_ENVS),
+        "questions": len(older),
+        "older_questions": int(older.sum()),
+        "chance": round(float(chance.mean()), 4),
+    }
+    for belief in BELIEFS:
+        probe = fit([question[belief] for question in asked["train"]])
+        hits = right([question[belief] for question in asked["test"]], probe)
+        result[belief] = {
+            "accuracy": round(float(hits.mean()), 4),
+            "older_accuracy": round(float(hits[older].mean()), 4),
+        }
+    result["cpu_ms_a_step"] = {
+        "median": round(1e3 * float(np.median(spent)), 3),
+        "slowest_of_100": round(1e3 * float(np.quantile(spent, 0.99)), 3),
+        "steps": len(spent),
+    }
+    result["weights"] = load_weights(arguments.weights).id
+    result["python"], result["numpy"] = platform.python_version(), np.__version__
+    arguments.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=2))
+    blank.unlink()
+
+
+if __name__ == "__main__":
+    main()

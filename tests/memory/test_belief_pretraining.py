@@ -1,0 +1,185 @@
+"""Pretraining the memory ``belief`` on the fake house: it learns, resumes, and says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from gym_memory.cli import main
+from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
+from gym_memory.memory.belief import Belief
+from gym_memory.memory.beliefs.weights import Sizes, load_weights
+from gym_memory.pretraining.corpus import Episode, common_words, play, prepare, read_corpus
+from gym_memory.pretraining.pretrain import Pretrainer, PretrainSettings, make_settings
+from gym_memory.trajectory import read_trajectory
+from gym_memory.types import Step
+
+SIZES = Sizes(relations=4, rows=256, dim=8, hidden=8)
+TINY = PretrainSettings(
+    rounds=6, batch=4, window=6, candidates=4, words=8, measure_every=3, sizes=SIZES
+)
+ENV = "FakeHouse?max_steps=24"
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("corpus")
+    return play(folder, [ENV], ["random"], range(8))
+
+
+@pytest.fixture(scope="module")
+def corpus(recordings: list[Path]) -> list[Episode]:
+    return read_corpus(recordings, nodes=64)
+
+
+@pytest.fixture(scope="module")
+def unseen(tmp_path_factory: pytest.TempPathFactory) -> list[Episode]:
+    folder = tmp_path_factory.mktemp("unseen")
+    return read_corpus(play(folder, [f"{ENV}&split=test"], ["random"], range(4)), nodes=64)
+
+
+def pretrainer(
+    corpus: list[Episode], unseen: list[Episode], folder: Path, **changes: Any
+) -> Pretrainer:
+    return Pretrainer(corpus, unseen, dataclasses.replace(TINY, **changes), folder, {"env": ENV})
+
+
+# ---------------------------------------------------------------- the corpus
+
+
+def test_what_was_played_is_not_played_again(recordings: list[Path]) -> None:
+    times = [path.stat().st_mtime_ns for path in recordings]
+    again = play(recordings[0].parent, [ENV], ["random"], range(8))
+    assert again == recordings
+    assert [path.stat().st_mtime_ns for path in again] == times
+
+
+def test_an_episode_in_arrays(corpus: list[Episode]) -> None:
+    episode = corpus[0]
+    assert episode.names[0] == "you"
+    assert {"hall", "kitchen"} & set(episode.names)
+    assert list(episode.known) == sorted(episode.known)
+    assert episode.known[-1] == len(episode.names)
+    assert all(len(s.flags) == n for s, n in zip(episode.sights, episode.known, strict=True))
+    hall = episode.names.index("hall")
+    assert episode.told[0, hall] == 1
+
+
+def test_an_episode_ends_where_it_has_too_many_names() -> None:
+    steps = [Step(t, "", f"take thing{t}") for t in range(9)]
+    assert prepare("game", steps, 64).names == ("you", *(f"thing{t}" for t in range(9)))
+    assert len(prepare("game", steps, 5).known) == 4
+
+
+def test_words_beside_names(corpus: list[Episode]) -> None:
+    words = common_words(corpus, 40)
+    assert {"closed", "contains", "carrying"} & set(words)
+    assert not {"kitchen", "the", "and"} & set(words)
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_playing_computes_what_training_computes(
+    corpus: list[Episode], recordings: list[Path], tmp_path: Path
+) -> None:
+    trainer = pretrainer(corpus, corpus[:2], tmp_path, rounds=2)
+    trainer.run()
+    memory = Belief(str(tmp_path / "belief.safetensors"))
+    trajectory = next(read_trajectory(recordings[0]))
+    memory.begin(trajectory.task, 0)
+    episode = corpus[0]
+    nodes = len(episode.names)
+    edges = torch.zeros(1, nodes, nodes, SIZES.relations)
+    table = trainer.updater.table(torch.ones(SIZES.rows))
+    names = trainer.name_vectors(table, [episode], nodes)
+    with torch.no_grad():
+        for t, step in enumerate(trajectory.steps):
+            memory.observe(step)
+            edges = trainer.step(edges, table, names, [episode], t)
+            known = episode.known[t]
+            assert memory.names == episode.names[:known]
+            # Weights and edges are kept as float16.
+            assert np.abs(memory.strengths - edges[0, :known, :known].numpy()).max() < 0.02
+    assert memory.strengths.max() > 0.05
+
+
+def test_it_learns_to_tell_what_comes_in_unseen_games(
+    corpus: list[Episode], unseen: list[Episode], tmp_path: Path
+) -> None:
+    with_memory = pretrainer(corpus, unseen, tmp_path / "one", rounds=40, measure_every=40)
+    without = pretrainer(
+        corpus, unseen, tmp_path / "two", rounds=40, measure_every=40, remember=False
+    )
+    row, control = with_memory.run()[-1], without.run()[-1]
+    assert row["questions"] == control["questions"] > 20
+    assert row["accuracy"] > row["chance"] + 0.15
+    assert row["accuracy"] > control["accuracy"] + 0.05
+
+
+def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(
+    corpus: list[Episode], unseen: list[Episode], tmp_path: Path
+) -> None:
+    pretrainer(corpus, unseen, tmp_path / "whole").run()
+    broken = pretrainer(corpus, unseen, tmp_path / "broken")
+    broken._listener = lambda number, row: broken.stop() if number == 4 else None
+    broken.run()
+    assert broken.round == 4
+    resumed = pretrainer(corpus, unseen, tmp_path / "broken")
+    curve = resumed.run()
+    assert [row["round"] for row in curve] == [3, 6]
+    one, two = (load_weights(str(tmp_path / n / "belief.safetensors")) for n in ("whole", "broken"))
+    assert one.id == two.id
+
+
+def test_a_folder_of_another_run_is_refused(
+    corpus: list[Episode], unseen: list[Episode], tmp_path: Path
+) -> None:
+    pretrainer(corpus, unseen, tmp_path, rounds=1).run()
+    with pytest.raises(CheckpointError, match="another"):
+        pretrainer(corpus, unseen, tmp_path, rounds=1, seed=1).run()
+
+
+def test_settings() -> None:
+    assert make_settings({"relations": 3, "rounds": 5}).sizes.relations == 3
+    with pytest.raises(UnknownNameError, match="batch"):
+        make_settings({"bach": 5})
+    with pytest.raises(InvalidArgumentError):
+        make_settings({"relations": 0})
+    with pytest.raises(InvalidArgumentError):
+        make_settings({"candidates": 1})
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    words = ["memory", "pretrain", "--out", str(out), "-e", ENV, "-p", "random", "--games", "3"]
+    words += ["--held-out", "2", "--rounds", "2", "--set", "batch=2", "--set", "rows=128"]
+    words += ["--set", "hidden=8", "--set", "dim=8", "--json"]
+    texts = []
+    for _ in range(2):  # the second one finds all done
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert not end.value.code
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+    *curve, result = [json.loads(line) for line in texts[0].splitlines()]
+    assert curve[-1]["round"] == 2
+    assert result["test"]["questions"] > 0
+    assert json.loads((out / "result.json").read_text()) == result
+    assert Belief(str(out / "belief.safetensors")).weights.sizes.rows == 128
+    with pytest.raises(SystemExit) as end:
+        main(["memory", "pretrain", "--out", str(out), "-e", "FakeHouse?split=test"])
+    assert end.value.code
+    assert "without a split" in capsys.readouterr().err
