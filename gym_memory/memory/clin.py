@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Sequence
@@ -29,10 +28,9 @@ from gym_memory.memory.roles import (
     LLMGeneralizeCauses,
     LLMReflect,
     chat_model,
-    role_counts,
 )
 from gym_memory.memory.roles.text import numbered, unmarked
-from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+from gym_memory.types import Cue, Outcome, Step, Task
 
 __all__ = ["Clin"]
 
@@ -232,15 +230,8 @@ class Clin(LessonMemory):
         self._memories = [[str(sentence) for sentence in m] for m in state["memories"]]
         self._archive = [_Entry.read(payload) for payload in state["archive"]]
 
-    def stats(self) -> MemoryStats:
-        """Also counts the calls and fallbacks of the model."""
-        below = super().stats()
-        counts = role_counts(self._abstract, self._general, self._advise)
-        return dataclasses.replace(
-            below,
-            extraction_calls=below.extraction_calls + counts.calls,
-            fallbacks=below.fallbacks + counts.fallbacks,
-        )
+    def _roles(self) -> Iterable[object]:
+        return self._abstract, self._general, self._advise
 
 
 def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:

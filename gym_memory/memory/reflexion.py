@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -17,9 +16,9 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.roles import LLMReflect, chat_model, role_counts
+from gym_memory.memory.roles import LLMReflect, chat_model
 from gym_memory.memory.roles.text import score_in_words
-from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+from gym_memory.types import Cue, Outcome, Step, Task
 
 __all__ = ["Reflexion", "reflect"]
 
@@ -96,14 +95,8 @@ class Reflexion(LessonMemory):
     def _relearn(self, state: dict[str, Any]) -> None:
         self._reflections = [str(reflection) for reflection in state["reflections"]]
 
-    def stats(self) -> MemoryStats:
-        """Also counts the calls and fallbacks of the model."""
-        below, counts = super().stats(), role_counts(self._reflect)
-        return dataclasses.replace(
-            below,
-            extraction_calls=below.extraction_calls + counts.calls,
-            fallbacks=below.fallbacks + counts.fallbacks,
-        )
+    def _roles(self) -> Iterable[object]:
+        return (self._reflect,)
 
 
 def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:

@@ -232,8 +232,7 @@ class Simulacra(Memory):
     def fork(self) -> Memory:
         """An independent copy."""
         twin = copy.copy(self)
-        twin._stream = Stream(self._encoder)
-        twin._stream.restore(self._stream.records)
+        twin._stream = self._stream.fork()
         return twin
 
     def stats(self) -> MemoryStats:

@@ -15,6 +15,7 @@ from typing import Any
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.roles import role_counts
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
 
@@ -92,6 +93,10 @@ class LessonMemory(Memory):
     @abstractmethod
     def _relearn(self, state: dict[str, Any]) -> None:
         """Replace the subclass's state; keeps no reference into ``state``."""
+
+    @abstractmethod
+    def _roles(self) -> Iterable[object]:
+        """The roles that a model may play, for the counters."""
 
     # ------------------------------------------------------------ the episode
 
@@ -191,14 +196,14 @@ class LessonMemory(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """As of the inner memory, with the lessons and the steps of the trial."""
-        below = self.inner.stats()
+        """As of the inner memory, with the lessons, and the calls and fallbacks of a model."""
+        below, counts = self.inner.stats(), role_counts(*self._roles())
         return MemoryStats(
             facts=below.facts,
             live_facts=below.live_facts,
             episodes=below.episodes,
             lessons=len(self._lessons()),
             tokens=self._tokens,
-            extraction_calls=below.extraction_calls,
-            fallbacks=below.fallbacks,
+            extraction_calls=below.extraction_calls + counts.calls,
+            fallbacks=below.fallbacks + counts.fallbacks,
         )

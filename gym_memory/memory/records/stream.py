@@ -113,6 +113,12 @@ class Stream:
         """Rows of the observations, the one made last first."""
         return (row for row in reversed(self._by_time) if not self.records[row].insight)
 
+    def fork(self) -> Stream:
+        """An independent copy."""
+        twin = Stream(self.encoder)
+        twin.restore(self.records)
+        return twin
+
     def state(self) -> list[list[Any]]:
         """The records as JSON-able values."""
         return [list(record) for record in self.records]
