@@ -15,7 +15,8 @@ from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy
 from gym_memory.baselines.reader import THEN, before_answering
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.checks import check_int
+from gym_memory.errors import ModelError
 from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -52,8 +53,7 @@ class Answerer(LanguagePolicy):
         hops: int = 2,
         temperature: float = 0.0,
     ):
-        if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= 4:
-            raise InvalidArgumentError(f"expected hops as an int from 1 to 4, got {hops!r}")
+        check_int("hops", hops, 1, 4)
         super().__init__(llm, model, base_url, history=0, temperature=temperature)
         self.hops = hops
 

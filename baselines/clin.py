@@ -14,8 +14,8 @@ import re
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.checks import check_int
-from gym_memory.errors import InvalidArgumentError, MissingDependencyError
+from gym_memory.checks import check_int, check_share
+from gym_memory.errors import MissingDependencyError
 from gym_memory.llm import ChatModel
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
@@ -63,11 +63,8 @@ class Clin(LanguagePolicy):
         temperature: float = 0.0,
     ):
         check_int("tries", tries, 1)
-        if not 0 <= threshold <= 1:
-            raise InvalidArgumentError(
-                f"expected threshold as a number in [0, 1], got {threshold!r}"
-            )
-        self.tries, self.threshold, self.encoder = tries, threshold, encoder
+        self.tries, self.encoder = tries, encoder
+        self.threshold = check_share("threshold", threshold)
         self.similar_actions = 0
         super().__init__(
             llm,

@@ -15,7 +15,8 @@ from types import GenericAlias
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.checks import check_share
+from gym_memory.errors import ModelError
 from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -55,11 +56,7 @@ class Ldm2(LanguagePolicy):
         history_tokens: int = 400,
         temperature: float = 0.2,
     ):
-        if isinstance(agreement, bool) or not 0 <= agreement <= 1:
-            raise InvalidArgumentError(
-                f"expected agreement as a number in [0, 1], got {agreement!r}"
-            )
-        self.agreement = agreement
+        self.agreement = check_share("agreement", agreement)
         super().__init__(
             llm,
             model,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.rules import RulePolicy
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_share
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.schema import PLAYER
@@ -122,9 +122,7 @@ class Learner(RulePolicy):
 
     def __init__(self, boldness: float = 0.1, fallback: str = "look"):
         super().__init__()
-        if not 0 <= boldness <= 1:
-            raise InvalidArgumentError(f"expected boldness as a number in [0, 1], got {boldness!r}")
-        self.boldness, self.fallback = boldness, fallback
+        self.boldness, self.fallback = check_share("boldness", boldness), fallback
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; what is left of the plan becomes the ``focus``."""

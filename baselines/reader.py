@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.checks import check_int
 from gym_memory.memory.extract.prose_names import names_in, words_of
 from gym_memory.types import Observation
 
@@ -75,8 +75,7 @@ class Reader(Policy):
     name: ClassVar[str] = "reader"
 
     def __init__(self, hops: int = 2):
-        if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= 4:
-            raise InvalidArgumentError(f"expected hops as an int from 1 to 4, got {hops!r}")
+        check_int("hops", hops, 1, 4)
         self.hops = hops
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gym_memory.errors import InvalidArgumentError
 
-__all__ = ["check_flag", "check_int", "check_text"]
+__all__ = ["check_flag", "check_int", "check_share", "check_text"]
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -31,6 +31,17 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise InvalidArgumentError(f"expected {name} as True or False, got {value!r}")
     return value
+
+
+def check_share(name: str, value: Any) -> float:
+    """Return ``value`` if it is a number in [0, 1].
+
+    Raises:
+        InvalidArgumentError: It is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidArgumentError(f"expected {name} as a number in [0, 1], got {value!r}")
+    return float(value)
 
 
 def check_text(name: str, value: Any) -> str:
