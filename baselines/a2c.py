@@ -25,6 +25,7 @@ from gym_memory.baselines.learning.bags import (
 )
 from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
+from gym_memory.checks import check_int
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class A2cSettings(BagSettings):
 
     Attributes:
         n_steps: Steps of each game between two updates.
+        lr: Learning rate of Adam; higher than DRRN's, because every step is used once.
         entropy: Weight of the policy's entropy.
         value_weight: Weight of the critic's squared error.
         repeat_penalty: What a command's logit loses for each time that it was given in this place
@@ -57,6 +59,10 @@ class A2cSettings(BagSettings):
     entropy: float = 0.03
     value_weight: float = 0.5
     repeat_penalty: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("n_steps", self.n_steps, 1)
 
 
 class Table(NamedTuple):

@@ -28,6 +28,7 @@ from gym_memory.baselines.learning.checkpoints import arrays, prefixed
 from gym_memory.baselines.learning.interning import Ragged
 from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
 from gym_memory.baselines.planner import Planner
+from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
 from gym_memory.trajectory import read_trajectory
@@ -66,6 +67,12 @@ class BcSettings(DrrnSettings):
     learn_start: int = 200
     update_every: int = 2
     epsilon_start: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("beta_steps", "rl_after", "clone_every"):
+            check_int(name, getattr(self, name), 0)
+        check_int("shown", self.shown, 1)
 
 
 class Advice(NamedTuple):

@@ -27,6 +27,8 @@ from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged
 from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
 from gym_memory.baselines.learning.replay import NStep, Replay, Sample
+from gym_memory.baselines.learning.settings import check_name, check_positive
+from gym_memory.checks import check_int, check_share
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class DrrnSettings(BagSettings):
     Attributes:
         n_steps: Steps of a return before the network's own estimate takes over.
         batch: Transitions an update.
-        capacity: Transitions in the replay.
+        capacity: Transitions in the replay, at least a batch.
         alpha: Prioritization: 0 none, 1 full.
         beta: Correction of the uneven draw.
         reward_boost: Factor on the first priority of a transition with a positive reward.
@@ -81,6 +83,19 @@ class DrrnSettings(BagSettings):
     repeat_penalty: float = 0.1
     count_bonus: float = 0.0
     discovery_bonus: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("n_steps", "batch", "update_every", "target_every"):
+            check_int(name, getattr(self, name), 1)
+        check_int("capacity", self.capacity, self.batch)
+        for name in ("learn_start", "epsilon_steps"):
+            check_int(name, getattr(self, name), 0)
+        for name in ("alpha", "beta", "epsilon_start", "epsilon_end"):
+            check_share(name, getattr(self, name))
+        check_name("exploration", self.explore, ("epsilon", "softmax"))
+        check_positive("reward_boost", self.reward_boost)
+        check_positive("temperature", self.temperature)
 
 
 class QNetwork(BagNetwork):

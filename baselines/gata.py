@@ -30,6 +30,7 @@ from gym_memory.baselines.learning.features import parse_action, stem, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints
 from gym_memory.baselines.learning.learner import LearnedPolicy
 from gym_memory.baselines.learning.scene import ATTRIBUTES, Scene
+from gym_memory.checks import check_int
 from gym_memory.memory.schema import PLAYER
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -47,18 +48,24 @@ _HEAD = 5
 
 @dataclasses.dataclass(frozen=True)
 class GataSettings(DrrnSettings):
-    """Settings, besides DRRN's, whose encodings are larger: here every node has one.
+    """Settings, besides DRRN's.
 
     Attributes:
         layers: Rounds of message passing.
         tokens: Words of the text that take part in the attention, the last ones.
         neighbourhood: Whether an action also has the features that DRRN sees.
+        dim: Size of an encoding; half of DRRN's, because here every node has one.
     """
 
     layers: int = 2
     tokens: int = 32
     neighbourhood: bool = True
     dim: int = 32
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("layers", self.layers, 0)
+        check_int("tokens", self.tokens, 1)
 
 
 class Graphs(NamedTuple):

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.learning.checkpoints import part, prefixed
-from gym_memory.baselines.learning.encoders import Encoder, Texts
+from gym_memory.baselines.learning.encoders import ENCODERS, Encoder, Texts
 from gym_memory.baselines.learning.features import Lexicon, describe, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.learning.learner import Learner
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.baselines.learning.settings import check_name, check_positive
+from gym_memory.checks import check_int, check_share
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
@@ -45,7 +46,12 @@ class BagSettings:
         common: Share of the training games in which a name must stand to be told by name.
         gamma: Discount a step.
         lr: Learning rate of Adam.
+        tuned_lr: The same for MiniLM itself where it is tuned: what it knows washes out at ``lr``.
         clip: Largest norm of the gradient.
+
+    Raises:
+        InvalidArgumentError: A number is out of its range.
+        UnknownNameError: A name is not one of those that there are.
     """
 
     encoder: str = "bag"
@@ -56,7 +62,20 @@ class BagSettings:
     common: float = 0.8
     gamma: float = 0.9
     lr: float = 1e-3
+    tuned_lr: float = 2e-5
     clip: float = 5.0
+
+    def __post_init__(self) -> None:
+        check_name("encoder", self.encoder, ENCODERS)
+        check_name("words", self.words, ("auto", "always"))
+        check_int("dim", self.dim, 1)
+        check_int("hidden", self.hidden, 1)
+        check_int("vocabulary", self.vocabulary, 2)
+        check_share("common", self.common)
+        check_share("gamma", self.gamma)
+        check_positive("lr", self.lr)
+        check_positive("tuned_lr", self.tuned_lr)
+        check_positive("clip", self.clip)
 
 
 class Seen(NamedTuple):
@@ -135,15 +154,11 @@ class BagLearner(Learner):
         settings: The baseline's settings.
         seed: Seed of all chance, the network's first weights included.
         device: ``cpu`` or ``cuda``.
-
-    Raises:
-        InvalidArgumentError: There is no such device here.
     """
 
     settings: BagSettings
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
-        _check_device(device)
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
@@ -152,7 +167,7 @@ class BagLearner(Learner):
         self._lexicon = Lexicon(settings.common)
         self._texts = Texts()
         self._online = self._new_network()
-        self._optimizer = torch.optim.Adam(self._online.parameters(), lr=settings.lr, fused=True)
+        self._optimizer = torch.optim.Adam(self._parameters(), lr=settings.lr, fused=True)
         self._steps = self._updates = 0
 
     @abstractmethod
@@ -166,6 +181,14 @@ class BagLearner(Learner):
             torch.manual_seed(self.seed)
             network = self._network(Encoder(self.settings.encoder, self._texts, **sizes))
         return network.to(self.device)
+
+    def _parameters(self) -> list[dict[str, Any]]:
+        """The network's parameters, in groups with a learning rate of their own."""
+        tuned = self._online.encoder.tuned()
+        apart = set(map(id, tuned))
+        rest = [p for p in self._online.parameters() if id(p) not in apart]
+        groups: list[dict[str, Any]] = [{"params": rest}]
+        return [*groups, {"params": tuned, "lr": self.settings.tuned_lr}] if tuned else groups
 
     def _descend(self, loss: torch.Tensor) -> None:
         """One step of the optimizer, the gradient clipped."""
@@ -254,16 +277,6 @@ def memory_key(obs: Observation) -> int:
     """Stable hash of what the memory shows: the facts in any order, or else the text."""
     facts = sorted(map(str, obs["triples"]))
     return _code("\n".join(facts or (obs["text"], obs["inventory"])))
-
-
-def _check_device(device: str) -> None:
-    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    found = ["cpu", *gpus[:1] and ["cuda"], *gpus]
-    if device not in found:
-        raise InvalidArgumentError(
-            f"expected device as one of {', '.join(found)}, which is what torch "
-            f"{torch.__version__} finds here, got {device!r}"
-        )
 
 
 def _code(text: str) -> int:

@@ -17,8 +17,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gym_memory.baselines.learning.learner import Learner
-from gym_memory.errors import CheckpointError, UnknownNameError
+from gym_memory.baselines.learning.learner import Learner, check_device
+from gym_memory.baselines.learning.settings import make_settings
+from gym_memory.errors import CheckpointError
 from gym_memory.files import write_atomic
 from gym_memory.optional import require
 
@@ -37,7 +38,6 @@ __all__ = [
     "TRAINING",
     "arrays",
     "load_player",
-    "make_settings",
     "part",
     "prefixed",
     "read",
@@ -89,7 +89,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"expected a checkpoint of 'gym-memory train' ({_FORMAT}) at {str(path)!r}, "
             f"got format {header.get('format')!r}"
         )
-    return tensors, json.loads(header["record"])
+    try:
+        return tensors, json.loads(header["record"])
+    except (KeyError, ValueError) as error:
+        raise CheckpointError(f"expected a whole checkpoint at {str(path)!r}: {error}") from error
 
 
 def prefixed(name: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -106,20 +109,6 @@ def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
 def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
     """Those of one part as arrays."""
     return {key: tensor.numpy() for key, tensor in part(tensors, name).items()}
-
-
-def make_settings(settings_class: type, values: dict[str, Any]) -> Any:
-    """Settings from plain values.
-
-    Raises:
-        UnknownNameError: There is no such setting.
-        InvalidArgumentError: A value is wrong.
-    """
-    known = [field.name for field in dataclasses.fields(settings_class)]
-    for key in values:
-        if key not in known:
-            raise UnknownNameError("setting", key, known)
-    return settings_class(**values)
 
 
 def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
@@ -140,14 +129,21 @@ def load_player(path: str | os.PathLike[str], learner_class: type[L], device: st
 
     Raises:
         CheckpointError: It cannot be read, or is one of another baseline.
+        InvalidArgumentError: There is no such device here.
     """
     file = Path(path) / BEST if Path(path).is_dir() else Path(path)
     tensors, record = read(file)
+    if "slots" in record:
+        raise CheckpointError(
+            f"expected a player, got the state of a training at {str(file)!r}: give the folder, "
+            f"or {BEST} or {LAST} in it"
+        )
     if record.get("baseline") != learner_class.name:
         raise CheckpointError(
             f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
             f"got one of {record.get('baseline')!r}"
         )
+    check_device(device)
     try:
         settings = make_settings(learner_class.settings_class, record["settings"])
         learner = learner_class(settings, device=device)

@@ -14,9 +14,8 @@ import numpy as np
 
 from gym_memory.baselines.learning.features import words_of
 from gym_memory.baselines.learning.interning import Batch
-from gym_memory.errors import UnknownNameError
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
-from gym_memory.memory.encoders.pretrained import find_model
+from gym_memory.memory.encoders.pretrained import load_transformer
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Encoder", "Texts"]
+__all__ = ["ENCODERS", "Encoder", "Texts"]
 
-_READERS = ("bag", "gru", "minilm", "minilm-tuned")
+ENCODERS = ("bag", "gru", "minilm", "minilm-tuned")
 _WORDS = 4096
 """Rows for words that a GRU reads, by a stable hash."""
 _LONGEST = 80
@@ -67,20 +66,18 @@ class Encoder(torch.nn.Module):
     """Bags to vectors.
 
     Args:
-        kind: ``bag``: features only; ``gru``, ``minilm`` (frozen) or ``minilm-tuned``: also text.
+        kind: One of ``ENCODERS``. ``bag``: features only; ``gru``, ``minilm`` (frozen) or
+            ``minilm-tuned``: also text.
         texts: The texts that bags name by number.
         rows: Rows of the embedding table; row 0 stays zero.
         dim: Size of a vector.
 
     Raises:
-        UnknownNameError: There is no such kind.
         MissingDependencyError: MiniLM needs a package that is not installed.
     """
 
     def __init__(self, kind: str, texts: Texts, *, rows: int, dim: int):
         super().__init__()
-        if kind not in _READERS:
-            raise UnknownNameError("encoder", kind, _READERS)
         self._texts = texts
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
         # What was met once and hardly trained should say hardly anything.
@@ -95,6 +92,12 @@ class Encoder(torch.nn.Module):
     def reads(self) -> bool:
         """Whether texts matter; where they do not, bags should name none."""
         return self.reader is not None
+
+    def tuned(self) -> list[torch.nn.Parameter]:
+        """Pretrained parameters that are trained on."""
+        if isinstance(self.reader, _TunedMiniLM):
+            return list(self.reader.model.parameters())
+        return []
 
     def forward(self, bags: Batch) -> torch.Tensor:
         """Encode bags; the first number of each is its text's.
@@ -168,11 +171,10 @@ class _TunedMiniLM(torch.nn.Module):
 
     def __init__(self, dim: int):
         super().__init__()
-        package = require("sentence_transformers", "offline", "encoder=minilm-tuned")
-        self.model: Any = package.SentenceTransformer(
-            str(find_model(DEFAULT_MODEL)), device="cpu", local_files_only=True
-        )
-        self.layer = torch.nn.Linear(self.model.get_sentence_embedding_dimension(), dim)
+        # Without dropout, as it was loaded: all chance is the learner's.
+        self.model: Any = load_transformer(DEFAULT_MODEL, "encoder=minilm-tuned")
+        size = len(self.model.encode("", show_progress_bar=False))
+        self.layer = torch.nn.Linear(size, dim)
 
     def forward(self, texts: list[str]) -> torch.Tensor:
         """Encode texts: float32 of shape (texts, dim)."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Experience", "LearnedPolicy", "Learner"]
+__all__ = ["Experience", "LearnedPolicy", "Learner", "check_device"]
 
 
 class Experience(NamedTuple):
@@ -35,6 +36,23 @@ class Experience(NamedTuple):
     truncated: bool
 
 
+def check_device(name: str) -> str:
+    """Return ``name`` if tensors can be there.
+
+    Raises:
+        InvalidArgumentError: They cannot.
+    """
+    torch = require("torch", "rl", "the RL baselines")
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    found = ["cpu", *["cuda"][: len(gpus)], *gpus]
+    if name not in found:
+        raise InvalidArgumentError(
+            f"expected device as one of {', '.join(found)}, which is what torch "
+            f"{torch.__version__} finds here, got {name!r}"
+        )
+    return name
+
+
 class Learner(ABC):
     """A learning baseline: networks, what they learn from, and how.
 
@@ -46,13 +64,16 @@ class Learner(ABC):
         settings: The baseline's settings dataclass, plain values.
         seed: Seed of all chance.
         device: ``cpu`` or ``cuda``.
+
+    Raises:
+        InvalidArgumentError: There is no such device here.
     """
 
     name: ClassVar[str]
     settings_class: ClassVar[type]
 
     def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
-        self.settings, self.seed, self.device = settings, seed, device
+        self.settings, self.seed, self.device = settings, seed, check_device(device)
 
     @abstractmethod
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
@@ -114,7 +135,7 @@ class LearnedPolicy(Policy):
         device: ``cpu`` or ``cuda``.
 
     Raises:
-        InvalidArgumentError: No checkpoint is given.
+        InvalidArgumentError: No checkpoint is given, or there is no such device here.
         CheckpointError: It cannot be read, or is one of another baseline.
     """
 

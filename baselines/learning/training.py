@@ -24,8 +24,10 @@ import numpy as np
 
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.learner import Experience, Learner
+from gym_memory.baselines.learning.settings import check_positive
 from gym_memory.checks import check_int
 from gym_memory.errors import CheckpointError, InvalidArgumentError
+from gym_memory.files import write_atomic
 
 __all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
 
@@ -67,6 +69,7 @@ class TrainSettings:
         for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
             value = getattr(self, name)
             check_int(name, value, 1)
+        check_positive("reward_scale", self.reward_scale)
         if self.max_cpu_minutes < 0:
             raise InvalidArgumentError(
                 f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"
@@ -203,7 +206,8 @@ class Trainer:
             if self.steps // s.checkpoint_every > before // s.checkpoint_every:
                 self._save()
             self._listener(self.steps, row)
-        if not self.curve or (self.curve[-1]["steps"] < self.steps and not self._stopped):
+        measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
+        if not (measured or self._stopped):
             self._listener(self.steps, self._measure())
         self._save()
         return self.curve
@@ -221,27 +225,39 @@ class Trainer:
 
     def _begin(self) -> None:
         config = self.folder / "config.json"
-        if config.exists():
-            try:
-                found = json.loads(config.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise CheckpointError(f"expected a readable {str(config)!r}: {error}") from error
-            # A run from before a training setting came to be had its default.
-            found["training"] = {**_how(TrainSettings()), **found.get("training", {})}
-            if found != self._identity:
-                different = [k for k in self._identity if found.get(k) != self._identity[k]]
-                raise CheckpointError(
-                    f"{str(self.folder)!r} holds another training run (other "
-                    f"{', '.join(different)}): choose another folder"
-                )
-        else:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            config.write_text(json.dumps(self._identity, indent=2) + "\n", encoding="utf-8")
+        known = config.exists()
+        if known:
+            self._check_config(config)
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
             for slot in self._slots:
                 self._start_episode(slot)
+        # Last, so that a setting that proves wrong by now can be put right in the same folder.
+        if not known:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_atomic(config, json.dumps(self._identity, indent=2) + "\n")
+            except OSError as error:
+                raise CheckpointError(
+                    f"cannot keep a training run in {str(self.folder)!r}: {error}"
+                ) from error
+
+    def _check_config(self, config: Path) -> None:
+        try:
+            found = json.loads(config.read_text(encoding="utf-8"))
+            # A run from before a training setting came to be had its default.
+            found["training"] = {**_how(TrainSettings()), **found.get("training", {})}
+        except (OSError, ValueError, TypeError) as error:
+            raise CheckpointError(
+                f"expected {str(config)!r} to be that of a training run: {error}"
+            ) from error
+        different = _differences(found, self._identity)
+        if different:
+            raise CheckpointError(
+                f"{str(self.folder)!r} holds another training run ({'; '.join(different)}): "
+                "choose another folder"
+            )
 
     def _start_episode(self, slot: _Slot) -> None:
         if not self._queue:
@@ -303,7 +319,7 @@ class Trainer:
 
     def _write_curve(self) -> None:
         lines = "".join(json.dumps(row) + "\n" for row in self.curve)
-        (self.folder / "curve.jsonl").write_text(lines, encoding="utf-8")
+        write_atomic(self.folder / "curve.jsonl", lines)
 
     # ------------------------------------------------------------ keeping
 
@@ -381,6 +397,20 @@ def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any])
         "settings": dataclasses.asdict(learner.settings),
         "training": _how(settings),
     }
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Where two configurations differ; those of different baselines in that alone."""
+    different = []
+    for key in {**wanted, **found}:
+        there, here = found.get(key), wanted.get(key)
+        if isinstance(there, dict) and isinstance(here, dict):
+            different += _differences(there, here)
+        elif there != here:
+            different.append(f"{key} is {there!r} there and {here!r} here")
+        if key == "baseline" and different:
+            break
+    return different
 
 
 def _how(settings: TrainSettings) -> dict[str, Any]:

