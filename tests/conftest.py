@@ -1,16 +1,18 @@
-"""What all tests share: the fake house, registered; a way to run code in a fresh process."""
+"""What all tests share: the fake house, registered; a scripted chat server; a fresh process."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fake_env import register_fake
 from hypothesis import settings
+
+from gym_memory.serve import ScriptedServer
 
 register_fake()
 # The same examples in every run, wherever it is; no time limit on a busy machine.
@@ -18,6 +20,22 @@ settings.register_profile("repeatable", derandomize=True, database=None, deadlin
 settings.load_profile("repeatable")
 
 Python = Callable[..., str]
+_MODEL = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES")
+_PROXY = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's environment that chooses a language model or the way to it."""
+    for name in (*_MODEL, *_PROXY):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    """A chat server that answers by rules, over real HTTP."""
+    with ScriptedServer() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

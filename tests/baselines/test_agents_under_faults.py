@@ -31,10 +31,8 @@ HOSTILE = (
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment but a key that must never be found."""
-    for name in ("OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES"):
-        monkeypatch.delenv(name, raising=False)
+def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that must never be found."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from heirs import heirs_go_on_as_the_first_would
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,22 +118,8 @@ def test_odd_observations_do_no_harm(text: str, focus: str) -> None:
 def test_it_keeps_nothing_but_its_plan() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=60)
-    policy = Descender()
-    obs, info = env.reset(seed=6)
-    policy.reset(info, 6)
-    over, actions = False, []
-    while not over:
-        twin = Descender()  # knows the plan and the dice, nothing else
-        twin.reset({"dialect": "nethack"}, 0)
-        twin.focus = policy.focus
-        twin._rng.bit_generator.state = policy._rng.bit_generator.state
-        actions.append(policy.act(obs, info))
-        assert twin.act(obs, {}) == actions[-1]
-        assert twin.focus == policy.focus
-        obs, _, terminated, truncated, info = env.step(actions[-1])
-        over = terminated or truncated
+    actions, _ = heirs_go_on_as_the_first_would(env, Descender, seed=6)
     assert len(set(actions)) > 4
-    env.close()
 
 
 def test_it_gets_down_and_scores() -> None:

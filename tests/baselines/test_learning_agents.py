@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import gym_memory.baselines.clin as clin_module
 from gym_memory.baselines.clin import Clin
 from gym_memory.baselines.ldm2 import Ldm2
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.experiment.jobs import Job, RunConfig, play_job
 from gym_memory.llm import Completion
@@ -33,19 +33,6 @@ from gym_memory.types import Observation
 from gym_memory.wrappers import RecordTrajectory
 
 AGENTS = ("clin", "ldm2", "reflexion")
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def agent(name: str, server: ScriptedServer, **model: Any) -> str:
@@ -93,9 +80,7 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gym.make("gym_memory/Cooking-v0", level="rl-2", split="train", memory="none"), str(path)
     )
     for seed in range(20):
-        env.reset(seed=seed)
-        for action in env.get_wrapper_attr("oracle")().walkthrough:
-            env.step(action)
+        rollout(env, Walkthrough(), seed)
     env.close()
     return path
 

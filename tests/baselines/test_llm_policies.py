@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,19 +49,6 @@ PROMPTS = (
     *("stma_plan", "stma_critic", "clin_goal", "clin_act", "ldm2"),
 )
 MEMORIES = ("none", "history", "arigraph", "summary", "reflexion")
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def chat(server: ScriptedServer, **options: Any) -> OpenAIChat:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -16,12 +15,6 @@ from gym_memory.prompts import load_prompt, read_slots
 from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.serve.nethack_answers import facts_recalled
 from gym_memory.types import Observation, Transition, Triple
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def chat(server: ScriptedServer) -> OpenAIChat:

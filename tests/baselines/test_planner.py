@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.planner import Planner
@@ -56,23 +57,8 @@ def test_reads_a_transcript_as_well_as_a_graph() -> None:
 
 @pytest.mark.parametrize("level", ["medium", "hardest"])
 def test_keeps_nothing_but_its_published_plan(level: str) -> None:
-    """A new planner that is given only the plan goes on as the old one would."""
     env = gym.make("gym_memory/Cooking-v0", split="test", level=level, memory="arigraph")
-    policy = Planner()
-    obs, info = env.reset(seed=5)
-    policy.reset(info, 0)
-    done = False
-    while not done:
-        heir = Planner()
-        heir.reset(info, 0)
-        heir.focus = policy.focus
-        action = policy.act(obs, info)
-        assert heir.act(obs, info) == action
-        assert heir.focus == policy.focus
-        env.get_wrapper_attr("set_focus")(policy.focus)
-        obs, _, terminated, truncated, info = env.step(action)
-        done = terminated or truncated
-    env.close()
+    _, info = heirs_go_on_as_the_first_would(env, Planner)
     assert info["success"]
 
 

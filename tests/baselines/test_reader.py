@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -102,21 +101,8 @@ def test_bad_hops_are_named(policy: str, hops: Any) -> None:
 # ---------------------------------------------------------------- a model, over HTTP
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    pytest.importorskip("pydantic")
-    with ScriptedServer() as running:
-        yield running
-
-
 def spec(server: ScriptedServer, **options: Any) -> str:
+    pytest.importorskip("pydantic")
     llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
     return format_spec("answerer", {"llm": llm, **options})
 

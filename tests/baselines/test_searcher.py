@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
@@ -80,22 +80,7 @@ def test_habits_save_steps() -> None:
 
 
 def test_keeps_nothing_but_its_published_plan() -> None:
-    """A new searcher that is given only the plan, and the same chance, goes on as the old one."""
-    env = household("arigraph")
-    policy = Searcher()
-    obs, info = env.reset(seed=5)
-    policy.reset(info, 0)
-    done = False
-    while not done:
-        heir = Searcher()
-        heir.reset(info, 0)
-        heir.focus, heir._rng = policy.focus, copy.deepcopy(policy._rng)
-        action = policy.act(obs, info)
-        assert heir.act(obs, info) == action
-        assert heir.focus == policy.focus
-        env.get_wrapper_attr("set_focus")(policy.focus)
-        obs, _, terminated, truncated, info = env.step(action)
-        done = terminated or truncated
+    heirs_go_on_as_the_first_would(household("arigraph"), Searcher)
 
 
 GOING = ("go to desk 1", "go to drawer 1", "go to drawer 2", "look")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gymnasium as gym
 import pytest
+from heirs import heirs_go_on_as_the_first_would
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.shopper import Shopper
@@ -56,26 +57,9 @@ def test_any_memory_will_do_to_buy_something(memory):
     assert mean(results, "score") > 0.4
 
 
-def test_keeps_nothing_but_its_plan():
-    """A new shopper with the same plan goes on as the old one would have."""
-    env = make("arigraph")
-    for seed in range(3):
-        obs, info = env.reset(seed=seed)
-        first = Shopper()
-        first.reset(info, seed)
-        done = False
-        while not done:
-            second = Shopper()
-            second.reset(info, seed)
-            second.focus = first.focus
-            action = first.act(obs, info)
-            assert second.act(obs, info) == action
-            assert second.focus == first.focus
-            assert len(first.focus) < 200
-            env.get_wrapper_attr("set_focus")(first.focus)
-            obs, _, terminated, truncated, info = env.step(action)
-            done = terminated or truncated
-    env.close()
+@pytest.mark.parametrize("seed", range(3))
+def test_keeps_nothing_but_its_plan(seed):
+    heirs_go_on_as_the_first_would(make("arigraph"), Shopper, seed, longest=200)
 
 
 def test_the_same_seed_shops_the_same():

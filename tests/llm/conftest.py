@@ -12,19 +12,6 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.serve import Faults, ScriptedServer
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment."""
-    for name in (
-        "OPENAI_API_KEY",
-        "GYM_MEMORY_MODEL",
-        "GYM_MEMORY_PRICES",
-        "OPENAI_BASE_URL",
-        "HTTP_PROXY",
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[..., ScriptedServer]]:
     """``serve("429", "", latency=...)``: a running server whose first requests meet faults."""

@@ -6,7 +6,6 @@ import gzip
 import json
 import random
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -676,12 +675,6 @@ def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception]) -> N
 
 
 # ---------------------------------------------------------------- the language model
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 ROLES = ("subgoals", "past", "cluster", "classify", "compare")

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from test_clin import DETOUR, chat, trial_of
+from test_clin import DETOUR, chat, play, trial_of
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory import Memory, make_memory
@@ -18,14 +18,6 @@ from gym_memory.types import Cue, Outcome, Step, Task
 WIN = ["open wooden door", "go east", "open fridge", "take apple from fridge", "go west"]
 WIN += ["go west", "put apple on table"]
 QUOTED = re.compile(r'"([^"]*)"')
-
-
-def play(memory: Memory, actions: list[str], seed: int = 0) -> None:
-    trace, outcome, task = trial_of(actions, seed)
-    memory.begin(task, 0)
-    for step in trace:
-        memory.observe(step)
-    memory.end(outcome)
 
 
 def lessons(memory: Memory) -> tuple[str, ...]:

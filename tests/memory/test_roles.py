@@ -167,19 +167,6 @@ CASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Callable[[Any], bo
 }
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES"]
-    for name in (*names, "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
 @pytest.fixture(scope="module")
 def model(server: ScriptedServer) -> OpenAIChat:
     return OpenAIChat("scripted", server.base_url, retries=0)

@@ -12,11 +12,13 @@ import gymnasium as gym
 import pytest
 from fake_env import FAKE_ID
 
+from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.errors import InvalidArgumentError, ResultsError
 from gym_memory.experiment.explore import Exploration, explore
 from gym_memory.experiment.refine import RefineConfig, form, refine
 from gym_memory.memory.ldm2 import LDM2
+from gym_memory.run import rollout
 from gym_memory.serve import ScriptedServer
 from gym_memory.specs import format_spec
 from gym_memory.trajectory import Trajectory, read_trajectory
@@ -146,9 +148,7 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gym.make("gym_memory/Cooking-v0", level="rl-2", split="train", memory="none"), str(path)
     )
     for seed in range(3):
-        env.reset(seed=seed)
-        for action in env.get_wrapper_attr("oracle")().walkthrough:
-            env.step(action)
+        rollout(env, Walkthrough(), seed)
     env.close()
     return path
 
