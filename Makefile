@@ -28,7 +28,7 @@ demo: $(VENV)/.demo
 	$(BIN)/gym-memory demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

