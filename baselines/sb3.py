@@ -166,8 +166,8 @@ class _Content(torch_layers.BaseFeaturesExtractor):
         return self.bag(distinct)[where].unflatten(0, actions.shape[:2])
 
 
-class _Pointer(torch.nn.Module):
-    """Logit of every row from its own content and the situation's: w . tanh(A s + B a + c)."""
+class _Head(torch.nn.Module):
+    """Reads what :class:`_Content` gives: the situation, then the actions."""
 
     def __init__(self, dim: int, hidden: int):
         super().__init__()
@@ -175,6 +175,10 @@ class _Pointer(torch.nn.Module):
         self.of_state = torch.nn.Linear(dim, hidden)
         self.of_action = torch.nn.Linear(dim, hidden, bias=False)
         self.head = torch.nn.Linear(hidden, 1)
+
+
+class _Pointer(_Head):
+    """Logit of every row from its own content and the situation's: w . tanh(A s + B a + c)."""
 
     def forward(self, latent: torch.Tensor) -> torch.Tensor:
         encoded = latent.unflatten(1, (-1, self.dim))
@@ -182,15 +186,8 @@ class _Pointer(torch.nn.Module):
         return self.head(torch.tanh(mixed)).squeeze(2)
 
 
-class _Critic(torch.nn.Module):
+class _Critic(_Head):
     """Value of the situation and of the best that each unit finds among the actions."""
-
-    def __init__(self, dim: int, hidden: int):
-        super().__init__()
-        self.dim = dim
-        self.of_state = torch.nn.Linear(dim, hidden)
-        self.of_action = torch.nn.Linear(dim, hidden, bias=False)
-        self.head = torch.nn.Linear(hidden, 1)
 
     def forward(self, latent: torch.Tensor) -> torch.Tensor:
         encoded = latent.unflatten(1, (-1, self.dim))
