@@ -17,7 +17,7 @@ import typer
 import typer.core
 import typer.main
 
-from gym_memory.errors import GymMemoryError
+from gym_memory.errors import GymMemoryError, UnknownNameError
 from gym_memory.version import __version__
 
 __all__ = ["COMMANDS", "main"]
@@ -65,6 +65,11 @@ class _Commands(typer.core.TyperGroup):
         found = typer.main.get_command(nested)
         found.name = cmd_name
         return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UnknownNameError("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, **_LOOKS)

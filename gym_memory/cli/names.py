@@ -107,11 +107,12 @@ def _memories() -> list[dict[str, Any]]:
 
     def more(target: Any) -> dict[str, Any]:
         layers = getattr(target, "lifetimes", {})
-        return {
-            # Where the parameters decide the lifetimes, the class cannot tell them.
-            "layers": dict(layers) if isinstance(layers, Mapping) else {},
-            "parameters": _parameters(target),
-        }
+        if not isinstance(layers, Mapping):  # the parameters decide
+            try:
+                layers = target().lifetimes
+            except TypeError:  # there are no defaults for all of them
+                layers = {}
+        return {"layers": dict(layers), "parameters": _parameters(target)}
 
     return _entries(MEMORIES, more)
 

@@ -111,6 +111,12 @@ def file_kind(path: str | os.PathLike[str]) -> FileKind:
     try:
         with open(path, "rb") as file:
             head = file.read(16)
+    except IsADirectoryError as error:
+        raise StoreError(
+            f"expected one file, got the folder {os.fspath(path)!r}. The recorded steps of a run "
+            "are steps/CONFIG-seedN.jsonl.gz in its folder; its episodes.jsonl has the 'config' "
+            "of each environment, memory and policy"
+        ) from error
     except OSError as error:
         raise StoreError(f"cannot read {os.fspath(path)!r}: {error.strerror}") from error
     if head.startswith(b"SQLite format 3"):

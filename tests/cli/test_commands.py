@@ -154,6 +154,7 @@ def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("comapre",), "Did you mean 'compare'?"),
         (("compare", "-e", "Cokking"), "unknown environment 'Cokking'"),
         (("compare", "-e", "Cokking"), "Did you mean 'Cooking'?"),
         (("compare", *HOUSE, "-m", "nome"), "unknown memory 'nome'"),
@@ -192,7 +193,6 @@ def test_a_mistake_is_one_line_and_status_2(run: Run, words: tuple[str, ...], me
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("comapre",), "No such command 'comapre'"),
         (("compare",), "Missing option '--env'"),
         (("compare", *HOUSE, "--bugdet", "3"), "No such option: --bugdet"),
         (("compare", *HOUSE, "--timeout", "0"), "--timeout"),
@@ -243,6 +243,9 @@ def test_list_names_everything(run: Run) -> None:
     assert {"MemoryObservation", "IndexActions"} <= names["wrappers"]
     cooking = next(e for e in entries if e["name"] == "Cooking")
     assert {"rl-1", "medium", "hardest"} <= set(cooking["levels"])
+    layers = {e["name"]: e["layers"] for e in entries if e["kind"] == "memories"}
+    assert layers["arigraph"] == {"graph": "episode", "episodes": "episode"}
+    assert [name for name in layers if not layers[name]] == ["none"]
     assert all(e["about"] for e in entries)
     assert "history" in run("list", "memories")[1]
 

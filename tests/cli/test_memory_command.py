@@ -187,6 +187,7 @@ def test_mistakes_are_told_in_one_line(run: Run, steps: Path, store: Path) -> No
     run("memory", "save", steps, "h.json", "-m", "history")
     for words, said in (
         (("inspect", "absent.json"), "cannot read"),
+        (("inspect", "."), "expected one file, got the folder"),
         (("inspect", "junk.json"), "expected a saved memory"),
         (("inspect", "a.json", "-m", "history"), "expected memory 'arigraph'"),
         (("inspect", "a.json", "--episode", "1"), "recorded steps"),
