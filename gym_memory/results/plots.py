@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -31,9 +32,10 @@ _MAX_COLUMNS = 4
 _MAX_BANDS = 6
 """Lines in a panel up to which intervals are shaded; more would hide the lines."""
 _DPI = 130
-_LEAST_WIDTH = 2.0
-"""Inches that a panel keeps beside the legend, however long the names of memories are."""
-_MARGIN = 0.2
+_PANEL, _LEGEND, _MARGIN = 3.2, 1.5, 0.2
+"""Inches: the width of a panel of lines, a legend's usual width, what is free below one."""
+_CHARACTER = 0.7 / 72
+"""Inches that a character takes, a point of its size."""
 Points = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """Places ``(n,)``, means ``(n,)`` and intervals ``(n, 2)``."""
 
@@ -53,6 +55,16 @@ def short_label(spec: str, width: int = 22) -> str:
         else:
             lines.append(word)
     return "\n".join(lines)
+
+
+def _wrapped(text: str, size: float, inches: float) -> str:
+    """A title on as many lines as it takes in ``inches``."""
+    return textwrap.fill(text, int(inches / (_CHARACTER * size)), break_on_hyphens=False)
+
+
+def _height(panel: float, titles: Sequence[str], size: float) -> float:
+    """Inches of a panel that the longest of the titles takes nothing of but its first line."""
+    return panel + max(title.count("\n") for title in titles) * 1.2 * size / 72
 
 
 def _distinct(items: Any) -> list[str]:
@@ -91,9 +103,11 @@ def plot_scores(rows: Sequence[TableRow], path: str | os.PathLike[str]) -> None:
     policies = _distinct(r.policy for r in rows)
     cells = {(r.env, r.memory, r.policy): r for r in rows}
     width = min(max(4.5, 2.4 + len(envs) * (0.6 + 0.36 * len(memories))), 18.0)
-    figure, axes = _figure(len(policies), 1, width, 0.6 + 2.1 * len(policies))
+    panel = width - _LEGEND
+    titles = [_wrapped(policy, 10, panel) for policy in policies]
+    figure, axes = _figure(len(policies), 1, width, 0.6 + _height(2.1, titles, 10) * len(policies))
     bar = min(0.82 / len(memories), 0.3)
-    for axis, policy in zip(axes[:, 0], policies, strict=True):
+    for axis, policy, title in zip(axes[:, 0], policies, titles, strict=True):
         for index, memory in enumerate(memories):
             shift = (index - (len(memories) - 1) / 2) * bar
             found = [(at, cells.get((env, memory, policy))) for at, env in enumerate(envs)]
@@ -107,10 +121,10 @@ def plot_scores(rows: Sequence[TableRow], path: str | os.PathLike[str]) -> None:
             )
             for at, row in shown:
                 _mark(axis, at, row, numbered=len(memories) * len(envs) <= 40)
-        axis.set_title(policy, loc="left", fontsize=10, fontweight="bold")
+        axis.set_title(title, loc="left", fontsize=10, fontweight="bold")
         axis.set_xlim(-0.6, len(envs) - 0.4)
         axis.set_xticks(range(len(envs)), [short_label(env) for env in envs], fontsize=8)
-    _legend(figure, axes, "memory")
+    _legend(figure, axes, "memory", panel)
     _save(figure, path)
 
 
@@ -130,7 +144,8 @@ def _mark(axis: Any, at: float, row: TableRow, *, numbered: bool) -> None:
         )
 
 
-def _legend(figure: Any, axes: Any, title: str) -> None:
+def _legend(figure: Any, axes: Any, title: str, panel: float) -> None:
+    """A legend on the right; every panel keeps ``panel`` inches, however long the names are."""
     shown: dict[str, Any] = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
@@ -146,7 +161,7 @@ def _legend(figure: Any, axes: Any, title: str) -> None:
         alignment="left",
     )
     inches = legend.get_window_extent().size / figure.dpi
-    beside = np.array([axes.shape[1] * _LEAST_WIDTH, _MARGIN])
+    beside = np.array([axes.shape[1] * panel, _MARGIN])
     figure.set_size_inches(np.maximum(figure.get_size_inches(), inches + beside))
 
 
@@ -175,7 +190,13 @@ def _plot_lines(
     panels = [(env, policy) for env in envs for policy in policies]
     columns = len(policies) if len(policies) > 1 else min(_MAX_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = _figure(rows, columns, 2.2 + 3.2 * columns, 0.5 + 2.2 * rows)
+    titles = [
+        _wrapped(f"{policy} on {short_label(env, 60)}".replace("\n", ", "), 8, _PANEL)
+        for env, policy in panels
+    ]
+    figure, axes = _figure(
+        rows, columns, 2.2 + _PANEL * columns, 0.5 + _height(2.2, titles, 8) * rows
+    )
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
     for number, (axis, (env, policy)) in enumerate(zip(axes.flat, panels, strict=False)):
@@ -194,11 +215,10 @@ def _plot_lines(
                     axis.fill_between(x, band[:, 0], band[:, 1], step=kind, **shade)
                 if not steps:
                     axis.set_xticks(x)
-        title = short_label(env, 60).replace("\n", ", ")
-        axis.set_title(f"{policy} on {title}", loc="left", fontsize=8)
+        axis.set_title(titles[number], loc="left", fontsize=8)
         if number >= len(panels) - columns:
             axis.set_xlabel(xlabel, fontsize=8)
-    _legend(figure, axes, "memory")
+    _legend(figure, axes, "memory", _PANEL)
     _save(figure, path)
 
 

@@ -98,8 +98,9 @@ def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("error")
 def test_long_names_leave_room_for_what_is_plotted(tmp_path: Path) -> None:
     """Matplotlib warns where its layout finds no room; nothing is laid out then."""
-    memories = ("none", "graph?" + "&".join(f"setting_{n}=some-long-value-{n}" for n in range(6)))
-    write(tmp_path, RunConfig(("Maze",), memories, ("random",), (0, 1)))
+    settings = "&".join(f"setting_{n}=some-long-value-{n}" for n in range(6))
+    names = ("none", f"graph?{settings}")
+    write(tmp_path, RunConfig(("Maze",), names, (f"agent?{settings}", "random"), (0, 1)))
     build_report([tmp_path], tmp_path)
     for path in tmp_path.glob("*.png"):
         assert imread(path).shape[1] > 1200
