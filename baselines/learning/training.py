@@ -245,7 +245,7 @@ class Trainer:
 
     def _check_config(self, config: Path) -> None:
         try:
-            found = json.loads(config.read_text(encoding="utf-8"))
+            found = {**json.loads(config.read_text(encoding="utf-8"))}
             # A run from before a training setting came to be had its default.
             found["training"] = {**_how(TrainSettings()), **found.get("training", {})}
         except (OSError, ValueError, TypeError) as error:

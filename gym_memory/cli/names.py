@@ -24,13 +24,16 @@ _MAX_DEFAULT = 40
 def command(
     kind: Annotated[
         str,
-        typer.Argument(help="environments, memories, policies, presets, protocols or wrappers."),
+        typer.Argument(
+            help="environments, memories, policies, presets, protocols, settings or wrappers."
+        ),
     ] = "",
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
     """List environments with their levels, memories, policies, presets, protocols, wrappers.
 
+    The settings are those of `gym-memory train --set`, of each baseline that can be trained.
     Parameters go behind a question mark: `"Cooking?level=hard&split=test"`.
 
     Example: `gym-memory list environments`
@@ -123,6 +126,27 @@ def _policies() -> list[dict[str, Any]]:
     return _entries(POLICIES, lambda target: {"parameters": _parameters(target)})
 
 
+def _settings() -> list[dict[str, Any]]:
+    from gym_memory.baselines.learning.settings import list_settings
+    from gym_memory.baselines.registry import learner_classes
+
+    learners = learner_classes()
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for baseline, learner in learners.items():
+        for name, default, meaning in list_settings(learner.settings_class):
+            found.setdefault((name, meaning), {})[baseline] = default
+    return [
+        {"name": name, "default": _defaults(by_baseline, len(learners)), "about": meaning}
+        for (name, meaning), by_baseline in found.items()
+    ]
+
+
+def _defaults(by_baseline: dict[str, Any], learners: int) -> Any:
+    """One value where all learners have the same one, else a value a baseline."""
+    values = list(by_baseline.values())
+    return values[0] if len(values) == learners and len(set(values)) == 1 else by_baseline
+
+
 def _protocols() -> list[dict[str, Any]]:
     from gym_memory.experiment.protocols import PROTOCOLS
 
@@ -153,5 +177,6 @@ _KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "policies": _policies,
     "presets": _presets,
     "protocols": _protocols,
+    "settings": _settings,
     "wrappers": _wrappers,
 }

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -23,34 +23,50 @@ __all__ = ["command", "interrupted", "read_settings"]
 
 
 def command(
-    baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, ...")],
+    baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, gata, a2c or bc.")],
     env: options.Env,
     memory: options.Memory = DEFAULT_MEMORY,
-    out: options.Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            *("--out", "-o"),
+            metavar="FOLDER",
+            help="Where the run is kept; default: runs/ and a name of the run.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the baseline. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the baseline; `gym-memory list settings` tells all. Repeatable.",
+        ),
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Environment steps.")] = 50_000,
     max_cpu_minutes: Annotated[
         float, typer.Option(min=0.0, help="CPU minutes, evaluation included; 0: no limit.")
     ] = 0.0,
     stop_at: Annotated[
-        float, typer.Option(help="Stop at this mean normalized score on the valid games.")
+        float,
+        typer.Option(
+            help="Stop at this mean normalized score on the valid games.", show_default="never"
+        ),
     ] = 2.0,
     games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20,
     valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20,
     valid_split: Annotated[str, typer.Option(help="Name of the split to measure on.")] = "valid",
     valid_max_steps: Annotated[int, typer.Option(min=1, help="Step limit of a valid game.")] = 100,
     envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8,
-    reward_scale: Annotated[float, typer.Option(help="Factor on rewards, to about 1.")] = 1.0,
+    reward_scale: Annotated[
+        float, typer.Option(help="Factor on rewards; settings are made for rewards of about 1.")
+    ] = 1.0,
     evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500,
     checkpoint_every: Annotated[
         int, typer.Option(min=1, help="Steps between checkpoints.")
     ] = 5_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all chance.")] = 0,
     budget: options.Budget = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write the curve for TensorBoard.")
     ] = False,
@@ -59,20 +75,23 @@ def command(
 ) -> None:
     """Train on the training games, measure on the valid games, keep the best player.
 
-    The same command goes on with a run that was stopped. What was learnt is then played like
+    The same command goes on with a run that was stopped, by Ctrl-C or otherwise; of its options
+    only --steps, --max-cpu-minutes and --stop-at may change. What was learnt is then played like
     any other policy: `gym-memory run -p drrn --checkpoint FOLDER -e "Cooking?split=test&..."`.
+
+    A step is one action in one environment. The folder holds the best and the last player, the
+    curve, and all that going on needs.
 
     Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
     --max-cpu-minutes 3 --out runs/rl-1`
     """
     options.load_plugins(plugins)
-    from gym_memory.baselines.registry import POLICIES
+    from gym_memory.baselines.registry import POLICIES, learner_classes
 
-    policy = POLICIES.get(baseline)
-    learner_class = getattr(policy, "learner_class", None)
+    learner_class = getattr(POLICIES.get(baseline), "learner_class", None)
     if learner_class is None:
-        raise InvalidArgumentError(f"policy {baseline!r} learns nothing: train one like 'drrn'")
-    from gym_memory.baselines.learning.checkpoints import make_settings
+        raise UnknownNameError("baseline to train", baseline, learner_classes())
+    from gym_memory.baselines.learning.settings import make_settings
     from gym_memory.baselines.learning.training import Trainer, TrainSettings
     from gym_memory.wrappers.make import make_env
 
@@ -117,9 +136,10 @@ def command(
         _finish(trainer, folder, device)
     if json_lines:
         print_json(curve)
-    else:
+    elif curve:
         _print_curve(curve, folder)
     if caught:
+        progress().print(f"stopped at step {trainer.steps}: the same command goes on")
         raise KeyboardInterrupt
 
 
@@ -163,6 +183,7 @@ def _shown(how: Any, board: Path | None) -> Iterator[Any]:
     if board is not None:
         from gym_memory.optional import require
 
+        require("tensorboard", "rl", "--tensorboard")
         writer = require("torch.utils.tensorboard", "rl", "--tensorboard").SummaryWriter(str(board))
     bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
     with bar:

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from fake_env import FakeHouse
 
+from gym_memory.baselines.bc import BcLearner, BcSettings
 from gym_memory.baselines.drrn import Drrn, DrrnLearner, DrrnSettings
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.training import Trainer, TrainSettings, evaluate
 from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
+from gym_memory.errors import CheckpointError, InvalidArgumentError
 from gym_memory.run import rollout
 from gym_memory.wrappers import MemoryObservation
 
@@ -129,6 +130,8 @@ def test_damaged_and_foreign_checkpoints_say_so(tmp_path: Path) -> None:
     checkpoints.write(best, {"a": tensors["head.bias"]}, record)
     with pytest.raises(CheckpointError, match="this version"):
         Drrn(str(tmp_path))
+    with pytest.raises(CheckpointError, match="expected a player, got the state of a training"):
+        Drrn(str(tmp_path / checkpoints.TRAINING))
     training = tmp_path / checkpoints.TRAINING
     training.write_bytes(training.read_bytes()[:-100])
     with pytest.raises(CheckpointError, match=r"training\.safetensors"):
@@ -139,13 +142,21 @@ def test_damaged_and_foreign_checkpoints_say_so(tmp_path: Path) -> None:
         make_policy("drrn")
 
 
-def test_wrong_settings_are_named() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'gamma'"):
-        checkpoints.make_settings(DrrnSettings, {"gama": 0.9})
-    with pytest.raises(InvalidArgumentError, match="envs"):
-        TrainSettings(envs=0)
-    with pytest.raises(UnknownNameError, match="encoder"):
-        DrrnLearner(DrrnSettings(encoder="lstm"))
+def test_a_setting_that_fails_at_the_start_leaves_the_folder_free(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="teacher"):
+        Trainer(
+            BcLearner(BcSettings(teacher=str(tmp_path / "nowhere"))), make_env, SHORT, tmp_path, {}
+        ).run()
+    trainer(tmp_path, steps=60).run()
+
+
+def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match=r"cannot keep a training run in .*file"):
+        trainer(tmp_path / "file").run()
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(CheckpointError, match="to be that of a training run"):
+        trainer(tmp_path).run()
 
 
 def test_a_stopped_run_keeps_what_it_has(tmp_path: Path) -> None:
