@@ -66,6 +66,7 @@ class Record(NamedTuple):
 class Store:
     """Records in one SQLite file.
 
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "lessons.db"
     >>> store = Store(path)
     >>> store.add("clin", "cooking", "lesson", "Opening the fridge may be necessary.")
