@@ -1,6 +1,7 @@
 """Answers to the prompts of policies: a plan, a decision, a verdict.
 
-The player by rules plays them, from an observation that is rebuilt from the slots of the prompt.
+The player by rules plays them, from an observation that is rebuilt from the slots of the prompt;
+where the task is one of ScienceWorld's, the one for that.
 So what an agent achieves here shows what its prompts carry: what the memory recalls, the plan,
 the latest steps, what is seen and what can be done.
 """

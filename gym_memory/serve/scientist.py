@@ -27,9 +27,10 @@ from gym_memory.memory.schema import PLAYER
 from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["Scientist", "is_science", "plan_for"]
+__all__ = ["LOOK", "Scientist", "is_science", "plan_for"]
 
-DIALECT = "scienceworld"
+LOOK = "look around"
+_DIALECT = "scienceworld"
 _TASK = re.compile(r"Your task is to (?!put )")  # nothing is put anywhere in ScienceWorld
 _KIND = re.compile(r"find (?:a\(n\)|an?|the) (non-living thing|living thing|plant|animal)\b")
 _ASKED = re.compile(r"[Ff]ocus on the ([\w' ]+?)(?= with | which |[.,]|$)")
@@ -42,6 +43,7 @@ _FOCUSED = re.compile(r"You focus on the (.+?)\.")
 _ROOM = re.compile(r"This (?:room|outside location) is called the ")
 _FATAL = re.compile(r'"(?P<action>[^"]+)".* NOT CONTRIBUTE TO staying in the game\.')
 _REFUSED = re.compile(r"No known action|Unknown action|Ambiguous request")
+_OPENING = re.compile(r"open (?:.* )?door\b")
 _DOOR_TO = "door to "
 _FOCUS = "focus on "
 _NOTHING = "nothing"
@@ -70,10 +72,10 @@ def is_science(task: str) -> bool:
 def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
     """What lessons tell to do, in order, as (action, place).
 
-    Where the task says whither to carry what it is about, what follows after taking that is left
+    Doors are left out: they are opened on the way where they are closed. Where the task says whither to carry what it is about, what follows after taking that is left
     to the task: lessons may come from an environment where it was to be carried elsewhere.
     """
-    plan = plan_in(lessons)
+    plan = [item for item in plan_in(lessons) if not _OPENING.match(item[0])]
     taking = [n for n, (action, _) in enumerate(plan) if action.startswith(("pick up ", _FOCUS))]
     return plan[: taking[-1] + 1] if taking and _BOX.search(task) else plan
 
@@ -181,7 +183,7 @@ class Scientist:
 
     def _read(self, here: str) -> tuple[str, list[tuple[str, str]]]:
         """Where the latest steps, begun at a place, ended, and the doors that they showed."""
-        graph, rules, task = TemporalGraph(), get_extractor(DIALECT), Task("", self.task, DIALECT)
+        graph, rules, task = TemporalGraph(), get_extractor(_DIALECT), Task("", self.task, _DIALECT)
         if here:
             graph.add(Triple(PLAYER, "is in", here), 0)
         for t, step in enumerate(self._steps):
@@ -214,12 +216,15 @@ class Scientist:
             return self._valid[0] if self._valid else ""
         here = self.notes.here
         if not here or here not in (*self.notes.been, *self._things):
-            return "look around"
+            return LOOK
         carried = self._carry() if self.notes.focused else self._focus()
         return carried or self._explore() or self._try()
 
     def carry_out(self, action: str, place: str) -> str:
-        """A step towards an action that learnings tell, at the place where they tell it."""
+        """A step towards an action that learnings tell, at the place where they tell it.
+
+        Where it cannot be done there, a look around, which says so to the controller.
+        """
         if place and self.notes.here and place != self.notes.here:
             step = self._towards(lambda room: room == place)
             if step:
@@ -227,7 +232,7 @@ class Scientist:
         if action in self._valid:
             return action
         core = _core(action)  # what grows is called otherwise at another time
-        return next((a for a in self._valid if _core(a) == core), "") or self.act()
+        return next((a for a in self._valid if _core(a) == core), LOOK)
 
     def _focus(self) -> str:
         where = _WHERE.search(self.task)
