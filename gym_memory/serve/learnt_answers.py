@@ -23,7 +23,7 @@ from gym_memory.serve.answers import Slots, answers
 from gym_memory.serve.graph_answers import facts_in, graph_of
 from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.serve.play_answers import choice_of, facts_of, last_action, observation_of
-from gym_memory.serve.scientist import LOOK, Scientist, is_science, plan_for
+from gym_memory.serve.scientist import IN_VAIN, Scientist, is_science, plan_for
 from gym_memory.types import Task
 
 __all__: list[str] = []
@@ -131,7 +131,7 @@ def _progress(plan: Sequence[tuple[str, str]], goals: list[str], done: str) -> i
     if found is None or number >= len(plan):
         return len(plan)
     stuck = goals[-_PATIENCE:] == [goals[-1]] * _PATIENCE and not done.startswith("go ")
-    return number + (found[3].startswith(f'"{done}"') or stuck or done == LOOK)
+    return number + (found[3].startswith(f'"{done}"') or stuck or done == IN_VAIN)
 
 
 @answers("clin_act")

@@ -27,9 +27,11 @@ from gym_memory.memory.schema import PLAYER
 from gym_memory.serve.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["LOOK", "Scientist", "is_science", "plan_for"]
+__all__ = ["IN_VAIN", "Scientist", "is_science", "plan_for"]
 
-LOOK = "look around"
+IN_VAIN = "inventory"
+"""What it does, for it takes no time, where what learnings tell cannot be done."""
+_LOOK = "look around"
 _DIALECT = "scienceworld"
 _TASK = re.compile(r"Your task is to (?!put )")  # nothing is put anywhere in ScienceWorld
 _KIND = re.compile(r"find (?:a\(n\)|an?|the) (non-living thing|living thing|plant|animal)\b")
@@ -72,8 +74,9 @@ def is_science(task: str) -> bool:
 def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
     """What lessons tell to do, in order, as (action, place).
 
-    Doors are left out: they are opened on the way where they are closed. Where the task says whither to carry what it is about, what follows after taking that is left
-    to the task: lessons may come from an environment where it was to be carried elsewhere.
+    Doors are left out: they are opened on the way where they are closed. Where the task says
+    whither to carry what it is about, what follows after taking that is left to the task: lessons
+    may come from an environment where it was to be carried elsewhere.
     """
     plan = [item for item in plan_in(lessons) if not _OPENING.match(item[0])]
     taking = [n for n, (action, _) in enumerate(plan) if action.startswith(("pick up ", _FOCUS))]
@@ -216,23 +219,25 @@ class Scientist:
             return self._valid[0] if self._valid else ""
         here = self.notes.here
         if not here or here not in (*self.notes.been, *self._things):
-            return LOOK
+            return _LOOK
         carried = self._carry() if self.notes.focused else self._focus()
         return carried or self._explore() or self._try()
 
     def carry_out(self, action: str, place: str) -> str:
         """A step towards an action that learnings tell, at the place where they tell it.
 
-        Where it cannot be done there, a look around, which says so to the controller.
+        Where it cannot be done there, :data:`IN_VAIN`, which says so to the controller.
         """
-        if place and self.notes.here and place != self.notes.here:
+        if not self.notes.here:
+            return _LOOK
+        if place and place != self.notes.here:
             step = self._towards(lambda room: room == place)
             if step:
                 return step
         if action in self._valid:
             return action
         core = _core(action)  # what grows is called otherwise at another time
-        return next((a for a in self._valid if _core(a) == core), LOOK)
+        return next((a for a in self._valid if _core(a) == core), IN_VAIN)
 
     def _focus(self) -> str:
         where = _WHERE.search(self.task)

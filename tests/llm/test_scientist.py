@@ -12,7 +12,7 @@ from gym_memory.errors import MissingDependencyError
 from gym_memory.llm.base import Completion
 from gym_memory.run import rollout
 from gym_memory.serve import answer
-from gym_memory.serve.scientist import LOOK, Notes, Scientist, plan_for
+from gym_memory.serve.scientist import IN_VAIN, Notes, Scientist, plan_for
 from gym_memory.wrappers.make import make_env
 
 TASK = (
@@ -41,7 +41,7 @@ def test_it_goes_where_learnings_tell_of_such_a_thing() -> None:
     assert new.act() == "open door to bedroom"
     assert new.notes.been == ("hallway",)
     assert Scientist(slots(ways, memory=KNOWN), "").act() == "go to greenhouse"
-    assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == LOOK
+    assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
 
 
 def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> None:
@@ -63,7 +63,7 @@ def test_it_carries_out_what_learnings_tell_though_the_thing_has_grown() -> None
     notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
     player = Scientist(slots("focus on apple tree; go to hallway"), notes)
     assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"
-    assert player.carry_out("focus on baby wolf", "greenhouse") == LOOK
+    assert player.carry_out("focus on baby wolf", "greenhouse") == IN_VAIN
 
 
 def test_the_plan_ends_where_the_task_says_whither() -> None:
