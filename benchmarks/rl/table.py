@@ -31,9 +31,15 @@ RESAMPLES = 10_000
 
 
 class Cell(NamedTuple):
-    """What is trained; its runs differ by their seed."""
+    """What is trained; its runs differ by their seed.
 
-    baseline: str
+    Attributes:
+        kind: A baseline, or what ``one.sh`` was told to call it.
+        level: Level of Cooking.
+        memory: The memory.
+    """
+
+    kind: str
     level: str
     memory: str
 
@@ -51,12 +57,9 @@ def load() -> Runs:
     for folder in sorted((HERE / "runs").glob("*-rl-*")):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         level = config["env"].rpartition("level=")[2].partition("&")[0]
-        # DAgger alone is one baseline, going on with RL is another.
-        baseline = config["baseline"] + " + rl" * bool(config["settings"].get("rl_after"))
         tested = sorted(lines(folder / "episodes.jsonl"), key=lambda row: row["task_id"])
-        found.setdefault(Cell(baseline, level, config["memory"]), {})[
-            config["training"]["seed"]
-        ] = {
+        cell = Cell(folder.name.partition("-rl-")[0], level, config["memory"])
+        found.setdefault(cell, {})[config["training"]["seed"]] = {
             "result": json.loads((folder / "result.json").read_text(encoding="utf-8")),
             "curve": lines(folder / "curve.jsonl"),
             "test": tested,
@@ -93,6 +96,12 @@ def shown(interval: tuple[float, float] | None, *, signed: bool = False) -> str:
     return f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]" if interval else ""
 
 
+def excludes_zero(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return "-"
+    return "yes" if interval[0] > 0 or interval[1] < 0 else "no"
+
+
 def row_of(cell: Cell, runs: dict[int, dict[str, Any]]) -> str:
     """A line of the table: means over the cell's runs."""
     tested = scores(runs, sorted(runs))
@@ -101,7 +110,7 @@ def row_of(cell: Cell, runs: dict[int, dict[str, Any]]) -> str:
     updates = [run["curve"][-1].get("updates", 0) for run in runs.values()]
     by_seed = ", ".join(f"{mean:.2f}" for mean in tested.mean(axis=1))
     return (
-        f"| {cell.baseline} | {cell.memory} | {len(runs)} "
+        f"| {cell.kind} | {cell.memory} | {len(runs)} "
         f"| {np.mean([result['best']['valid_score'] for result in results]):.2f} "
         f"| **{tested.mean():.2f}** | {shown(bootstrap_interval(tested.ravel()))} | {by_seed} "
         f"| {np.mean([row['success'] for row in episodes]):.2f} "
@@ -116,9 +125,9 @@ def level_table(runs: Runs, level: str) -> list[str]:
     """All cells of a level: those of the main comparison, cloning with RL, the rest."""
 
     def place(cell: Cell) -> tuple[Any, ...]:
-        main = cell.baseline == "drrn" and cell.memory in COMPARED
-        cloned = cell.baseline == "bc + rl"
-        return not main, not cloned, cell.baseline, MEMORIES.index(cell.memory)
+        main = cell.kind == "drrn" and cell.memory in COMPARED
+        cloned = cell.kind == "bc+rl"
+        return not main, not cloned, cell.kind, MEMORIES.index(cell.memory)
 
     out = [
         f"## Cooking {level}",
@@ -136,8 +145,8 @@ def goals(runs: Runs) -> list[str]:
     out = ["## Goals", "", "| level | goal | DRRN | cloning + RL |", "|---|--:|---|---|"]
     for level, goal in GOALS.items():
         told = []
-        for baseline in ("drrn", "bc + rl"):
-            group = runs.get(Cell(baseline, level, "arigraph"))
+        for kind in ("drrn", "bc+rl"):
+            group = runs.get(Cell(kind, level, "arigraph"))
             mean = scores(group, sorted(group)).mean() if group else None
             verdict = "reached" if mean is not None and mean >= goal else "not reached"
             told.append("not run" if mean is None else f"{mean:.3f}, {verdict}")
@@ -163,7 +172,7 @@ def differences(runs: Runs) -> list[str]:
                 continue
             gaps = scores(one, both) - scores(two, both)
             plain, crossed = bootstrap_interval(gaps.ravel()), crossed_interval(gaps)
-            verdicts = ["yes" if i and (i[0] > 0 or i[1] < 0) else "no" for i in (plain, crossed)]
+            verdicts = [excludes_zero(plain), excludes_zero(crossed)]
             out.append(
                 f"| {level} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
                 f"| {gaps.mean():+.2f} | {shown(plain, signed=True)} "
