@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.imitating.goals import recipe_in
+from gym_memory.baselines.imitating.goals import is_shown, recipe_in
 from gym_memory.baselines.imitating.phrases import Act, fit, masked, parse, things_in, words
 from gym_memory.baselines.imitating.scene import (
     is_move,
@@ -68,6 +68,7 @@ class Demonstration:
         measured: How long a stopwatch ran for each thing that was looked at.
         rounds: What was done again and again before something was focused on, or to the end: the
             first and the last but one number of moves behind of the last time.
+        shown: Whether the mark that the goal asks about was in sight at the end.
         focuses: For each move, whether it focuses on something.
         repeats: For each move, whether it is the one before it once more.
         repeated: For each move, whether the one before it or after it is the same.
@@ -78,6 +79,7 @@ class Demonstration:
     moves: tuple[Move, ...]
     recipe: tuple[str, ...] = ()
     measured: dict[str, int] = dataclasses.field(default_factory=dict)
+    shown: bool | None = None
     rounds: tuple[tuple[int, int], ...] = dataclasses.field(init=False)
     focuses: NDArray[np.bool_] = dataclasses.field(init=False)
     repeats: NDArray[np.bool_] = dataclasses.field(init=False)
@@ -205,7 +207,8 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         carried = frozenset(thing.name for thing in things_in(step.inventory))
         looks = tuple(_look_of(phrase, view) for phrase in act.things)
         moves.append(Move(act, room, masked(step.text), carried, looks))
-    return Demonstration(task, trajectory.task.goal, tuple(moves), recipe, measured(told))
+    goal = trajectory.task.goal
+    return Demonstration(task, goal, tuple(moves), recipe, measured(told), is_shown(goal, view))
 
 
 def _look_of(phrase: str, view: str) -> str:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from gym_memory.baselines.imitating.phrases import Act, words
 
-__all__ = ["Terms", "condition_of", "recipe_in", "terms"]
+__all__ = ["Terms", "condition_of", "is_shown", "recipe_in", "terms"]
 
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
 _CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
+_TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")
 _RECIPE = re.compile(r"you need to mix ([^.]+)\.")
 _BETWEEN = 2
 """Tokens that two goals share between differences and that may be there by chance."""
@@ -111,3 +112,21 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
         if len(clauses) == 2 and words(phrase) <= words(asked):
             return condition, clauses[1 - number][1]
     return "", ""
+
+
+def is_shown(goal: str, view: str) -> bool | None:
+    """Whether most that could show the trait that a goal asks about shows it; None where none is.
+
+    >>> goal = "Find out whether short plant height is a dominant trait."
+    >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")
+    True
+    >>> is_shown(goal, "a dead pea plant") is None
+    True
+    """
+    trait = _TRAIT.search(goal.lower())
+    if trait is None:
+        return None
+    part = trait[3] if trait[2] == "plant" else {"leaf": "leaves"}.get(trait[2], trait[2])
+    able = [piece for piece in re.split(r"[,.:]", view.lower()) if part in piece.split()]
+    shown = sum(1 for piece in able if trait[1] in piece.split())
+    return 2 * shown >= len(able) if able else None

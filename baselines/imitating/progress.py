@@ -21,7 +21,7 @@ _LATEST = 60
 _SKIP = 0.4
 """What it costs, in agreeing moves, to leave out a demonstrated one or to add one of one's own."""
 _FORGOTTEN = 0.1
-"""The share of it where the memory does not tell how the episode began."""
+"""The share of it that counts where the memory tells facts, and few of the moves made."""
 _FOCUS = 2.0
 """What it costs to leave out something to focus on."""
 _ROUND = 0.02
@@ -69,14 +69,18 @@ def progress(
     score = _present(shown, terms, scene)
     done = _counted(scene) if history else ()
     cut = scene.cut or len(done) >= _LATEST
-    alignment = _Alignment(shown, terms, cut=cut)
+    unordered = _FORGOTTEN if scene.facts else 0.0
+    alignment = _Alignment(shown, terms, outset=unordered if cut else 1.0)
     for act, answer in done:
         alignment.add(act, answer)
     if done:
         score += alignment.row
     if history and scene.facts:
         acts = _acts(shown, terms)
-        found = np.array([_EFFECT * _told(act, scene.facts) for act in acts])
+        first = {act: number for number, act in reversed([*enumerate(acts)])}
+        found = np.array(
+            [_EFFECT * (first[a] == n and _told(a, scene.facts)) for n, a in enumerate(acts)]
+        )
         score[1:] += np.cumsum(found)
         score[:-1] -= np.cumsum(found[::-1])[::-1]
     best = np.flatnonzero(score >= score.max() - 1e-9)
@@ -109,13 +113,13 @@ class _Alignment:
         row: For each number of demonstrated moves behind, how well the moves made agree with it.
     """
 
-    def __init__(self, shown: Demonstration, terms: Terms, *, cut: bool):
+    def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
         self._shown, self._terms = shown, terms
         cost = np.where(shown.repeats, _ROUND, np.where(shown.focuses, _FOCUS, _SKIP))
         self._cost = np.concatenate([[0.0], np.cumsum(cost)])
         self._made: list[Act] = []
         self._steps: list[tuple[NDArray[np.int8], NDArray[np.bool_], dict[int, int]]] = []
-        self.row: Scores = -self._cost * (_FORGOTTEN if cut else 1.0)
+        self.row: Scores = -self._cost * outset
 
     def add(self, act: Act, answer: str) -> None:
         """The next move made, with its answer."""
@@ -183,6 +187,11 @@ def _told(act: Act, facts: Sequence[Triple]) -> bool:
                 and likeness(subject.partition(" in ")[0], last) > 0.6
                 and likeness(obj, first) > 0.6
             )
+        elif act.verb in ("open", "activate"):
+            state = "open" if act.verb == "open" else "on"
+            found = (relation, obj) == ("is", state) and likeness(
+                subject.partition(" in ")[0], first.partition(" in ")[0]
+            ) > 0.6
         elif act.verb == "focus on":
             found = relation == "focused on" and likeness(obj, first) > 0.5
         else:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.baselines.imitating.demonstrations import Demonstration, Lore, nearest
-from gym_memory.baselines.imitating.goals import Terms, condition_of, terms
+from gym_memory.baselines.imitating.goals import Terms, condition_of, is_shown, terms
 from gym_memory.baselines.imitating.meaning import Meaning
-from gym_memory.baselines.imitating.phrases import Act, Thing, likeness, things_in, words
+from gym_memory.baselines.imitating.phrases import Act, Thing, fit, likeness, things_in, words
 from gym_memory.baselines.imitating.progress import Standing, progress
 from gym_memory.baselines.imitating.scene import Scene, is_refused
 
@@ -40,6 +40,10 @@ _LOOKS = 2.0
 """What it counts, in agreeing moves, that the things of the next move look as they did then."""
 _VESSELS = ("mix", "pour", "move")
 """Verbs whose things may be others in every house: a jug here, a cup there."""
+_SERIES = 3
+"""Rounds before the end of a series that may be left out."""
+_SAME = 0.5
+"""Least agreement of two moves for the things of one to stand for those of the other."""
 _SAME_USE = 0.3
 """Least likeness of what two things are put to, for one to serve in the place of the other."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
@@ -113,7 +117,7 @@ class Turn:
             shut = _SHUT.search(scene.text)
             self.plan = f"{'later' if shut else 'once more'}: {scene.plan}"
             return f"open {shut[1]}" if shut else LOOK
-        number = self._number = self._next_move()
+        number = self._number = self._known_now(self._next_move())
         act = self._decided(self._here(number))
         start = {end: first for first, end in shown.rounds}.get(number)
         if start is not None and (act is None or not self._ready(act)):
@@ -173,7 +177,7 @@ class Turn:
         guide = self._guide
         for act, number in reversed(guide.standing.pairs):
             shown = guide.terms.put(guide.shown.moves[number].act)
-            if act.verb in _BOUND and len(act.things) == len(shown.things):
+            if act.verb in _BOUND and fit(act, shown) >= _SAME:
                 yield from (
                     (there.partition(" containing ")[0], here)
                     for there, here in zip(shown.things, act.things, strict=True)
@@ -238,6 +242,16 @@ class Turn:
             for thing in (*self._scene.view, *self._scene.carried)
         )
 
+    def _known_now(self, number: int) -> int:
+        """The move that ends a series of measurements where what it depends on is known already."""
+        for size, end in ((end - start, end) for start, end in self._guide.shown.rounds):
+            if number < end < len(self._guide.shown.moves) and end - number <= _SERIES * size:
+                act = self._here(end)
+                asked = [condition_of(self._goal, phrase)[0] for phrase in act.things]
+                if any(map(_THRESHOLD.search, asked)) and self._decided(act):
+                    return end
+        return number
+
     def _focus_first(self, number: int) -> int:
         """An earlier thing to focus on that was not, as far as the memory tells everything."""
         scene, moves = self._scene, self._guide.shown.moves
@@ -261,16 +275,29 @@ class Turn:
         for number, phrase in enumerate(act.things):
             condition, other = condition_of(self._goal, phrase)
             found = _THRESHOLD.search(condition)
-            if found is None:
-                continue
-            above = self._is_above(float(found[2]), "melting point" in condition)
-            if above is None:
-                return None
-            if above != (found[1] == "above"):
+            if found is not None:
+                plan = self._scene.plan
+                if plan and plan.verb == act.verb and not self._scene.made:
+                    return plan  # what was decided stays so
+                above = self._is_above(float(found[2]), "melting point" in condition)
+                if above is None:
+                    return None
+                holds = above == (found[1] == "above")
+            else:
+                holds = not condition or self._is_as_shown()
+            if not holds:
                 things = list(act.things)
                 things[number] = other.rpartition(" the ")[2]
                 return act._replace(things=tuple(things))
         return act
+
+    def _is_as_shown(self) -> bool:
+        """Whether the mark that the goal asks about is in sight where it was in the demonstration.
+
+        The demonstrated answer, in terms of the present goal, is right then.
+        """
+        shown = is_shown(self._goal, self._scene.text) if self._scene.view else None
+        return shown is None or shown == self._guide.shown.shown
 
     def _measured(self, act: Act) -> Act:
         """Focus on what was measured to be more, or less, as in the demonstration."""
@@ -516,7 +543,7 @@ class Turn:
 
     def _is_sought(self, phrase: str, act: Act) -> bool:
         """Whether a thing is worth searching the house for."""
-        named = self._asked(phrase) or phrase in self._scene.recipe
+        named = bool(self._asked(phrase)) or phrase in self._scene.recipe
         return self._settings.search and (act.verb in _SOUGHT or (act.verb == "move" and named))
 
     def _go(self, room: str, act: Act) -> str:
