@@ -280,6 +280,14 @@ class Sb3(Policy):
                 f"expected a checkpoint of 'sb3' at {checkpoint!r}, "
                 f"got one of {record.get('baseline')!r}"
             )
+        try:
+            self._load(tensors, record)
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"expected a checkpoint of this version of 'sb3' at {checkpoint!r}: {error!r}"
+            ) from error
+
+    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         self._sizes = Sizes(**record["sizes"])
         self._lexicon = Lexicon(record["share"])
         self._lexicon.load_state(record["lexicon"])

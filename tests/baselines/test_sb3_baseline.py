@@ -37,11 +37,20 @@ def make(lexicon: Lexicon) -> Any:
 
 @pytest.fixture(scope="module")
 def trained() -> tuple[Any, Lexicon, list[dict[str, Any]]]:
-    """A model after two short rollouts, its lexicon and the infos of all its steps."""
-    lexicon, infos = Lexicon(0.8), []
+    """A model after two short rollouts, its lexicon and, for every step, its info.
+
+    Into the info go the mask that MaskablePPO chose by (``used``), its choice and the length of
+    the episode so far.
+    """
+    lexicon, infos, lengths = Lexicon(0.8), [], [0, 0]
 
     def keep(local: dict[str, Any], _: dict[str, Any]) -> bool:
-        infos.extend(local["infos"])
+        for slot, info in enumerate(local["infos"]):
+            lengths[slot] += 1
+            own = {"used": local["action_masks"][slot], "action": int(local["actions"][slot])}
+            infos.append({**info, **own, "length": lengths[slot]})
+            if local["dones"][slot]:
+                lengths[slot] = 0
         return True
 
     vector = DummyVecEnv([lambda: make(lexicon)] * 2)
@@ -72,14 +81,22 @@ def test_sb3_takes_the_environment() -> None:
     assert get_action_masks(env).sum() == info["n_valid"] == (obs["actions"].any(1)).sum()
 
 
-def test_masks_are_never_empty_and_cuts_are_told(trained: Any) -> None:
+def test_masks_are_never_empty_and_are_kept_to(trained: Any) -> None:
     _, _, infos = trained
     assert len(infos) == 64
+    assert all(info["used"].any() for info in infos)
+    assert all(info["used"][info["action"]] for info in infos)
+    # The state after the last step has no valid actions; its mask has one entry all the same.
     assert all(info["action_mask"].any() for info in infos)
+
+
+def test_sb3_is_told_which_episodes_were_cut(trained: Any) -> None:
+    _, _, infos = trained
     ends = [info for info in infos if "terminal_observation" in info]
     cut = [info for info in ends if info["TimeLimit.truncated"]]
-    assert len(ends) >= 4
-    assert len(cut) >= 1
+    assert {info["length"] for info in cut} == {12}
+    assert len(cut) == sum(not info["success"] for info in ends)
+    assert sum(info["TimeLimit.truncated"] for info in infos) == len(cut)
 
 
 def test_logits_go_with_the_actions_when_these_change_places(trained: Any) -> None:
@@ -124,4 +141,7 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     other = tmp_path / "other.safetensors"
     checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "drrn"})
     with pytest.raises(CheckpointError, match="'drrn'"):
+        Sb3(str(other))
+    checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "sb3", "share": 0.8})
+    with pytest.raises(CheckpointError, match="this version"):
         Sb3(str(other))
