@@ -52,7 +52,7 @@ def python() -> Python:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

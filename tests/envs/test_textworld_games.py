@@ -101,7 +101,7 @@ def test_processes_that_race_get_the_same_whole_game(cache):
     racers = [context.Process(target=_race, args=(i, barrier, queue)) for i in range(3)]
     for racer in racers:
         racer.start()
-    results = {queue.get(timeout=60) for _ in racers}
+    results = {queue.get(timeout=300) for _ in racers}
     for racer in racers:
         racer.join()
         assert racer.exitcode == 0

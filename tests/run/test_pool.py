@@ -93,14 +93,14 @@ def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
 def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:
     bad = ("exit", "kill", "hang", "backend", "raise")
     policies = [f"bad?how={how}" for how in bad]
-    rows = compare(config(*policies, "walkthrough"), tmp_path, workers=2, timeout=2.5)
+    rows = compare(config(*policies, "walkthrough"), tmp_path, workers=2, timeout=5)
     assert len(rows) == 18
     found = outcomes(rows)
     reasons = {how: found[f"bad?how={how}", 1] for how in bad}
     assert reasons == {
         "exit": "worker died with exit status 7",
         "kill": "worker died of SIGKILL",
-        "hang": "timeout: no end within 2.5 s",
+        "hang": "timeout: no end within 5 s",
         "backend": "BackendError: the engine is gone",
         "raise": "ZeroDivisionError: a mistake over two lines",
     }
