@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("nle", reason="NLE is not installed")
 
+from gym_memory.envs.nethack.areas import AreaMap
 from gym_memory.envs.nethack.engine import Screen
 from gym_memory.envs.nethack.glyphs import (
     CLOSED_DOOR,
@@ -22,6 +23,7 @@ from gym_memory.envs.nethack.glyphs import (
     OBJECT,
     OPEN_DOOR,
     PET,
+    UNDER,
     UNKNOWN,
     WALL,
     glyph_tables,
@@ -37,6 +39,7 @@ from gym_memory.envs.nethack.grid import (
     direction_to,
     distance,
     label_patches,
+    neighbours,
     offset_words,
 )
 from gym_memory.envs.nethack.level import Level
@@ -78,22 +81,22 @@ masks = st.lists(st.booleans(), min_size=CELLS, max_size=CELLS).map(np.array)
 
 
 def test_glyphs_are_what_they_show():
-    tables, game = glyph_tables(), nle()
+    (table, boulder), game = glyph_tables(), nle()
     shown = {
         0: UNKNOWN, 1: WALL, 12: DOORWAY, 14: OPEN_DOOR, 16: CLOSED_DOOR, 19: FLOOR,
         22: CORRIDOR, 27: FLOOR,
     }  # fmt: skip
     for glyph, terrain in shown.items():
-        assert max(int(tables.terrain[CMAP + glyph]), 0) == terrain
+        assert max(table[CMAP + glyph].terrain, 0) == terrain
     for number in range(0, game.NUMMONS, 37):
-        assert tables.kind[number] == HOSTILE
-        assert tables.kind[game.GLYPH_PET_OFF + number] == PET
-        assert tables.kind[game.GLYPH_BODY_OFF + number] == OBJECT
+        assert table[number].kind == HOSTILE
+        assert table[game.GLYPH_PET_OFF + number].kind == PET
+        assert table[game.GLYPH_BODY_OFF + number].kind == OBJECT
         assert game.glyph_is_monster(number)
         assert game.glyph_is_pet(game.GLYPH_PET_OFF + number)
         assert game.glyph_is_body(game.GLYPH_BODY_OFF + number)
-    assert tables.blocks[tables.boulder]
-    assert game.glyph_is_object(tables.boulder)
+    assert table[boulder].blocks
+    assert game.glyph_is_object(boulder)
 
 
 def test_offsets_and_directions_in_words():
@@ -208,6 +211,39 @@ def test_an_area_keeps_its_number_and_merging_is_told():
     assert level.take_merged() == [(-2, -1)]
     level.update(screen("#######...     ##", (0, 2)))
     assert level.areas() == (1, -1, -3)  # a number is not used again
+
+
+class Anew(AreaMap):
+    """Numbers all patches after every change."""
+
+    def _join(self, cells):
+        return False
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_what_grows_is_numbered_as_if_all_were_numbered_anew(seed):
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice([WALL, FLOOR, FLOOR, CORRIDOR, UNDER, DOORWAY], CELLS)
+    near = np.repeat(np.repeat(rng.choice(kinds, (7, 20)), 3, 0), 4, 1)[:, :COLUMNS].ravel()
+    world = np.where(rng.random(CELLS) < 0.8, near, kinds)
+    grown, anew = AreaMap(), Anew()
+    here = 10 * COLUMNS + 40
+    for _ in range(120):
+        here = int(rng.choice(neighbours(here)))
+        world[rng.choice(np.flatnonzero(world == UNDER))] = rng.choice([FLOOR, CORRIDOR])
+        seen = np.array([here, *neighbours(here)])
+        new = seen[grown.terrain[seen] != world[seen]].tolist()
+        for areas in (grown, anew):
+            areas.terrain[new] = world[new]
+            for cell in new:
+                if world[cell] == DOORWAY:
+                    areas.doors.setdefault(cell, len(areas.doors) + 1)
+        assert grown.relabel(new) == anew.relabel(new)
+        assert grown.areas() == anew.areas()
+        assert (grown.area == anew.area).all()
+        assert grown.exits == anew.exits
+        assert [*map(grown.areas_of, grown.doors)] == [*map(anew.areas_of, anew.doors)]
 
 
 def test_things_and_creatures_come_and_go():

@@ -6,11 +6,13 @@ Numbers are not used again, and those of doors never change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from gym_memory.envs.nethack.glyphs import CORRIDOR, FLOOR, UNDER
-from gym_memory.envs.nethack.grid import CELLS, FOUR, Mask, dilated, label_patches
+from gym_memory.envs.nethack.grid import CELLS, FOUR, dilated, label_patches, neighbours
 
 __all__ = ["SHIFT", "Area", "AreaMap", "area_name"]
 
@@ -20,6 +22,8 @@ Area = int
 SHIFT = 1000
 """More than any level has corridors: what makes every number of an area positive."""
 _NONE = np.int32(1 << 20)
+_FEW = 8
+"""Cells that are looked at one by one; more are quicker all at once."""
 
 
 def area_name(area: Area) -> str:
@@ -29,6 +33,17 @@ def area_name(area: Area) -> str:
     ('room 3', 'corridor 2')
     """
     return f"room {area}" if area > 0 else f"corridor {-area}"
+
+
+def _fill(numbers: list[Area], patches: range, last: Area) -> Area:
+    """Give new numbers to patches that had none or one that is taken; returns the last number."""
+    taken: set[Area] = set()
+    for patch in patches:
+        if numbers[patch] == _NONE or numbers[patch] in taken:
+            last += 1
+            numbers[patch] = last
+        taken.add(numbers[patch])
+    return last
 
 
 def _rooms_first(area: Area) -> tuple[bool, int]:
@@ -56,51 +71,79 @@ class AreaMap:
         self.merged: list[tuple[Area, Area]] = []
         self._areas: tuple[Area, ...] = ()
         self._beside: dict[int, tuple[Area, ...]] = {}  # door to the areas on its sides
+        self._sills: set[int] = set()  # the cells on the sides of doors
         self._last_room = self._last_corridor = 0
 
-    def relabel(self) -> list[tuple[Area, Area]]:
-        """Number the patches of floor anew; old numbers stay where they were.
+    def relabel(self, cells: Sequence[int]) -> list[tuple[Area, Area]]:
+        """Number the patches of floor anew after a change; old numbers stay where they were.
+
+        Args:
+            cells: Cells whose terrain changed.
 
         Returns:
             Numbers that are no longer used, with those that stand in their place.
         """
+        if len(cells) <= _FEW and self._join(cells):
+            if len(self._beside) < len(self.doors) or not self._sills.isdisjoint(cells):
+                self._find_exits()
+            return []
+        gone = self._number_anew()
+        self.merged += gone
+        self._find_exits()
+        return gone
+
+    def _join(self, cells: Sequence[int]) -> bool:
+        """Add new cells to the area that they lie in, where that is plain to see.
+
+        So it is in most steps, which show a little more of one corridor or room.
+
+        Returns:
+            Whether all is done; if not, nothing was.
+        """
+        terrain, area = self.terrain, self.area
+        joined: dict[int, Area] = {}
+        for cell in cells:
+            kind = terrain[cell]
+            if kind == UNDER or area[cell]:
+                return False
+            if kind in (FLOOR, CORRIDOR):
+                around = neighbours(cell)
+                if UNDER in terrain[around]:
+                    return False
+                beside = {*area[around].tolist(), *[joined.get(other, 0) for other in around]}
+                own = [number for number in beside if (number > 0 if kind == FLOOR else number < 0)]
+                if len(own) != 1:
+                    return False
+                joined[cell] = own[0]
+        for cell, number in joined.items():
+            area[cell] = number
+        return True
+
+    def _number_anew(self) -> list[tuple[Area, Area]]:
+        """Number all patches; returns the numbers that are no longer used."""
         terrain = self.terrain
         floor, narrow, under = terrain == FLOOR, terrain == CORRIDOR, terrain == UNDER
         if under.any():
             near = under & dilated(floor)
             narrow = narrow | (under & ~near & dilated(narrow))
             floor = floor | near
-        rooms, self._last_room = self._number(floor, self.area, self._last_room)
-        tunnels, self._last_corridor = self._number(narrow, -self.area, self._last_corridor)
-        area = (rooms - tunnels).astype(np.int16)
-        known = np.flatnonzero(np.bincount(area + SHIFT)) - SHIFT
+        (rooms, tunnels), count = label_patches(np.stack((floor, narrow)))
+        first = int(rooms.max()) + 1  # of the corridors' labels
+        best = np.full(count + 1, _NONE, np.int32)
+        for labels, old in ((rooms, self.area), (tunnels, -self.area)):
+            inside = labels.nonzero()[0]
+            had = old[inside]
+            np.minimum.at(best, labels[inside], np.where(had > 0, had, _NONE))
+        numbers = best.tolist()
+        self._last_room = _fill(numbers, range(1, first), self._last_room)
+        self._last_corridor = _fill(numbers, range(first, count + 1), self._last_corridor)
+        best[1:], best[0] = numbers[1:], 0
+        area = (best[rooms] - best[tunnels]).astype(np.int16)
         before = self._areas
-        self._areas = tuple(sorted((a for a in known.tolist() if a), key=_rooms_first))
+        self._areas = (*sorted(numbers[1:first]), *[-n for n in sorted(numbers[first:])])
         gone = self._vanished(area) if not set(before) <= set(self._areas) else []
         self.area = area
-        self.merged += gone
-        self._find_exits()
         return gone
-
-    def _number(
-        self, mask: Mask, old: npt.NDArray[np.int16], last: int
-    ) -> tuple[npt.NDArray[np.int32], int]:
-        """Patches of a mask with the smallest number that they had; the highest number so far."""
-        labels, count = label_patches(mask)
-        if not count:
-            return labels, last
-        inside = np.flatnonzero(labels)
-        had = old[inside]
-        best = np.full(count + 1, _NONE, np.int32)
-        np.minimum.at(best, labels[inside], np.where(had > 0, had, _NONE))
-        best[0] = 0
-        taken: set[int] = set()
-        for patch, number in enumerate(best.tolist()[1:], 1):
-            if number == _NONE or number in taken:
-                last += 1
-                best[patch] = number = last
-            taken.add(number)
-        return best[labels], last
 
     def _vanished(self, area: npt.NDArray[np.int16]) -> list[tuple[Area, Area]]:
         """Numbers that are no longer used, with those that stand in their place."""
@@ -116,12 +159,12 @@ class AreaMap:
     def _find_exits(self) -> None:
         """Which doors lead out of which area."""
         self.exits, self._beside = {}, {}
-        if not self.doors:
-            return
         cells = list(self.doors)
-        beside = np.append(self.area, np.int16(0))[FOUR[cells]].tolist()
-        for cell, areas in zip(cells, beside, strict=True):
-            self._beside[cell] = tuple(sorted({a for a in areas if a}, key=_rooms_first))
+        sides = FOUR[cells].tolist()
+        self._sills = {other for around in sides for other in around}
+        for cell, around in zip(cells, sides, strict=True):
+            areas = {int(self.area[other]) for other in around if other < CELLS}
+            self._beside[cell] = tuple(sorted(areas - {0}, key=_rooms_first))
             for area in self._beside[cell]:
                 self.exits.setdefault(area, []).append(cell)
 

@@ -1,4 +1,4 @@
-"""What each glyph of the map stands for: tables that are indexed by the glyph's number."""
+"""What each glyph of the map stands for: a table that is indexed by the glyph's number."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gym_memory.optional import require
 
 __all__ = [
     "CLOSED_DOOR", "CORRIDOR", "DOORWAY", "EFFECT", "FEATURE", "FLOOR", "HOSTILE", "NOTHING",
-    "OBJECT", "OPEN_DOOR", "PET", "SHAPE", "TRAP", "UNDER", "UNKNOWN", "WALL", "WATER", "Glyphs",
-    "glyph_tables", "nle",
+    "OBJECT", "OPEN_DOOR", "PET", "SHAPE", "TRAP", "UNDER", "UNKNOWN", "WALL", "WATER", "Glyph",
+    "Glyphs", "glyph_tables", "nle",
 ]  # fmt: skip
 
 SHAPE = (21, 79)
@@ -32,25 +31,35 @@ _BRIDGES_DOWN, _BRIDGES_UP, _AIR, _TRAPS = (35, 36), (37, 38), (39, 40), range(4
 _WALLS = range(1, 12)
 
 
-class Glyphs(NamedTuple):
-    """Tables over all glyphs.
+class Glyph(NamedTuple):
+    """What a glyph stands for.
 
     Attributes:
-        terrain: int8, the kind of terrain it shows, -1 where it hides the terrain.
-        kind: int8, what it shows.
-        alive: bool, a creature.
-        hides: bool, a trap, thing or creature, which hides terrain that can be walked on.
-        stays: bool, a feature, trap or thing, which stays where it is.
-        blocks: bool, an object that cannot be walked over.
+        terrain: The kind of terrain it shows, -1 where it hides the terrain.
+        kind: What it shows.
+        alive: A creature.
+        hides: A trap, thing or creature, which hides terrain that can be walked on.
+        stays: A feature, trap or thing, which stays where it is.
+        blocks: An object that cannot be walked over.
+    """
+
+    terrain: int
+    kind: int
+    alive: bool
+    hides: bool
+    stays: bool
+    blocks: bool
+
+
+class Glyphs(NamedTuple):
+    """All glyphs.
+
+    Attributes:
+        shown: What each stands for, by its number.
         boulder: The glyph of a boulder.
     """
 
-    terrain: npt.NDArray[np.int8]
-    kind: npt.NDArray[np.int8]
-    alive: npt.NDArray[np.bool_]
-    hides: npt.NDArray[np.bool_]
-    stays: npt.NDArray[np.bool_]
-    blocks: npt.NDArray[np.bool_]
+    shown: tuple[Glyph, ...]
     boulder: int
 
 
@@ -65,7 +74,7 @@ def nle() -> Any:
 
 @functools.cache
 def glyph_tables() -> Glyphs:
-    """The tables, computed once from NLE's numbering.
+    """The table, computed once from NLE's numbering.
 
     Raises:
         MissingDependencyError: NLE is not installed.
@@ -113,4 +122,6 @@ def glyph_tables() -> Glyphs:
     alive = (kind == HOSTILE) | (kind == PET)
     stays = (kind == FEATURE) | (kind == TRAP) | (kind == OBJECT)
     hides = (alive | stays) & (terrain < 0)
-    return Glyphs(terrain, kind, alive, hides, stays, blocks, boulder)
+    columns = (terrain, kind, alive, hides, stays, blocks)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return Glyphs(tuple(map(Glyph._make, rows)), boulder)

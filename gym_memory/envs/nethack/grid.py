@@ -63,14 +63,23 @@ def dilated(mask: Mask) -> Mask:
     return grown
 
 
-def label_patches(mask: Mask) -> tuple[npt.NDArray[np.int32], int]:
-    """Connected patches of a mask, diagonals included: a number a cell, 0 outside; how many."""
+def label_patches(masks: Mask) -> tuple[npt.NDArray[np.int32], int]:
+    """Connected patches of masks, diagonals included.
+
+    Args:
+        masks: Bool of shape (masks, 1659).
+
+    Returns:
+        The number of each cell's patch, int32 of the same shape, 0 outside; patches of one mask
+        are numbered before those of the next. And how many patches there are.
+    """
     ndimage = require("scipy.ndimage", "nethack", "NetHack")
-    labels, count = ndimage.label(mask.reshape(SHAPE), structure=_ALL_AROUND)
-    return labels.ravel(), int(count)
+    labels, count = ndimage.label(masks.reshape(-1, *SHAPE), structure=_ALL_AROUND)
+    return labels.reshape(masks.shape), int(count)
 
 
-_ALL_AROUND = np.ones((3, 3), np.bool_)
+_ALL_AROUND = np.zeros((3, 3, 3), np.bool_)
+_ALL_AROUND[1] = True
 
 
 def distance(cell: int, other: int) -> int:

@@ -10,7 +10,6 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gym_memory.envs.nethack.areas import SHIFT, Area, AreaMap
 from gym_memory.envs.nethack.engine import Screen
@@ -135,72 +134,80 @@ class Level(AreaMap):
         self.sightings: dict[str, Area] = {}
         self._known_glyphs: set[int] = set()
         self._names: dict[str, int] = {}
-        self._blocked: frozenset[int] = frozenset()  # boulders and statues in view
+        self._alive: set[int] = set()  # cells with a creature in view, the player's may be one
+        self._blocked: set[int] = set()  # boulders and statues in view
         self._stuck: set[int] = set()
         self.door_tries: dict[int, int] = {}
         self._ways: tuple[tuple[int, int], Ways] | None = None
         self._paths: PathMap | None = None
         self._within_reach: tuple[int, Reach] | None = None
         self._frontier: tuple[int, Mask] | None = None
+        self._unexplored: frozenset[Area] | None = None
         self._roads = 0  # changes whenever what can be walked on does
 
     # ------------------------------------------------------------ the screen
 
     def update(self, screen: Screen) -> tuple[str, ...]:
         """Take in a screen; returns the names of things of a kind not seen on this level before."""
-        tables = glyph_tables()
         here, glyphs = screen.here, screen.glyphs
         if not self.visited[here]:
             self.visited[here] = True
-            if self._frontier is not None:
+            if self._frontier is not None and self._frontier[1][here]:
                 self._frontier[1][here] = False
-        changed = np.flatnonzero(glyphs != self._glyphs)
+                self._unexplored = None
+        changed = (glyphs != self._glyphs).nonzero()[0]
         news: list[str] = []
         self.here = here
         if len(changed):
-            self._glyphs[changed] = glyphs[changed]
-            changed = changed[changed != here]
-            self._take(changed, screen, news)
+            now = glyphs[changed]
+            self._glyphs[changed] = now
+            self._take(changed.tolist(), now.tolist(), screen, news)
         if self.terrain[here] == UNKNOWN:
             self.terrain[here] = UNDER
-            self._changed()
-        self._see(tables.alive[glyphs].nonzero()[0], screen, news)
+            self._changed([here])
+        self._see(screen, news)
         return tuple(news)
 
-    def _take(self, changed: npt.NDArray[np.intp], screen: Screen, news: list[str]) -> None:
-        """Take in the cells that changed, the player's own left out."""
-        tables = glyph_tables()
-        glyphs = self._glyphs[changed]
-        kind, said = tables.kind[glyphs], tables.terrain[glyphs]
-        before = self.terrain[changed]
-        now = np.where(said >= 0, said, before)
-        now[tables.hides[glyphs] & (before == UNKNOWN)] = UNDER
-        self.terrain[changed] = now
-        for position in tables.stays[glyphs].nonzero()[0].tolist():
-            cell, shows = int(changed[position]), int(kind[position])
-            words = screen.shown(cell)
-            glyph = int(glyphs[position])
-            is_new = glyph not in self._known_glyphs
-            self._known_glyphs.add(glyph)
-            if shows == OBJECT:
-                self._put(cell, words)
+    def _take(self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]) -> None:
+        """Take in the cells that changed; of the player's own, only who and what is not there."""
+        table, terrain, blocked = glyph_tables().shown, self.terrain, self._blocked
+        other: list[int] = []  # cells with other terrain than before
+        roads = False
+        for cell, glyph, before in zip(cells, glyphs, terrain[cells].tolist(), strict=True):
+            said, kind, alive, hides, stays, blocks = table[glyph]
+            if alive:
+                self._alive.add(cell)
             else:
-                is_new &= self._mark(cell, words)
-            if is_new:
-                news.append(words)
-        if self.items:
-            bare = set(changed[kind <= FEATURE].tolist())
-            for cell in [cell for cell in self.items if cell in bare]:
-                del self.items[cell]
-        for cell in changed[(now >= DOORWAY) & (now <= CLOSED_DOOR)].tolist():
-            self._set_door(cell, screen.shown(cell))
-        if self._blocked or tables.blocks[glyphs].any():
-            blocked = frozenset(np.flatnonzero(tables.blocks[self._glyphs]).tolist())
-            if blocked != self._blocked:
-                self._blocked = blocked
-                self._roads += 1
-        if (now != before).any():
-            self._changed()
+                self._alive.discard(cell)
+            if blocks != (cell in blocked):
+                roads = True
+                blocked ^= {cell}
+            if cell == self.here:
+                continue
+            now = said
+            if said < 0:
+                now = UNDER if hides and before == UNKNOWN else before
+            if now != before:
+                terrain[cell] = now
+                other.append(cell)
+            if stays:
+                words = screen.shown(cell)
+                is_new = glyph not in self._known_glyphs
+                self._known_glyphs.add(glyph)
+                if kind == OBJECT:
+                    self._put(cell, words)
+                else:
+                    is_new &= self._mark(cell, words)
+                if is_new:
+                    news.append(words)
+            if kind <= FEATURE:
+                self.items.pop(cell, None)
+            if DOORWAY <= now <= CLOSED_DOOR:
+                self._set_door(cell, now, screen.shown(cell))
+        if roads:
+            self._roads += 1
+        if other:
+            self._changed(other)
 
     def _put(self, cell: int, words: str) -> None:
         if self._glyphs[cell] == glyph_tables().boulder:
@@ -219,8 +226,7 @@ class Level(AreaMap):
         self._roads += 1
         return True
 
-    def _set_door(self, cell: int, words: str) -> None:
-        terrain = int(self.terrain[cell])
+    def _set_door(self, cell: int, terrain: int, words: str) -> None:
         if cell not in self.doors:
             self.doors[cell] = len(self.doors) + 1
         if terrain == CLOSED_DOOR:
@@ -254,14 +260,14 @@ class Level(AreaMap):
         """What lay in a cell is no longer there."""
         self.items.pop(cell, None)
 
-    def _see(self, beings: npt.NDArray[np.intp], screen: Screen, news: list[str]) -> None:
-        tables = glyph_tables()
+    def _see(self, screen: Screen, news: list[str]) -> None:
+        """Note who is in view."""
         seen = []
-        for cell in beings.tolist():
+        for cell in sorted(self._alive):
             if cell == self.here:
                 continue
             name, attitude = _being(screen.shown(cell))
-            if attitude == "hostile" and tables.kind[screen.glyphs[cell]] == PET:
+            if attitude == "hostile" and glyph_tables().shown[self._glyphs[cell]].kind == PET:
                 attitude = "tame"
             seen.append(Creature(cell, name, attitude))
         before = {being.label for being in self.creatures}
@@ -279,11 +285,10 @@ class Level(AreaMap):
                 if label not in labels:
                     del self.sightings[label]
 
-    def _changed(self) -> None:
-        """Areas and ways anew after a change of terrain."""
+    def _changed(self, cells: list[int]) -> None:
+        """Areas and ways anew after a change of the terrain in some cells."""
         self._roads += 1
-        self._frontier = None
-        for old, new in self.relabel():
+        for old, new in self.relabel(cells):
             for label, area in self.sightings.items():
                 if area == old:
                     self.sightings[label] = new
@@ -335,7 +340,7 @@ class Level(AreaMap):
             self._within_reach = (region, Reach(cells, frozenset(areas.tolist())))
         return self._within_reach[1]
 
-    def _barred(self) -> frozenset[int]:
+    def _barred(self) -> set[int]:
         unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))
         return self._blocked.union(self._stuck, unsafe)
 
@@ -353,7 +358,15 @@ class Level(AreaMap):
             return mask & ~self.visited & dilated(self.terrain == UNKNOWN)
         if self._frontier is None or self._frontier[0] != self._roads:
             self._frontier = (self._roads, self.frontier(self.passable()))
+            self._unexplored = None
         return self._frontier[1]
+
+    def unexplored(self) -> frozenset[Area]:
+        """Areas with cells of the :meth:`frontier`; 0 if some are in none."""
+        frontier = self.frontier()
+        if self._unexplored is None:
+            self._unexplored = frozenset(self.area[frontier].tolist())
+        return self._unexplored
 
     def adjacent(self, attitude: str = "hostile") -> list[Creature]:
         """Creatures next to the player."""

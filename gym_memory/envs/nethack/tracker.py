@@ -77,7 +77,7 @@ class Status(NamedTuple):
         s = screen.status
         hunger = _HUNGER[s[21]] if 0 <= s[21] < len(_HUNGER) else ""
         load = _LOADS[s[22]] if 0 <= s[22] < len(_LOADS) else ""
-        ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1]
+        ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1] if s[25] else ()
         conditions = tuple(filter(None, (hunger, load, *ill)))
         return cls(
             s[10], s[11], s[16], s[18], s[13], s[14], s[15], s[12], s[20], s[9], conditions
@@ -231,16 +231,16 @@ def listing(level: Level, area: Area) -> Listing:
         own = int(level.area[cell])
         return own == area if own else area in level.areas_of(cell)
 
-    doors = level.exits.get(area, ())
-    frontier = level.frontier()
+    doors = sorted(level.exits.get(area, ()))
+    items = sorted(level.items.items())
     return Listing(
         area,
         level.kinds.get(area, ""),
-        not bool((frontier & (level.area == area)).any()),
-        tuple(Entry(name, cell) for cell, name in level.features.items() if inside(cell)),
-        tuple(Entry(f"door {level.doors[c]}", c, level.door_states[c]) for c in sorted(doors)),
-        tuple(Entry(name, cell) for cell, name in sorted(level.items.items()) if inside(cell)),
-        tuple(Entry(being.label, being.cell) for being in level.creatures if inside(being.cell)),
+        area not in level.unexplored(),
+        tuple([Entry(name, cell) for cell, name in level.features.items() if inside(cell)]),
+        tuple([Entry(f"door {level.doors[c]}", c, level.door_states[c]) for c in doors]),
+        tuple([Entry(name, cell) for cell, name in items if inside(cell)]),
+        tuple([Entry(being.label, being.cell) for being in level.creatures if inside(being.cell)]),
     )
 
 

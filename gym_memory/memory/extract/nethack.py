@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
@@ -36,7 +37,7 @@ _TOOK = re.compile(rf"^You took (?P<feature>.+?) of (?P<area>{_AREA} of [^.]+)\.
 _MERGED = re.compile(rf"^(?P<old>(?i:{_AREA})) of (?P<level>[^.]+) is part of (?P<new>{_AREA}) of ")
 _WAY = re.compile(rf"^On the way, in {_AREA} of (?P<level>[^:]+):$")
 _BLOCK = re.compile(r"^(?P<area>(?:Room|Corridor) \d+), (?P<words>.+)\.$")
-_LISTS = ("- features: ", "- exits: ", "- items: ", "- monsters: ")
+_LISTS = ("- features", "- exits", "- items", "- monsters")
 _EXPLORED = ("explored", "partly explored")
 
 
@@ -62,15 +63,6 @@ class NetHackRules:
         return Extraction(tuple(draft.mentions.values()), tuple(draft.outdated))
 
 
-class _Part(NamedTuple):
-    """An entry of a list: its name, what stands in brackets, and where the name stands."""
-
-    name: str
-    remark: str
-    start: int
-    end: int
-
-
 class _Draft:
     """The extraction of one step while it grows; knows the graph before the step."""
 
@@ -84,28 +76,27 @@ class _Draft:
     def read(self, text: str) -> None:
         """Read all lines of a text."""
         level = here = ""
-        start = taken = 0
         lines = text.split("\n")
-        for number, line in enumerate(lines):
-            if number >= taken:
-                if level and line.startswith(("Room ", "Corridor ")):
-                    taken = number + 1
-                    while taken < len(lines) and lines[taken].startswith("- "):
-                        taken += 1
-                    block = _read_block("\n".join(lines[number:taken]), level)
-                    if block is not None:
-                        self._close(block, start, here)
-                    level = here.partition(" of ")[2] or level
-                elif line.startswith("You are in "):
-                    level, here = self._arrive(line, start)
-                elif line.startswith("On the way, in "):
-                    passed = _WAY.match(line)
-                    level = passed["level"] if passed else level
-                elif line.startswith("You took "):
-                    self._took = _TOOK.match(line)
-                elif " is part of " in line:
-                    self._merge(line)
-            start += len(line) + 1
+        start = number = 0
+        while number < len(lines):
+            line, at = lines[number], start
+            start, number = start + len(line) + 1, number + 1
+            if line.startswith("You are in "):
+                level, here = self._arrive(line, at)
+            elif level and line.startswith(("Room ", "Corridor ")):
+                while number < len(lines) and lines[number].startswith("- "):
+                    start, number = start + len(lines[number]) + 1, number + 1
+                block = _read_block(text[at : start - 1], level)
+                if block is not None:
+                    self._close(block, at, here)
+                level = here.partition(" of ")[2] or level
+            elif line.startswith("On the way, in "):
+                passed = _WAY.match(line)
+                level = passed["level"] if passed else level
+            elif line.startswith("You took "):
+                self._took = _TOOK.match(line)
+            elif " is part of " in line:
+                self._merge(line)
 
     def _say(self, triple: Triple, start: int = -1, end: int = -1) -> None:
         if triple not in self.mentions:
@@ -127,19 +118,26 @@ class _Draft:
 
     def _close(self, block: _Block, offset: int, here: str) -> None:
         """Take in a whole block: state what it lists, retire what it leaves out."""
-        area, level, graph = block.area, block.level, self._graph
-        for triple, start, end in block.facts:
-            self._say(triple, start + offset, end + offset)
-        said = self.mentions
+        area, level, graph, said = block.area, block.level, self._graph, self.mentions
+        for fact, number in block.facts:
+            if fact not in said:
+                start, end = block.spans[number]
+                said[fact] = Mention(fact, start + offset, end + offset)
+        exits = set()
         for fact in graph.outgoing(area):
-            if fact[1] in (HAS_ITEM, HAS_EXIT) and fact not in said:
+            if fact[1] == HAS_EXIT:
+                exits.add(fact[2])
+            elif fact[1] != HAS_ITEM:
+                continue
+            if fact not in said:
                 self.outdated[Pattern(*fact)] = None
         watched = ("is in", SIGHTING) if area == here or block.passed else ("is in",)
         for fact in graph.incoming(area):
             if fact[1] in watched and fact not in said and fact[0] != PLAYER:
                 self.outdated[Pattern(*fact)] = None
-        for door, state, start, end in block.doors:
-            if Triple(area, HAS_EXIT, door) not in graph:
+        for door, state, number in block.doors:
+            if door not in exits:
+                start, end = block.spans[number]
                 self._join(area, level, door, (start + offset, end + offset))
             if state == "doorway":
                 shut = graph.value(scoped(door, level), "openness")
@@ -187,13 +185,14 @@ class _Draft:
         """The pack: what is new in it, and what is gone from it."""
         facts = _carried(inventory)
         graph = self._graph
-        before = {fact for fact in graph.incoming(INVENTORY) if fact.relation == "is in"}
-        before.update(f for f in graph.outgoing(PLAYER) if f.relation in (WIELDS, WEARS))
-        for fact in facts:
-            if fact not in before:
-                self._say(fact)
-        for fact in sorted(before.difference(facts)):
-            self.outdated[Pattern(*fact)] = None
+        before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
+        before.update([f for f in graph.outgoing(PLAYER) if f[1] in (WIELDS, WEARS)])
+        if before != facts.keys():
+            for fact in facts:
+                if fact not in before:
+                    self._say(fact)
+            for fact in sorted(before.difference(facts)):
+                self.outdated[Pattern(*fact)] = None
 
 
 class _Block(NamedTuple):
@@ -203,15 +202,17 @@ class _Block(NamedTuple):
         area: Full name of the area.
         level: Name of its level.
         passed: Whether the player is or was there: no distance is told.
-        facts: What it states, with the characters that say it.
-        doors: Names of doors, their states, and where they stand.
+        facts: What it states, each fact with the number of the span that says so.
+        doors: Names of doors and their states, likewise.
+        spans: Where the area as such is named, then every entry of its lists.
     """
 
     area: str
     level: str
     passed: bool
-    facts: tuple[tuple[Triple, int, int], ...]
-    doors: tuple[tuple[str, str, int, int], ...]
+    facts: tuple[tuple[Triple, int], ...]
+    doors: tuple[tuple[str, str, int], ...]
+    spans: list[tuple[int, int]]
 
 
 @lru_cache(maxsize=1024)
@@ -224,48 +225,83 @@ def _read_block(text: str, level: str) -> _Block | None:
     head = _BLOCK.match(first)
     if head is None:
         return None
-    lists: dict[str, list[_Part]] = {name: [] for name in _LISTS}
+    lists: dict[str, str] = dict.fromkeys(_LISTS, "")
+    starts = dict.fromkeys(_LISTS, 0)
     start = len(first) + 1
     for line in lines:
-        for name in _LISTS:
-            if line.startswith(name):
-                lists[name] = _parts(line[len(name) :], start + len(name))
+        label, colon, listed = line.partition(": ")
+        if colon and label in lists:
+            lists[label], starts[label] = listed, start + len(label) + len(colon)
         start += len(line) + 1
+    spans = [(0, len(first))]
+    features, exits, items, creatures = [
+        _entries(lists[label], starts[label], spans) for label in _LISTS
+    ]
     words = head["words"].split(", ")
-    passed = not any(word.endswith((" steps away", "no path known")) for word in words)
     kinds = [w for w in words if w not in _EXPLORED and not w.endswith((" away", " known"))]
     area = scoped(head["area"].lower(), level)
-    features, exits, items, creatures = lists.values()
-    stated = area_facts(
+    facts, doors = _stated(
         area,
         level,
-        kind=kinds[0].lower() if kinds else "",
-        explored="explored" in words,
-        features=features,
-        exits=[(part, part.remark.partition(",")[0]) for part in exits],
-        items=items,
+        kinds[0].lower() if kinds else "",
+        "explored" in words,
+        tuple([name for name, _ in features]),
+        tuple([(name, remark.rstrip(")").partition(",")[0]) for name, remark in exits]),
+        tuple([name for name, _ in items]),
+        tuple([name for name, _ in creatures]),
     )
-    facts = [
-        (fact, 0, len(first)) if part is None else (fact, part.start, part.end)
-        for fact, part in stated
-    ]
-    facts += [(Triple(p.name, SIGHTING, area), p.start, p.end) for p in creatures]
-    doors = [(p.name, p.remark.partition(",")[0], p.start, p.end) for p in exits]
-    return _Block(area, level, passed, tuple(facts), tuple(doors))
+    passed = not any(word.endswith((" steps away", "no path known")) for word in words)
+    return _Block(area, level, passed, facts, doors, spans)
 
 
-def _parts(text: str, start: int) -> list[_Part]:
-    """The entries of a list."""
-    parts = []
-    for entry in text.split("; "):
+def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tuple[str, str]]:
+    """Names in a list with what stands after each; adds to ``spans`` where the names stand."""
+    entries = []
+    for entry in listed.split("; "):
         name, _, remark = entry.partition(" (")
         if name:
-            parts.append(_Part(name.lower(), remark.rstrip(")"), start, start + len(name)))
+            entries.append((name.lower(), remark))
+            spans.append((start, start + len(name)))
         start += len(entry) + 2
-    return parts
+    return entries
+
+
+class _Entry(NamedTuple):
+    """An entry of a list: its name, and the number of its span."""
+
+    name: str
+    span: int
+
+
+@lru_cache(maxsize=4096)
+def _stated(
+    area: str,
+    level: str,
+    kind: str,
+    explored: bool,
+    features: tuple[str, ...],
+    exits: tuple[tuple[str, str], ...],
+    items: tuple[str, ...],
+    creatures: tuple[str, ...],
+) -> tuple[tuple[tuple[Triple, int], ...], tuple[tuple[str, str, int], ...]]:
+    """The facts and the doors of an area, each with the number of its span.
+
+    Kept, for what is in an area changes less often than where that lies as seen from the player.
+    """
+    numbers = count(1)
+    listed = [_Entry(name, next(numbers)) for name in features]
+    doors = [(_Entry(name, next(numbers)), state) for name, state in exits]
+    things = [_Entry(name, next(numbers)) for name in items]
+    stated = area_facts(
+        area, level, kind=kind, explored=explored, features=listed, exits=doors, items=things
+    )
+    facts = [(fact, entry.span if entry else 0) for fact, entry in stated]
+    facts += [(Triple(name, SIGHTING, area), next(numbers)) for name in creatures]
+    return tuple(facts), tuple((door.name, state, door.span) for door, state in doors)
 
 
 @lru_cache(maxsize=256)
-def _carried(inventory: str) -> tuple[Triple, ...]:
+def _carried(inventory: str) -> dict[Triple, None]:
+    """Facts about a pack, in its order; not to be changed."""
     lines = [line.partition(" - ") for line in inventory.split("\n")]
-    return item_facts(tuple(name for _, dash, name in lines if dash))
+    return dict.fromkeys(item_facts(tuple(name for _, dash, name in lines if dash)))

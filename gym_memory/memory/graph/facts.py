@@ -73,14 +73,6 @@ class _Row(dict[Triple, int]):
     owner: object
 
 
-class _Told(list[int]):
-    """Facts that one episode stated, by number, as often as it did."""
-
-    __slots__ = ("owner",)
-
-    owner: object
-
-
 class Snapshot:
     """A state of a graph, as the changes since an earlier one. Opaque, and never changes."""
 
@@ -126,7 +118,6 @@ class VersionedFacts:
         self._in: dict[str, _Row] = {}
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
-        self._by_episode: dict[int, _Told] = {}
         self._timeline = Timeline()
         self._mentioned: list[int] = []  # every mention in order: the fact ...
         self._sources: list[Source] = []  # ... and what stated it
@@ -179,13 +170,14 @@ class VersionedFacts:
         self._timeline.events.append((t, triple, by, since == t, "", opened))
 
     def _mention(self, number: int, source: Source) -> None:
-        fact = self._own_fact(number)
+        fact = self._facts[number]
+        if fact._owner is not self._owner:
+            fact = self._own_fact(number)
         if fact.sources and fact.sources[-1] == source:
             return
         fact.sources.append(source)
         self._mentioned.append(number)
         self._sources.append(source)
-        self._own_told(source.episode).append(number)
 
     def _show(self, fact: Fact, opened: int) -> None:
         """Put a fact among the live ones."""
@@ -225,13 +217,6 @@ class VersionedFacts:
             row = table[entity] = _Row(row or ())
             row.owner = self._owner
         return row
-
-    def _own_told(self, episode: int) -> _Told:
-        told = self._by_episode.get(episode)
-        if told is None or told.owner is not self._owner:
-            told = self._by_episode[episode] = _Told(told or ())
-            told.owner = self._owner
-        return told
 
     def snapshot(self) -> Snapshot:
         """The present state, for :meth:`restore`; O(changes since the last snapshot)."""
@@ -309,12 +294,8 @@ class VersionedFacts:
 
     def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
         """Take back the last changes; notes the rows that are out of order afterwards."""
-        for number, source in reversed(changes.mentions):
+        for number, _ in reversed(changes.mentions):
             self._own_fact(number).sources.pop()
-            told = self._own_told(source.episode)
-            told.pop()
-            if not told:
-                del self._by_episode[source.episode]
         del self._mentioned[len(self._mentioned) - len(changes.mentions) :]
         del self._sources[len(self._mentioned) :]
         for old, _ in reversed(changes.aliases):
@@ -357,8 +338,8 @@ class VersionedFacts:
 
 
 _TABLES = (
-    "_facts", "_index", "_live", "_out", "_in", "_slots", "_aliases", "_by_episode",
-    "_timeline", "_mentioned", "_sources",
+    "_facts", "_index", "_live", "_out", "_in", "_slots", "_aliases", "_timeline", "_mentioned",
+    "_sources",
 )  # fmt: skip
 
 

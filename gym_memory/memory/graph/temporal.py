@@ -122,12 +122,13 @@ class TemporalGraph(VersionedFacts):
         Raises:
             InvalidArgumentError: ``t`` lies before ``now``, or a part of the triple is empty.
         """
-        self._tick(t)
+        if t != self.now:
+            self._tick(t)
         number = self._index.get(triple)
         if number is None or self._aliases:
             triple = self._canonical(triple)
             number = self._index.get(triple)
-        if number is None or triple not in self._live:
+        if number is None or self._facts[number].retired_by:
             slot = slot_of(triple) if number is None else self._facts[number]._slot
             if slot is not None and slot in self._slots:
                 self._close(self._slots[slot], t, "schema")
@@ -275,8 +276,9 @@ class TemporalGraph(VersionedFacts):
         return self._timeline.diff(a, b)
 
     def facts_of_episode(self, episode: int) -> list[Fact]:
-        """Facts that an observation stated, in order, each once."""
-        return [self._facts[n] for n in dict.fromkeys(self._by_episode.get(episode, ()))]
+        """Facts that an observation stated, in order, each once; O(statements ever)."""
+        told = zip(self._mentioned, self._sources, strict=True)
+        return [self._facts[n] for n in dict.fromkeys(n for n, s in told if s.episode == episode)]
 
     def episodes_of(self, triple: Triple) -> tuple[int, ...]:
         """Observations that stated a fact, in order, each once."""

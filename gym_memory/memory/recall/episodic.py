@@ -1,8 +1,8 @@
 """Episodic search: the observations that a set of facts belongs to (AriGraph, equation 1).
 
 A long episode repeats itself. Equal observations have equal scores and only the newest is worth
-recalling, so the search counts over the different ones, in one pass over the links of the
-recalled facts.
+recalling, so the search counts over the different ones. From one search to the next few of the
+recalled facts change, so the counts are kept, and only the links of those facts are followed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ class EpisodicIndex:
         self._numbers: list[int] = []  # of each observation: which of the different ones it is
         self._newest: list[int] = []  # of each of those: its last observation
         self._links: dict[Triple, array[int]] = {}
+        self._recalled: list[Triple] = []  # what was searched for last ...
+        self._counted: dict[Triple, None] = {}  # ... each fact once ...
+        self._shared = np.zeros(64, dtype=np.int64)  # ... and how many of them each one states
         self._weights = np.zeros(64)
         self._ages = np.zeros(64)
 
@@ -61,12 +64,32 @@ class EpisodicIndex:
         self._taken = len(store)
 
     def _link(self, number: int, episode: Episode) -> None:
+        """Tie one of the different observations to its facts."""
         if number == len(self._weights):
-            self._weights = np.concatenate([self._weights, np.zeros_like(self._weights)])
-            self._ages = np.concatenate([self._ages, np.zeros_like(self._ages)])
+            for name in ("_shared", "_weights", "_ages"):
+                values = getattr(self, name)
+                setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
         self._weights[number] = weight(episode)
+        links, counted, shared = self._links, self._counted, 0
         for triple in episode.triples:
-            self._links.setdefault(triple, array("i")).append(number)
+            found = links.get(triple)
+            if found is None:
+                found = links[triple] = array("i")
+            found.append(number)
+            shared += triple in counted
+        self._shared[number] = shared
+
+    def _count(self, recalled: list[Triple]) -> None:
+        """Count the recalled facts of every observation, starting from the last count."""
+        if recalled == self._recalled:
+            return
+        before, now = self._counted, dict.fromkeys(recalled)
+        self._recalled, self._counted = recalled, now
+        count = len(self._newest)
+        for one, triples in ((-1, before.keys() - now.keys()), (1, now.keys() - before.keys())):
+            links = b"".join([self._links.get(triple, _NONE) for triple in triples])
+            found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+            self._shared[:count] += one * found
 
     def search(
         self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
@@ -83,12 +106,10 @@ class EpisodicIndex:
         count = len(self._newest)
         if end <= 0 or not count:
             return
-        links = b"".join([self._links.get(triple, _NONE) for triple in dict.fromkeys(recalled)])
-        shared = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
-        scores = shared * self._weights[:count] + self._ages[:count]
-        for id in range(max(end, 0), len(self.store)):
-            scores[self._numbers[id]] = 0.0
-        given = set[str]()
+        self._count(list(recalled))
+        scores = self._shared[:count] * self._weights[:count] + self._ages[:count]
+        scores[self._numbers[end:]] = 0.0
+        given: set[str] = set()
         while True:
             best = int(scores.argmax())
             if scores[best] < _LEAST:

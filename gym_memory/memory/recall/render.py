@@ -67,7 +67,7 @@ class Page:
         budget: Tokens to fill, >= 0.
     """
 
-    __slots__ = ("_misses", "_subject", "left", "lines", "triples")
+    __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
 
     def __init__(self, budget: int):
         self.left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
@@ -75,10 +75,13 @@ class Page:
         self.triples: list[Triple] = []
         self._subject = ""
         self._misses = 0
+        self.full = False
+        """Whether trying further is a waste of time."""
 
     def become(self, other: Page) -> None:
         """Show what another page shows."""
-        self.left, self._subject, self._misses = other.left, other._subject, other._misses
+        self.left, self._subject = other.left, other._subject
+        self._misses, self.full = other._misses, other.full
         self.lines, self.triples = other.lines.copy(), other.triples.copy()
 
     def copy(self) -> Page:
@@ -86,11 +89,6 @@ class Page:
         twin = Page(0)
         twin.become(self)
         return twin
-
-    @property
-    def full(self) -> bool:
-        """Whether trying further is a waste of time."""
-        return self._misses >= _ENOUGH_MISSES
 
     def put(self, block: Block) -> bool:
         """Add a block if it fits, on the last line where that has the same subject."""
@@ -115,6 +113,7 @@ class Page:
     def _miss(self, triples: tuple[Triple, ...]) -> None:
         """Note that a block did not fit; of the first one, show the facts that do."""
         self._misses += 1
+        self.full = self._misses >= _ENOUGH_MISSES
         if self._misses == 1:
             for count in range(len(triples) - 1, 0, -1):
                 part = fact_block(triples[:count])
