@@ -11,7 +11,7 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Experience", "LearnedPolicy", "Learner", "check_device"]
+__all__ = ["Experience", "LearnedPolicy", "Learner", "check_device", "playable"]
 
 
 class Experience(NamedTuple):
@@ -51,6 +51,11 @@ def check_device(name: str) -> str:
             f"{torch.__version__} finds here, got {name!r}"
         )
     return name
+
+
+def playable(obs: Observation) -> Observation:
+    """The observation; where it lists no valid action, ``look`` is the one."""
+    return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}
 
 
 class Learner(ABC):
@@ -164,8 +169,7 @@ class LearnedPolicy(Policy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The valid action of the highest value; ``look`` where none is listed."""
-        if not obs["valid_actions"]:
-            return "look"
+        obs = playable(obs)
         self._seen = self.learner.see(obs, "", self._seen, self._action)
         self._action = self.learner.act([self._seen], explore=False)[0]
         return obs["valid_actions"][self._action]

@@ -13,6 +13,7 @@ A run's folder, besides the checkpoints (:mod:`gym_memory.baselines.learning.che
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.learning import checkpoints
-from gym_memory.baselines.learning.learner import Experience, Learner
+from gym_memory.baselines.learning.learner import Experience, Learner, playable
 from gym_memory.baselines.learning.settings import check_positive
 from gym_memory.checks import check_int
 from gym_memory.errors import CheckpointError, InvalidArgumentError
@@ -114,31 +115,39 @@ def evaluate(
     infos: list[dict[str, Any]] = []
     steps = 0
     for start in range(0, len(seeds), at_once):
-        envs = [make() for _ in seeds[start : start + at_once]]
-        shown = [env.reset(seed=seed) for env, seed in zip(envs, seeds[start:], strict=False)]
-        playing = list(range(len(envs)))
-        seen = [learner.see(obs) for obs, _ in shown]
-        while playing:
-            chosen = learner.act([seen[i] for i in playing], explore=False)
-            still = []
-            for i, choice in zip(playing, chosen, strict=True):
-                action = shown[i][0]["valid_actions"][choice]
-                obs, _, terminated, truncated, info = envs[i].step(action)
-                shown[i] = obs, info
-                steps += 1
-                if not (terminated or truncated):
-                    seen[i] = learner.see(obs, "", seen[i], choice)
-                    still.append(i)
-            playing = still
-        infos += [info for _, info in shown]
-        for env in envs:
-            env.close()
+        together = seeds[start : start + at_once]
+        with contextlib.ExitStack() as stack:
+            slots = [_Slot(stack.enter_context(contextlib.closing(make()))) for _ in together]
+            steps += _play(learner, slots, together)
+        infos += [slot.info for slot in slots]
     return Score(
         float(np.mean([info["normalized_score"] for info in infos])),
         float(np.mean([info["success"] for info in infos])),
         steps / len(seeds),
         len(seeds),
     )
+
+
+def _play(learner: Learner, slots: Sequence[_Slot], seeds: Sequence[int]) -> int:
+    """One greedy episode in every slot; returns the steps of all together."""
+    for slot, seed in zip(slots, seeds, strict=True):
+        obs, slot.info = slot.env.reset(seed=seed)
+        slot.obs = playable(obs)
+        slot.seen = learner.see(slot.obs)
+    steps, playing = 0, list(slots)
+    while playing:
+        steps += len(playing)
+        chosen = learner.act([slot.seen for slot in playing], explore=False)
+        still = []
+        for slot, choice in zip(playing, chosen, strict=True):
+            action = slot.obs["valid_actions"][choice]
+            obs, _, terminated, truncated, slot.info = slot.env.step(action)
+            if not (terminated or truncated):
+                slot.obs = playable(obs)
+                slot.seen = learner.see(slot.obs, "", slot.seen, choice)
+                still.append(slot)
+        playing = still
+    return steps
 
 
 class Trainer:
@@ -155,6 +164,7 @@ class Trainer:
 
     Raises:
         CheckpointError: The folder holds another run, or its checkpoint cannot be read.
+        InvalidArgumentError: A game lists no valid actions.
     """
 
     def __init__(
@@ -183,6 +193,11 @@ class Trainer:
     def stop(self) -> None:
         """End after the present tick, with a checkpoint."""
         self._stopped = True
+
+    def close(self) -> None:
+        """Close the environments."""
+        for slot in self._slots:
+            slot.env.close()
 
     def versions(self) -> dict[str, str]:
         """Versions of the environment's backend."""
@@ -264,6 +279,11 @@ class Trainer:
             self._queue = self._rng.permutation(self.settings.games).tolist()
         slot.game, slot.actions = self._queue.pop(), []
         slot.obs, slot.info = slot.env.reset(seed=slot.game)
+        if not slot.obs["valid_actions"]:
+            raise InvalidArgumentError(
+                f"expected games that list valid actions, got none in {slot.info['task_id']!r}: "
+                "a trained policy chooses from them"
+            )
         slot.seen = self.learner.see(slot.obs, slot.info["task_id"])
 
     def _tick(self) -> None:
@@ -272,6 +292,9 @@ class Trainer:
         for number, (slot, choice) in enumerate(zip(self._slots, chosen, strict=True)):
             action = slot.obs["valid_actions"][choice]
             obs, reward, terminated, truncated, info = slot.env.step(action)
+            over = terminated or truncated
+            if not over:
+                obs = playable(obs)
             task_id = info["task_id"]
             seen = self.learner.see(obs, task_id, slot.seen, choice)
             worth = self.settings.reward_scale * float(reward)
@@ -281,7 +304,7 @@ class Trainer:
             )
             slot.actions.append(action)
             slot.obs, slot.info, slot.seen = obs, info, seen
-            if terminated or truncated:
+            if over:
                 self._recent.append(info["normalized_score"])
                 self._episodes += 1
                 self._start_episode(slot)
@@ -386,7 +409,8 @@ class Trainer:
         # What a memory keeps over episodes is not in this episode's actions.
         slot.env.get_wrapper_attr("memory").load_state(kept["memory"])
         snapshot = slot.env.get_wrapper_attr("snapshot")()
-        slot.obs, slot.info = slot.env.get_wrapper_attr("restore")(snapshot)
+        obs, slot.info = slot.env.get_wrapper_attr("restore")(snapshot)
+        slot.obs = playable(obs)
         slot.seen = self.learner.unpack(kept["seen"])
 
 

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.optional import require
 from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -128,12 +130,14 @@ def command(
     what["valid_max_steps"] = valid_max_steps
     if valid_split != "valid":
         what["valid_split"] = valid_split
-    with _shown(how, folder if tensorboard else None) as listener:
-        trainer = Trainer(learner, make, how, folder, what, listener)
+    with (
+        _shown(how, folder if tensorboard else None) as listener,
+        contextlib.closing(Trainer(learner, make, how, folder, what, listener)) as trainer,
+    ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
-    if curve:
-        _finish(trainer, folder, device)
+        if curve:
+            _finish(trainer, folder, device)
     if json_lines:
         print_json(curve)
     elif curve:
@@ -145,10 +149,13 @@ def command(
 
 def read_settings(words: list[str]) -> dict[str, Any]:
     """``["lr=0.001"]`` as values."""
+    pairs = []
     for word in words:
-        if "=" not in word:
+        name, equals, value = word.partition("=")
+        if not equals:
             raise InvalidArgumentError(f"expected --set name=value, got {word!r}")
-    return parse_spec("settings?" + "&".join(words)).kwargs if words else {}
+        pairs.append(f"{quote(name)}={quote(value)}")
+    return parse_spec("settings?" + "&".join(pairs)).kwargs if pairs else {}
 
 
 @contextlib.contextmanager
@@ -179,22 +186,23 @@ def _shown(how: Any, board: Path | None) -> Iterator[Any]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    writer = None
+    writer: Any = None
     if board is not None:
-        from gym_memory.optional import require
-
         require("tensorboard", "rl", "--tensorboard")
-        writer = require("torch.utils.tensorboard", "rl", "--tensorboard").SummaryWriter(str(board))
     bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
     with bar:
         task = bar.add_task("train", total=how.steps, scores="")
 
         def listener(steps: int, row: dict[str, Any] | None) -> None:
+            nonlocal writer
             bar.update(task, completed=steps)
             if row is None:
                 return
             bar.update(task, scores=f"valid {row['valid_score']:.2f}")
-            if writer is not None:
+            if board is not None:
+                # Only now: a folder of another run, which is refused, is left as it is.
+                if writer is None:
+                    writer = require("torch.utils.tensorboard", "rl").SummaryWriter(str(board))
                 for key, value in row.items():
                     if key != "steps" and value is not None:
                         writer.add_scalar(key, value, row["steps"])

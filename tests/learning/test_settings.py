@@ -11,6 +11,7 @@ import pytest
 from gym_memory.baselines.learning.settings import list_settings, make_settings
 from gym_memory.baselines.registry import learner_classes
 from gym_memory.cli import main
+from gym_memory.cli.train import read_settings
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 
 LEARNERS = learner_classes()
@@ -92,3 +93,8 @@ def test_a_mistake_of_train_is_one_line(
     err = capsys.readouterr().err
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_values_are_read_as_they_stand() -> None:
+    found = read_settings(["teacher=/my runs/a+b&c=1%20", "lr=1e-4", "neighbourhood=false"])
+    assert found == {"teacher": "/my runs/a+b&c=1%20", "lr": 1e-4, "neighbourhood": False}

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from fake_env import FakeHouse
@@ -167,6 +168,42 @@ def test_a_stopped_run_keeps_what_it_has(tmp_path: Path) -> None:
     trainer(tmp_path).run()
     trainer(tmp_path / "whole").run()
     assert equal(weights(tmp_path), weights(tmp_path / "whole"))
+
+
+class Mute(gym.Wrapper[Any, Any, Any, Any]):
+    """Lists no actions in every fourth observation, or never any."""
+
+    def __init__(self, env: Any, always: bool = False):
+        super().__init__(env)
+        self._always, self._count = always, 0
+
+    def _shown(self, obs: Any) -> Any:
+        self._count += 1
+        mute = self._always or self._count % 4 == 0
+        return {**obs, "valid_actions": ()} if mute else obs
+
+    def reset(self, **options: Any) -> Any:
+        obs, info = self.env.reset(**options)
+        self._count = 0
+        return self._shown(obs), info
+
+    def step(self, action: Any) -> Any:
+        obs, *rest = self.env.step(action)
+        return self._shown(obs), *rest
+
+
+def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
+    how = dataclasses.replace(SHORT, steps=60)
+    learner = DrrnLearner(TINY)
+    run = Trainer(learner, lambda split: Mute(make_env(split)), how, tmp_path / "some", {})
+    run.run()
+    assert run.steps == 60
+    assert any(slot.actions[3::4] == ["look"] * len(slot.actions[3::4]) for slot in run._slots)
+    policy = Drrn(str(tmp_path / "some"))
+    assert rollout(Mute(make_env("valid")), policy, seed=0).steps > 3
+    none = Trainer(learner, lambda split: Mute(make_env(split), True), how, tmp_path / "no", {})
+    with pytest.raises(InvalidArgumentError, match="expected games that list valid actions"):
+        none.run()
 
 
 CTRL_C = """
