@@ -31,7 +31,8 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.imitating.demonstrations import Lore, learn
 from gym_memory.baselines.imitating.meaning import Meaning
 from gym_memory.baselines.imitating.scene import read_scene
-from gym_memory.baselines.imitating.turn import AMBIGUOUS, Settings, Turn
+from gym_memory.baselines.imitating.turn import Settings, Turn
+from gym_memory.envs.scienceworld.adapter import AMBIGUOUS
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.types import Observation
 

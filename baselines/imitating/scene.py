@@ -13,7 +13,15 @@ from gym_memory.memory.extract.scienceworld_names import TEMPERATURE
 from gym_memory.memory.schema import PLAYER
 from gym_memory.types import Observation, Triple
 
-__all__ = ["Scene", "is_move", "is_refused", "is_view", "measured", "read_scene", "room_of"]
+__all__ = [
+    "Scene",
+    "is_move",
+    "is_refused",
+    "is_view",
+    "measured",
+    "read_scene",
+    "room_of",
+]
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")

@@ -5,7 +5,10 @@ sees, with a ``look around`` after every room that it walks into (which takes no
 world). Variations are spread over the train split. What the file holds already is left out, so the
 same command goes on with a run that was stopped.
 
-    python benchmarks/scienceworld/demonstrate.py --a-task 4 \\
+    python benchmarks/scienceworld/demonstrate.py --a-task 9 \\
+        --out benchmarks/scienceworld/learner/demonstrations.jsonl.gz
+    python benchmarks/scienceworld/demonstrate.py --a-task 30 \\
+        --task lifespan-longest-lived --task lifespan-shortest-lived \\
         --out benchmarks/scienceworld/learner/demonstrations.jsonl.gz
 """
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.imitating.decisions import decided
 from gym_memory.baselines.imitating.demonstrations import (
     Demonstration,
     Lore,
@@ -20,9 +21,10 @@ from gym_memory.baselines.imitating.demonstrations import (
     nearest,
 )
 from gym_memory.baselines.imitating.goals import Terms, condition_of, recipe_in, terms
+from gym_memory.baselines.imitating.guide import Guide
 from gym_memory.baselines.imitating.meaning import Meaning
 from gym_memory.baselines.imitating.phrases import fit, likeness, parse, things_in
-from gym_memory.baselines.imitating.progress import progress
+from gym_memory.baselines.imitating.progress import Standing, progress
 from gym_memory.baselines.imitating.scene import read_scene
 from gym_memory.baselines.imitator import Imitator
 from gym_memory.envs.scienceworld import catalog
@@ -162,6 +164,58 @@ def test_compares_names_by_their_meaning_where_asked() -> None:
     by_words, by_vectors = Meaning(), Meaning("hash")
     assert by_words.alike("adult frog", "adult turtle") == pytest.approx(1 / 3)
     assert by_words.alike("frogs", "frog") == 0.0 < by_vectors.alike("frogs", "frog")
+
+
+def decide(one: Demonstration, goal: str, text: str, plan: str) -> str:
+    """The last move of a demonstration where the goal is another."""
+    last = len(one.moves) - 1
+    guide = Guide(one, terms(one.goal, goal), Standing(last, 0.0, ()), {})
+    scene = read_scene(seen(text, task=goal), plan)
+    return str(decided(guide.here(last), goal, guide, scene))
+
+
+@pytest.mark.parametrize(("reading", "box"), [(120, "green box"), (-20, "blue box")])
+def test_decides_by_what_it_measured(lore: Lore, reading: int, box: str) -> None:
+    one = shown(lore, "use-thermometer")
+    goal = (
+        "Your task is to measure the temperature of unknown substance B, which is located around "
+        "the living room. First, focus on the thermometer. Next, focus on the unknown substance B. "
+        "If the unknown substance B temperature is above 50.0 degrees celsius, place it in the "
+        "green box. If the unknown substance B temperature is below 50.0 degrees celsius, place it "
+        "in the blue box. The boxes are located around the kitchen."
+    )
+    text = f"the thermometer measures a temperature of {reading} degrees celsius"
+    assert decide(one, goal, text, "use thermometer on it").endswith(f"to {box}")
+    assert decide(one, goal, "You wait.", "wait") == "None"
+
+
+@pytest.mark.parametrize(("height", "box"), [("short", "red box"), ("tall", "green box")])
+def test_decides_by_what_it_sees(lore: Lore, height: str, box: str) -> None:
+    one = shown(lore, "mendelian-genetics-unknown-plant")
+    goal = (
+        "Your task is to determine whether short plant height is a dominant or recessive trait in "
+        "the unknown E plant. If the trait is dominant, focus on the red box. If the trait is "
+        "recessive, focus on the green box."
+    )
+    view = (
+        "This room is called the greenhouse. In it, you see: \n\ta red box (containing nothing)\n"
+        "\ta green box (containing nothing)\n\ta flower pot 1 (containing a unknown E plant "
+        f"in the reproducing stage with a {height} height, soil)"
+    )
+    assert decide(one, goal, view, "later: focus on red box") == f"focus on {box}"
+
+
+def test_focuses_on_nothing_of_another_stage(lore: Lore) -> None:
+    one = shown(lore, "identify-life-stages-1")
+    assert "turtle" in one.goal
+    first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
+    policy = Imitator(RECORDED)
+    policy.reset({}, 0)
+    policy.focus = "later: focus on hatchling turtle, in the outside"
+    view = "This outside location is called the outside. Here you see: \n\ta adult turtle"
+    waited = one.moves[: first + 4]
+    assert policy.act(seen(view, told_by([*waited, waited[-1]]), task=one.goal), {}) == "wait1"
+    assert "until: focus on hatchling turtle" in policy.focus
 
 
 def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:

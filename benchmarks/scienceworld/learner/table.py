@@ -2,7 +2,15 @@
 
     cd benchmarks/scienceworld/learner; python table.py episodes.jsonl.gz
 
-The score is the engine's last one, -100 to 100, as in the paper; a failed episode counts 0.
+A wrong *focus* ends a task with -100. It is counted in three ways, each the mean of the tasks:
+
+* as 0: what ScienceWorld's own example agents do, and ``normalized_score``;
+* as it is: the last score that the engine gives;
+* as what was reached before it: what Lin et al. (2023) do, from whose Table 1 CLIN's paper takes
+  its rows of DRRN, ReAct and Reflexion.
+
+Tasks are counted as 0. Intervals are bootstrap intervals of 95 %: of a task over its variations,
+of the mean over the variations within the tasks. A failed episode counts 0.
 """
 
 from __future__ import annotations
@@ -11,45 +19,104 @@ import argparse
 import gzip
 import json
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
+
+import numpy as np
 
 from gym_memory.envs.scienceworld.catalog import CLIN
+from gym_memory.results.score import bootstrap_interval
 
 PUBLISHED = ("DRRN", "ReAct", "Reflexion", "CLIN base", "CLIN Gen+Adapt")
+RESAMPLES = 10_000
+USUAL = 100
+"""The usual limit of steps."""
+
+Scores = dict[str, list[float]]
+
+
+def floored(row: dict[str, Any]) -> float:
+    """The last score, a wrong focus as 0."""
+    return max(0.0, row["score"])
+
+
+def last(row: dict[str, Any]) -> float:
+    """The last score as it is."""
+    return float(row["score"])
+
+
+def before(row: dict[str, Any]) -> float:
+    """The highest score, which only a wrong focus lowers."""
+    return 100 * max((value for _, value in row["curve"]), default=0.0)
+
+
+def early(row: dict[str, Any]) -> float:
+    """The last score within the usual limit of steps, a wrong focus as 0."""
+    return 100 * [0.0, *(value for step, value in row["curve"] if step <= USUAL)][-1]
+
+
+def by_task(rows: Sequence[dict[str, Any]], score: Callable[[dict[str, Any]], float]) -> Scores:
+    """Scores of a memory's episodes by their task."""
+    found: Scores = defaultdict(list)
+    for row in rows:
+        found[row["task_id"].split("/")[1]].append(0.0 if row["failed"] else score(row))
+    return found
+
+
+def mean(scores: Scores) -> str:
+    """The mean of the tasks with its interval."""
+    rng = np.random.default_rng(0)
+    parts = [np.array(part) for part in scores.values()]
+    drawn = [part[rng.integers(len(part), size=(RESAMPLES, len(part)))].mean(1) for part in parts]
+    low, high = np.quantile(np.mean(drawn, axis=0), (0.025, 0.975))
+    return f"{np.mean([part.mean() for part in parts]):.1f} [{low:.1f}, {high:.1f}]"
+
+
+def cell(part: Sequence[float]) -> str:
+    """The mean of a task with its interval."""
+    if not part:
+        return "–"
+    interval = bootstrap_interval(part)
+    shown = f" [{interval[0]:.0f}, {interval[1]:.0f}]" if interval else ""
+    return f"{fmean(part):.1f}{shown}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("episodes", type=Path, help="episodes.jsonl or episodes.jsonl.gz")
     path = parser.parse_args().episodes
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         for row in map(json.loads, file):
-            if row["task_id"]:
-                scores[row["memory"]][row["task_id"].split("/")[1]].append(row["score"])
-    memories = sorted(scores, key=lambda name: fmean(_means(scores[name])))
-    print("| task | n |", " | ".join([*memories, *PUBLISHED]), "|")
-    print("|---|--:|" + "--:|" * (len(memories) + len(PUBLISHED)))
-    for row in CLIN:
-        played = [scores[name].get(row.task, []) for name in memories]
-        ours = [f"{fmean(part):.1f}" if part else "–" for part in played]
-        theirs = [f"{row.published[name]:.1f}" for name in PUBLISHED]
-        counts = sorted({len(part) for part in played})
-        print(f"| {row.short} | {'–'.join(map(str, counts))} |", " | ".join(ours + theirs), "|")
-    ours = [f"{fmean(_means(scores[name])):.1f}" for name in memories]
-    theirs = [f"{fmean(row.published[name] for row in CLIN):.1f}" for name in PUBLISHED]
-    print("| mean of the tasks | |", " | ".join(ours + theirs), "|")
-    floored = [
-        f"{fmean(fmean(max(0.0, s) for s in part) for part in scores[name].values()):.1f}"
-        for name in memories
-    ]
-    print("| the same, -100 as 0 | |", " | ".join(floored + [""] * len(PUBLISHED)), "|")
-
-
-def _means(tasks: dict[str, list[float]]) -> list[float]:
-    return [fmean(part) for part in tasks.values()]
+            rows[row["memory"]].append(row)
+    played = {name: by_task(part, floored) for name, part in rows.items()}
+    print("| task | n |", " | ".join([*rows, *PUBLISHED]), "|")
+    print("|---|--:|" + "--:|" * (len(rows) + len(PUBLISHED)))
+    for task in CLIN:
+        parts = [played[name][task.task] for name in rows]
+        theirs = [f"{task.published[name]:.1f}" for name in PUBLISHED]
+        counts = "–".join(map(str, sorted({len(part) for part in parts})))
+        print(f"| {task.short} | {counts} |", " | ".join([*map(cell, parts), *theirs]), "|")
+    count = "–".join(map(str, sorted({len(part) for part in rows.values()})))
+    for label, score in (
+        ("mean, wrong focus as 0", floored),
+        ("as it is, -100", last),
+        ("as what was reached before", before),
+        (f"as 0, after {USUAL} steps", early),
+    ):
+        theirs = [
+            f"{fmean(task.published[name] for task in CLIN):.1f}" if score is floored else ""
+            for name in PUBLISHED
+        ]
+        ours = [mean(by_task(part, score)) for part in rows.values()]
+        print(f"| {label} | {count} |", " | ".join([*ours, *theirs]), "|")
+    wrong = [f"{sum(row['score'] < 0 for row in part)}" for part in rows.values()]
+    won = [f"{sum(row['success'] for row in part)}" for part in rows.values()]
+    print(f"| episodes won | {count} |", " | ".join([*won, *[""] * len(PUBLISHED)]), "|")
+    print(f"| wrong focus | {count} |", " | ".join([*wrong, *[""] * len(PUBLISHED)]), "|")
 
 
 if __name__ == "__main__":
