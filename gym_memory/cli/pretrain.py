@@ -54,11 +54,13 @@ def command(
     `gym-memory run -e Cooking -m "belief?weights=runs/belief/belief.safetensors"`
     """
     options.load_plugins(plugins)
+    from gym_memory.baselines.learning.settings import make_settings
     from gym_memory.pretraining.corpus import play, read_corpus
-    from gym_memory.pretraining.pretrain import Pretrainer, make_settings
+    from gym_memory.pretraining.pretrain import Pretrainer, PretrainSettings
 
     envs, policies = env or DEFAULT_ENVS, policy or DEFAULT_POLICIES
-    how = make_settings({**read_settings(settings or []), "rounds": rounds, "seed": seed})
+    values = {**read_settings(settings or []), "rounds": rounds, "seed": seed}
+    how = make_settings(PretrainSettings, values)
     splits = {"train": games, "valid": held_out, "test": held_out}
     played = {
         split: [_of_split(spec, split) for spec in envs] for split in splits

@@ -22,7 +22,7 @@ from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
 __all__ = ["HEAD", "Belief", "relation_name"]
 
-HEAD = "Learned links between names, strongest first; the numbers are latent relations, not words."
+HEAD = "Learned links between names, clearest first; the numbers are latent relations, not words."
 
 _NOTHING = 1e-3
 """An edge weaker than this is none."""
@@ -40,9 +40,9 @@ class Belief(Memory):
     relation, and likewise from a name to itself: what it is like. A trained updater
     (:mod:`gym_memory.memory.beliefs.updater`) changes them by each observation, inventory and
     action. It was trained to tell what the next observation will name, and no fact, reward or
-    engine state took part (``gym-memory memory pretrain``). The recall lists the strongest edges
-    as triples ``carrot | belief 3 | fridge``: names of relations say no more than which of them
-    are the same.
+    engine state took part (``gym-memory memory pretrain``). The recall lists the edges that
+    stand out as triples ``carrot | belief 3 | fridge``: names of relations say no more than which
+    of them are the same.
 
     What differs from GATA: entities are not a closed list but what the texts name, so it works on
     names that training never saw, and each pair of them has its own recurrent state; edges are in
@@ -51,7 +51,7 @@ class Belief(Memory):
 
     Args:
         weights: File with the updater's weights; empty for those that come with the package.
-        edges: Most edges of each relation in a recall, >= 1.
+        edges: Most edges of each relation in a recall, >= 1; as many again from a name to itself.
         threshold: Least strength of an edge in a recall, in [0, 1].
         nodes: Most names held, >= 8; the one not named for longest gives way.
 
@@ -63,7 +63,7 @@ class Belief(Memory):
     name: ClassVar[str] = "belief"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"belief": "episode"}
 
-    def __init__(self, weights: str = "", edges: int = 8, threshold: float = 0.5, nodes: int = 64):
+    def __init__(self, weights: str = "", edges: int = 6, threshold: float = 0.5, nodes: int = 64):
         check_int("edges", edges, 1)
         check_int("nodes", nodes, 8)
         if isinstance(threshold, bool) or not isinstance(threshold, int | float):
@@ -129,23 +129,34 @@ class Belief(Memory):
         self._index = {name: i for i, name in enumerate(names)}
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The strongest edges of each relation that fit, those from one name together."""
+        """The edges of each relation that stand out and fit, those from one name together."""
         room = check_budget(budget) - count_tokens(HEAD + "\n")
-        text, triples = fit_facts(_grouped(self._strongest()), max(room, 0))
+        text, triples = fit_facts(_grouped(self._outstanding()), max(room, 0))
         if triples:
             text = f"{HEAD}\n{text}"
         self._tokens = count_tokens(text)
         return Recall(text=text, triples=triples)
 
-    def _strongest(self) -> list[Triple]:
-        """The strongest edges of every relation, all of them by strength."""
-        names, found = list(self._index), []
+    def _outstanding(self) -> list[Triple]:
+        """The edges of every relation that stand out, those that do most first.
+
+        A relation that a name has to all others says something of that name alone, and so does
+        its edge to itself. So an edge between two names counts by its strength times what the
+        two lack on average, an edge to itself against those of other names.
+        """
+        names, count = list(self._index), len(self._index)
+        own = np.eye(count, dtype=bool)
+        found = []
         for relation in range(self._belief.shape[2]):
             values = self._belief[:, :, relation]
-            ends = np.argwhere(values >= self._least)
-            # A stable sort: edges of the same strength stay in the order of their nodes.
-            best = ends[np.argsort(-values[tuple(ends.T)], kind="stable")[: self.edges]]
-            found += [(float(-values[i, j]), i, relation, j) for i, j in best.tolist()]
+            usual = values[own].mean()
+            scores = values * (1 - values.mean(1, keepdims=True)) * (1 - values.mean(0))
+            scores[own] = values[own] * (1 - usual)
+            for kind in (own, ~own):
+                ends = np.argwhere(kind & (values >= self._least))
+                # A stable sort: edges that stand out alike stay in the order of their nodes.
+                best = np.argsort(-scores[tuple(ends.T)], kind="stable")[: self.edges]
+                found += [(-float(scores[i, j]), i, relation, j) for i, j in ends[best].tolist()]
         return [Triple(names[i], relation_name(r), names[j]) for _, i, r, j in sorted(found)]
 
     def state(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "pretraining a belief")
 
-__all__ = ["PretrainSettings", "Pretrainer", "make_settings"]
+__all__ = ["PretrainSettings", "Pretrainer"]
 
 _LENGTHS = 15
 """Episodes whose lengths differ by less than this may play together."""
@@ -46,8 +46,8 @@ WEIGHTS, TRAINING = "belief.safetensors", "training.safetensors"
 
 
 @dataclasses.dataclass(frozen=True)
-class PretrainSettings:
-    """How to pretrain.
+class PretrainSettings(Sizes):
+    """How to pretrain, besides the sizes of the updater.
 
     Attributes:
         rounds: Rounds; each plays ``batch`` episodes through.
@@ -64,7 +64,6 @@ class PretrainSettings:
         measure_every: Rounds between measurements.
         nodes: Most names of an episode.
         seed: Seed of all chance.
-        sizes: Sizes of the updater.
     """
 
     rounds: int = 300
@@ -80,27 +79,18 @@ class PretrainSettings:
     measure_every: int = 100
     nodes: int = 64
     seed: int = 0
-    sizes: Sizes = dataclasses.field(default_factory=Sizes)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes alone."""
+        return Sizes(*(getattr(self, field.name) for field in dataclasses.fields(Sizes)))
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("rounds", "batch", "window", "words", "measure_every", "nodes"):
             check_int(name, getattr(self, name), 1)
         check_int("candidates", self.candidates, 2)
         check_flag("remember", self.remember)
-
-
-def make_settings(values: dict[str, Any]) -> PretrainSettings:
-    """Settings from plain values, those of the updater's sizes among them.
-
-    Raises:
-        UnknownNameError: There is no such setting.
-        InvalidArgumentError: A value is wrong.
-    """
-    sizes = {field.name for field in dataclasses.fields(Sizes)}
-    own = {name: value for name, value in values.items() if name not in sizes}
-    own["sizes"] = Sizes(**{name: values[name] for name in values if name in sizes})
-    settings: PretrainSettings = checkpoints.make_settings(PretrainSettings, own)
-    return settings
 
 
 class Pretrainer:
@@ -135,6 +125,8 @@ class Pretrainer:
         self._word_of = {word: i for i, word in enumerate(self.words)}
         self._rows = _Rows(settings.sizes.rows)
         self._rare = _rare_rows(self._episodes, self._rows)
+        # The tables are small: a second thread costs more than it brings.
+        torch.set_num_threads(1)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             self.updater = UpdaterNetwork(settings.sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from gym_memory.memory.beliefs.weights import (
     save_weights,
     shapes,
 )
+from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task
 
 TASK = Task("house/0", "Find the key.")
@@ -168,24 +170,40 @@ def test_the_name_not_met_for_longest_gives_way(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- what is recalled
 
 
-def test_the_strongest_edges_of_each_relation_are_recalled(tmp_path: Path) -> None:
-    memory = begun(random_weights(tmp_path / "w"), threshold=0.0, edges=4)
-    memory.observe(room("leek"))
-    memory.observe(room("leek"))
+def holding(table: np.ndarray, weights: str, **arguments: object) -> Belief:
+    """A memory with these edges; its names are ``you``, ``a``, ``b``, ..."""
+    names = ["you", *"abcdefgh"][: len(table)]
+    memory = begun(weights, **arguments)
+    coded = base64.b64encode(table.astype("<f2").tobytes()).decode()
+    state = {**memory.state(), "names": names, "last": [0] * len(names), "belief": coded}
+    memory.load_state(state)
+    return memory
+
+
+def test_what_stands_out_is_recalled(tmp_path: Path) -> None:
+    """What a name has to all others is told once, of the name itself."""
+    edges = np.zeros((5, 5, 3), dtype=np.float32)
+    edges[:, 3, 0] = 1.0  # all of them to c
+    edges[1, 2, 0] = 0.6  # a to b
+    edges[2, 1, 1] = 0.9
+    edges[4, 4, 2] = 0.4  # too weak
+    memory = holding(edges, random_weights(tmp_path / "w"), edges=1)
     recall = memory.recall(Cue(""), 1000)
-    names, edges = memory.names, memory.strengths
-    assert len(recall.triples) == 12
-    for relation in range(3):
-        mine = [t for t in recall.triples if t.relation == relation_name(relation)]
-        shown = [edges[names.index(s), names.index(o), relation] for s, _, o in mine]
-        assert (
-            sorted(shown, reverse=True) == np.sort(edges[..., relation].ravel())[::-1][:4].tolist()
-        )
-    first = recall.triples[0]
-    relation = int(first.relation.split()[1]) - 1
-    assert edges[names.index(first.subject), names.index(first.object), relation] == edges.max()
-    assert recall.text.startswith(HEAD)
+    assert recall.text.splitlines() == [HEAD, "c: belief 1 c", "b: belief 2 a", "a: belief 1 b"]
+    assert recall.triples[0] == ("c", "belief 1", "c")
     assert "latent" in HEAD
+    assert relation_name(1) == "belief 2"
+    few = memory.recall(Cue(""), count_tokens(HEAD) + 5)
+    assert few.triples == recall.triples[:1]
+
+
+def test_the_recall_has_some_of_every_relation(tmp_path: Path) -> None:
+    edges = np.random.default_rng(0).uniform(0.5, 1.0, (6, 6, 3))
+    shown = holding(edges, random_weights(tmp_path / "w"), edges=4).recall(Cue(""), 1000).triples
+    for relation in ("belief 1", "belief 2", "belief 3"):
+        mine = [t for t in shown if t.relation == relation]
+        assert len([t for t in mine if t.subject == t.object]) == 4
+        assert len([t for t in mine if t.subject != t.object]) == 4
 
 
 def test_weak_edges_are_not_recalled(tmp_path: Path) -> None:
