@@ -11,6 +11,7 @@ from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import EXIT
 from gym_memory.memory.graph.timeline import Event
+from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.schema import VERBATIM
 
 __all__ = ["ATTRIBUTES", "EntityIndex"]
@@ -32,11 +33,10 @@ class EntityIndex:
 
     def __init__(self, graph: TemporalGraph, encoder: Encoder | None):
         self.graph, self.encoder = graph, encoder
+        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
-        self._taken = 0
-        self._last: Event | None = None
         self._ids: dict[str, int] = {}
         self._names: list[str] = []
         self._lengths: list[float] = []
@@ -45,13 +45,11 @@ class EntityIndex:
 
     def _sync(self) -> None:
         """Learn the names in events since the last call; start over if the graph went back."""
-        events = self.graph.events
-        if self._taken and (len(events) < self._taken or events[self._taken - 1] is not self._last):
+        cut, events = self._follower.advance(self.graph.events)
+        if cut:
             self._reset()
-        if len(events) == self._taken:
-            return
         known = len(self._names)
-        for event in events[self._taken :]:
+        for event in events:
             subject, relation, obj = event[1]
             for name in (subject,) if relation in ATTRIBUTES else (subject, obj):
                 if name not in self._ids:
@@ -61,7 +59,6 @@ class EntityIndex:
                     self._lengths.append(math.sqrt(len(words)))
                     for word in sorted(words):
                         self._by_word.setdefault(word, []).append(self._ids[name])
-        self._taken, self._last = len(events), events[-1]
         new = self._names[known:]
         if self.encoder and self._vectors is not None and new:
             self._vectors.add(range(known, len(self._names)), self.encoder.encode(new))

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 
 import numpy as np
 
+from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
 from gym_memory.types import Triple
 
@@ -32,11 +33,10 @@ class EpisodicIndex:
 
     def __init__(self, store: EpisodeStore):
         self.store = store
+        self._follower: Follower[Episode] = Follower()
         self._reset()
 
     def _reset(self) -> None:
-        self._taken = 0
-        self._last: Episode | None = None
         self._number: dict[tuple[str, tuple[Triple, ...]], int] = {}
         self._numbers: list[int] = []  # of each observation: which of the different ones it is
         self._newest: list[int] = []  # of each of those: its last observation
@@ -49,19 +49,17 @@ class EpisodicIndex:
 
     def _sync(self) -> None:
         """Take in the observations since the last call; start over if the store went back."""
-        store = self.store
-        if self._taken and (len(store) < self._taken or store[self._taken - 1] is not self._last):
+        cut, new = self._follower.advance(self.store)
+        if cut:
             self._reset()
-        for id in range(self._taken, len(store)):
-            episode = self._last = store[id]
+        for episode in new:
             number = self._number.setdefault((episode.text, episode.triples), len(self._newest))
             if number == len(self._newest):
-                self._newest.append(id)
+                self._newest.append(episode.id)
                 self._link(number, episode)
-            self._newest[number] = id
+            self._newest[number] = episode.id
             self._numbers.append(number)
-            self._ages[number] = id * _AGE
-        self._taken = len(store)
+            self._ages[number] = episode.id * _AGE
 
     def _link(self, number: int, episode: Episode) -> None:
         """Tie one of the different observations to its facts."""

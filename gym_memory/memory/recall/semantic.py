@@ -10,6 +10,7 @@ from gym_memory.memory.encoders import Encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.timeline import Event
+from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.schema import VERBATIM
 from gym_memory.types import Triple
 
@@ -39,11 +40,10 @@ class SemanticIndex:
     ):
         self.graph, self.encoder = graph, encoder
         self.width, self.threshold = width, threshold
+        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
-        self._taken = 0
-        self._last: Event | None = None
         self._vectors = VectorIndex(self.encoder.dim)
         self._ids: dict[Triple, int] = {}  # the graph's own: equal histories, equal ids
         self._facts: dict[int, Triple] = {}
@@ -58,13 +58,11 @@ class SemanticIndex:
 
     def _sync(self) -> None:
         """Take in what the graph changed since the last call; start over if it went back."""
-        events = self.graph.events
-        if self._taken and (len(events) < self._taken or events[self._taken - 1] is not self._last):
+        cut, events = self._follower.advance(self.graph.events)
+        if cut:
             self._reset()
-        if len(events) == self._taken:
-            return
         new: dict[Triple, None] = {}
-        for event in events[self._taken :]:
+        for event in events:
             triple, ended = event[1], bool(event[2])
             if not ended:
                 new[triple] = None
@@ -74,7 +72,6 @@ class SemanticIndex:
             if self._vectors.remove(id):
                 for number in self._answered_by.pop(id, ()):
                     self._forget(number)
-        self._taken, self._last = len(events), events[-1]
         if new:
             self._add(list(new))
 

@@ -14,6 +14,7 @@ from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.names import NameIndex
 from gym_memory.memory.graph.places import EXIT, UNEXPLORED, current_place
 from gym_memory.memory.graph.timeline import Event
+from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.recall.render import Block, Page, fact_block
 from gym_memory.memory.schema import (
     DIRECTIONS,
@@ -81,12 +82,11 @@ class StructuralIndex:
 
     def __init__(self, graph: TemporalGraph):
         self.graph = graph
+        self._follower: Follower[Event] = Follower()
         self._reset()
 
     def _reset(self) -> None:
         self.answer: Answer | None = None
-        self._taken = 0
-        self._last: Event | None = None
         self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
         self._views: dict[str, View] = {}
@@ -101,15 +101,13 @@ class StructuralIndex:
 
     def sync(self) -> None:
         """Take in what the graph changed since the last call; start over if it went back."""
-        events = self.graph.events
-        if self._taken and (len(events) < self._taken or events[self._taken - 1] is not self._last):
+        cut, events = self._follower.advance(self.graph.events)
+        if cut:
             self._reset()
-        if len(events) == self._taken:
-            return
-        for event in events[self._taken :]:
+        for event in events:
             self._take(event[1], ended=bool(event[2]))
-        self._taken, self._last = len(events), events[-1]
-        self.answer = None
+        if events:
+            self.answer = None
 
     def _take(self, triple: Triple, *, ended: bool) -> None:
         subject, relation, obj = triple
