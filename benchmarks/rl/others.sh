@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the main table leaves out, one seed each but for the first; see one.sh. It can be broken off
-# and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part of it.
+# What the main table leaves out, one seed each but for the first part; see one.sh. It can be broken
+# off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part of it.
 set -e
 run() { sh benchmarks/rl/one.sh "$@"; }
 
@@ -13,6 +13,12 @@ for seed in 0 1 2; do
   done
 done
 
+# Cloning alone.
+run bc rl-1 arigraph 0 --steps 3000 --valid-games 10 --evaluate-every 1000 --set beta_steps=2000
+for level in rl-3 rl-4; do
+  run bc "$level" arigraph 0 --steps 5000 --evaluate-every 2500 --set beta_steps=4000
+done
+
 # DRRN with the other memories, as in sweep.sh.
 for level in rl-1 rl-3; do
   for memory in history oracle belief; do
@@ -20,9 +26,14 @@ for level in rl-1 rl-3; do
   done
 done
 
+# Whether DRRN without a memory only needs longer: twice the steps.
+for level in rl-2 rl-3 rl-4; do
+  KIND=drrn-25k run drrn "$level" none 0 --steps 25000 --max-cpu-minutes 15
+done
+
 # The other learners.
 for level in rl-1 rl-3; do
-  run a2c "$level" arigraph 0 --steps 12500 --max-cpu-minutes 15
+  run a2c "$level" arigraph 0 --steps 12000 --evaluate-every 2000
 done
 for memory in arigraph none shuffled oracle; do
   run gata rl-1 "$memory" 0 --steps 4000 --evaluate-every 2000 --set epsilon_steps=2500
