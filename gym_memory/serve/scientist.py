@@ -89,7 +89,7 @@ class Notes(NamedTuple):
     Attributes:
         find: What it is after.
         focused: What it focused on; empty before.
-        been: Rooms that it looked around in.
+        been: Rooms that it was in and knows.
         doors: Pairs of rooms with a door between them.
         here: Where it is; empty where it does not know.
     """
@@ -180,7 +180,7 @@ class Scientist:
                 focused = told[1]
             elif box is not None and step.action.endswith(f" to {box['box']}"):
                 focused = ""  # that it did not end the task says that it was not in focus
-        looked = _ROOM.match(self._steps[-1].text) is not None
+        looked = _ROOM.match(self._steps[-1].text) is not None or here in self._things
         been = dict.fromkeys([*before.been, *([here] if looked else [])])
         return Notes(wanted, focused, tuple(been), tuple(pairs), here)
 
@@ -234,8 +234,9 @@ class Scientist:
             step = self._towards(lambda room: room == place)
             if step:
                 return step
-        if action in self._valid:
-            return action
+        way = self._through(action.removeprefix("go to ")) if action.startswith("go to ") else ""
+        if way or action in self._valid:
+            return way or action
         core = _core(action)  # what grows is called otherwise at another time
         return next((a for a in self._valid if _core(a) == core), IN_VAIN)
 

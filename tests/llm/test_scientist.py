@@ -44,6 +44,15 @@ def test_it_goes_where_learnings_tell_of_such_a_thing() -> None:
     assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
 
 
+def test_it_does_not_go_round_where_what_was_told_is_gone() -> None:
+    notes = str(Notes("plant", been=("hallway",), here="hallway"))
+    arrived = {"observation": "You move to the greenhouse.", "memory": KNOWN}
+    there = Scientist(
+        slots("go to hallway", history="[step 2] > go to greenhouse", **arrived), notes
+    )
+    assert there.notes.been == ("hallway", "greenhouse")
+
+
 def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> None:
     notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
     near = "focus on bee hive; focus on pea plant; focus on adult apple tree; pick up apple tree"

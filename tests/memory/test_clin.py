@@ -323,6 +323,19 @@ def test_what_a_room_of_scienceworld_holds() -> None:
     assert "going to the hallway MAY BE NECESSARY TO finding the orange in the bowl." in told
     assert '"go to workshop" in the hallway MAY BE NECESSARY TO finding something new.' in told
     assert not any("finding the table" in line or '"0"' in line for line in told)
+    # Where the agent itself put something is no place to find it.
+    acts = [("pick up orange", "You move the orange to the inventory.", "an orange")]
+    acts += [("go to kitchen", "You move to the kitchen.", "an orange")]
+    kitchen = "This room is called the kitchen. In it, you see: \n\ta box (containing nothing)\n"
+    acts += [("look around", kitchen, "an orange")]
+    acts += [("move orange to box", "You move the orange to the box.", "nothing")]
+    moved = [trace[0]._replace(text=hall.replace("bowl (containing an orange)", "bowl"))]
+    for t, (action, text, carried) in enumerate(acts, 1):
+        held = f"In your inventory, you see:\n\t{carried}"
+        moved.append(Step(t, text, action, float(t == 1), held))
+    later = [str(a) for a in abstract_causes(moved, Outcome(), (), task)]
+    assert any("finding the picture" in line for line in later)
+    assert not any("finding the orange" in line for line in later)
     # Known ways are not untaken exits again, in a trial that only passes by.
     known = [*memory, CausalAbstraction('"go to workshop" in the hallway', "reaching the workshop")]
     later = abstract_causes(trace, Outcome(), [known], task)

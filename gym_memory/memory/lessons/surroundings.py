@@ -112,11 +112,16 @@ def _split(act: Act) -> tuple[str, str]:
 
 
 def _holders(graph: TemporalGraph) -> dict[str, str]:
-    """Things to what held them when they were seen first, where texts tell that of the holder."""
+    """Things to what held them when they were seen first, where texts tell that of the holder.
+
+    Where something is put after it was carried is no place to find it.
+    """
     held: dict[str, str] = {}
     for _, fact, *_ in graph.events:
         if is_contents(fact.relation):
             held.setdefault(fact.object, fact.subject)
+        elif fact.object == INVENTORY:
+            held.setdefault(fact.subject, INVENTORY)
     return held
 
 
