@@ -56,6 +56,8 @@ class BcSettings(DrrnSettings):
         rl_after: Steps before RL begins; 0: never.
         clone_every: RL updates for each cloning update; 0: RL alone.
         shown: Labelled states kept; the first ones.
+        temperature: Of cloning, where it is the margin of the teacher's action, and of exploration
+            by ``softmax``; in units of reward.
     """
 
     teacher: str = "planner"

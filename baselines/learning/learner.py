@@ -102,7 +102,11 @@ class Learner(ABC):
 
     @abstractmethod
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
-        """Indices of the valid actions to take, one for each observation, in one batch."""
+        """Indices of the valid actions to take, one for each observation, in one batch.
+
+        Each observation has at least one; only that after the last step of an episode, which is
+        seen and never acted on, may have none.
+        """
 
     @abstractmethod
     def observe(self, slot: int, experience: Experience) -> None:
