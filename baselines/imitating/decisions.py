@@ -11,6 +11,7 @@ from gym_memory.baselines.imitating.scene import Scene
 
 __all__ = ["decided", "is_measured"]
 
+_SUPERLATIVE = re.compile(r"\b(?:most|least|\w+est)\b")
 _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
 
@@ -22,7 +23,7 @@ def is_measured(goal: str, act: Act) -> bool:
 def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
     """An action with the thing that the goal asks for; None where that is not known yet."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
-        return _timed(act, guide, scene)
+        return _timed(act, goal, guide, scene)
     for number, phrase in enumerate(act.things):
         condition, other = condition_of(goal, phrase)
         found = _THRESHOLD.search(condition)
@@ -42,13 +43,17 @@ def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
     return act
 
 
-def _timed(act: Act, guide: Guide, scene: Scene) -> Act:
-    """Focus on what took longest, or shortest, as in the demonstration."""
+def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
+    """Focus on what took longest, or shortest, as in the demonstration.
+
+    Where the goal asks for the least of what the demonstration had the most of, the other one.
+    """
     there, here = guide.shown.measured, scene.measured
     chosen = guide.shown.moves[-1].act.things[0]
     if chosen not in there or len(here) < 2:
         return act
-    most = there[chosen] == max(there.values())
+    same = _SUPERLATIVE.findall(goal) == _SUPERLATIVE.findall(guide.shown.goal)
+    most = (there[chosen] == max(there.values())) == same
     best = (max if most else min)(here, key=lambda name: here[name])
     return act._replace(things=(best,))
 

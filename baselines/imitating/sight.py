@@ -130,7 +130,9 @@ class Sight:
         if head and not holder.endswith("stage"):
             core = phrase if head == "substance" else head
         if head == "substance":
-            return self._content(phrase, things)
+            inside = [t.line.partition("containing")[2] for t in things if holder in t.name]
+            meant = words(self._goal) - words(phrase)
+            return self._content(phrase, things) if meant & words(" ".join(inside)) else ""
         exact = [thing.name for thing in things if words(core) == words(thing.name)]
         if exact or fruit:
             return core if exact else ""
@@ -141,7 +143,10 @@ class Sight:
             if words(thing.name) == marks
             or (
                 asked <= words(thing.name)
-                and (marks <= words(thing.name) or words(thing.name) - words(core) <= _STATES)
+                and (
+                    (marks and marks <= words(thing.name))
+                    or words(thing.name) - words(core) <= _STATES
+                )
             )
         ]
         value, name = max(fitting, default=(0.0, ""), key=lambda pair: pair[0])
