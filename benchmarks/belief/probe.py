@@ -9,8 +9,9 @@ it. The probe is fitted on training games and measured on test games with unseen
 * ``present``: the same weights, but a belief that saw the present step only;
 * ``untrained``: weights as they are before training.
 
-``older`` are the things that the present text and inventory do not name: there the belief is all
-there is. The last part measures milliseconds a step. Run in the root of the repository::
+``older`` are the things that neither the present text nor the inventory nor a valid action names:
+there the belief is all there is. Accuracies are means over games with 95 % bootstrap intervals. The
+last part measures milliseconds a step. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/belief/probe.py
 
@@ -37,6 +38,7 @@ from gym_memory.memory.beliefs.weights import load_weights, save_weights
 from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER
 from gym_memory.pretraining.network import UpdaterNetwork
 from gym_memory.quality.observer import IdealObserver
+from gym_memory.results.score import bootstrap_interval
 from gym_memory.specs import parse_spec
 from gym_memory.types import Cue, Step, Task
 from gym_memory.wrappers.make import make_env
@@ -48,6 +50,7 @@ BELIEFS = ("belief", "present", "untrained")
 class Question(NamedTuple):
     """Where a thing is: edges to each other name, which one is right, whether it is in sight."""
 
+    game: str
     edges: np.ndarray
     right: int
     older: bool
@@ -76,7 +79,7 @@ def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[
             if belief == "belief":
                 spent.append(time.process_time() - started)
         if t % EVERY == EVERY - 1:
-            yield from questions(memories, observer, step)
+            yield from questions(task.id, memories, observer, step)
         action = rng.choice(obs["valid_actions"])
         obs, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
@@ -84,12 +87,15 @@ def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[
     env.close()
 
 
-def questions(memories: dict[str, Belief], observer: IdealObserver, step: Step) -> Iterator:
+def questions(
+    game: str, memories: dict[str, Belief], observer: IdealObserver, step: Step
+) -> Iterator:
+    now = " ".join((step.text, step.inventory, *step.valid_actions)).lower()
     for thing, relation, holder in sorted(observer.known):
         holder = PLAYER if holder == INVENTORY else holder
         names = memories["belief"].names
         if relation in LOCATIONS and thing != PLAYER and {thing, holder} <= {*names}:
-            older = thing not in (step.text + step.inventory).lower()
+            older = thing not in now
             asked = {}
             for belief, memory in memories.items():
                 # A belief that does not know a name has no edges of it.
@@ -100,7 +106,7 @@ def questions(memories: dict[str, Belief], observer: IdealObserver, step: Step) 
                 for row, other in zip(table, others, strict=True):
                     if at is not None and other in own:
                         row[:] = [*edges[at, own[other]], *edges[own[other], at]]
-                asked[belief] = Question(table, others.index(holder), older)
+                asked[belief] = Question(game, table, others.index(holder), older)
             yield asked
 
 
@@ -110,7 +116,7 @@ def fit(asked: list[Question]) -> np.ndarray:
     momentum = np.zeros_like(weights)
     for _ in range(200):
         gradient = -1e-3 * weights
-        for edges, right, _ in asked:
+        for _, edges, right, _ in asked:
             scores = edges @ weights
             share = np.exp(scores - scores.max())
             gradient += (edges[right] - share @ edges / share.sum()) / len(asked)
@@ -122,11 +128,19 @@ def fit(asked: list[Question]) -> np.ndarray:
 def right(asked: list[Question], weights: np.ndarray) -> np.ndarray:
     """Share of a right answer: names that tie with it share it."""
     shares = []
-    for edges, answer, _ in asked:
+    for _, edges, answer, _ in asked:
         scores = edges @ weights
         best = scores >= scores.max() - 1e-9
         shares.append(best[answer] / best.sum())
     return np.array(shares)
+
+
+def mean_over(games: np.ndarray, hits: np.ndarray) -> list[float]:
+    """Mean over games of their means, and its interval."""
+    means = [float(hits[games == game].mean()) for game in sorted({*games.tolist()})]
+    return [
+        round(value, 4) for value in (float(np.mean(means)), *(bootstrap_interval(means) or ()))
+    ]
 
 
 def untrained(path: Path) -> str:
@@ -153,6 +167,7 @@ def main() -> None:
             for seed in range(arguments.games):
                 found += play(spec, split, seed, weights, spent)
     older = np.array([question["belief"].older for question in asked["test"]])
+    games = np.array([question["belief"].game for question in asked["test"]])
     chance = np.array([1 / len(question["belief"].edges) for question in asked["test"]])
     result: dict[str, Any] = {
         "games": arguments.games * len(DEFAULT_ENVS),
@@ -164,8 +179,8 @@ def main() -> None:
         probe = fit([question[belief] for question in asked["train"]])
         hits = right([question[belief] for question in asked["test"]], probe)
         result[belief] = {
-            "accuracy": round(float(hits.mean()), 4),
-            "older_accuracy": round(float(hits[older].mean()), 4),
+            "accuracy": mean_over(games, hits),
+            "older_accuracy": mean_over(games[older], hits[older]),
         }
     result["cpu_ms_a_step"] = {
         "median": round(1e3 * float(np.median(spent)), 3),

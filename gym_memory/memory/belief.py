@@ -144,20 +144,25 @@ class Belief(Memory):
         its edge to itself. So an edge between two names counts by its strength times what the
         two lack on average, an edge to itself against those of other names.
         """
-        names, count = list(self._index), len(self._index)
-        own = np.eye(count, dtype=bool)
-        found = []
-        for relation in range(self._belief.shape[2]):
-            values = self._belief[:, :, relation]
-            usual = values[own].mean()
-            scores = values * (1 - values.mean(1, keepdims=True)) * (1 - values.mean(0))
-            scores[own] = values[own] * (1 - usual)
-            for kind in (own, ~own):
-                ends = np.argwhere(kind & (values >= self._least))
-                # A stable sort: edges that stand out alike stay in the order of their nodes.
-                best = np.argsort(-scores[tuple(ends.T)], kind="stable")[: self.edges]
-                found += [(-float(scores[i, j]), i, relation, j) for i, j in ends[best].tolist()]
-        return [Triple(names[i], relation_name(r), names[j]) for _, i, r, j in sorted(found)]
+        names, edges = list(self._index), self._belief
+        everyone = np.arange(len(names))
+        own = edges[everyone, everyone]
+        scores = edges * (1 - edges.mean(1, keepdims=True)) * (1 - edges.mean(0))
+        scores[everyone, everyone] = own * (1 - own.mean(0))
+        one, two, relation = np.nonzero(edges >= self._least)
+        strong = scores[one, two, relation]
+        # Both sorts are stable: edges that stand out alike stay in the order of their nodes.
+        kind = 2 * relation + (one == two)
+        order = np.lexsort((-strong, kind))
+        place = np.arange(len(order)) - np.searchsorted(kind[order], kind[order])
+        best = np.sort(order[place < self.edges])
+        best = best[np.argsort(-strong[best], kind="stable")]
+        return [
+            Triple(names[i], relation_name(r), names[j])
+            for i, j, r in zip(
+                one[best].tolist(), two[best].tolist(), relation[best].tolist(), strict=True
+            )
+        ]
 
     def state(self) -> dict[str, Any]:
         """Names, when each was named last, and the edges as base64 of float16."""

@@ -1,0 +1,19 @@
+#!/bin/sh
+# The weights of the memory `belief` that come with the package, the control that sees the present
+# observation only, and the probe. Goes on where it was stopped; about 10 CPU minutes.
+#
+#   sh benchmarks/belief/run.sh
+set -e
+export OMP_NUM_THREADS=1
+gym_memory="${GYM_MEMORY:-gym-memory}"
+python="${PYTHON:-python}"
+
+$gym_memory memory pretrain --out results/belief
+$gym_memory memory pretrain --set remember=false --out results/belief-control
+for run in belief belief-control; do
+  kept="benchmarks/belief/$run"
+  mkdir -p "$kept"
+  cp "results/$run/curve.jsonl" "results/$run/result.json" "results/$run/config.json" "$kept/"
+done
+cp results/belief/belief.safetensors gym_memory/memory/beliefs/default.safetensors
+$python benchmarks/belief/probe.py
