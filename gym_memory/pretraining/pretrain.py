@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.checks import check_flag, check_int
-from gym_memory.errors import CheckpointError
+from gym_memory.errors import CheckpointError, InvalidArgumentError
 from gym_memory.memory.beliefs.updater import row_of
 from gym_memory.memory.beliefs.weights import Sizes, save_weights
 from gym_memory.optional import require
@@ -42,6 +42,8 @@ __all__ = ["PretrainSettings", "Pretrainer"]
 
 _LENGTHS = 15
 """Episodes whose lengths differ by less than this may play together."""
+_SAVE_EVERY = 25
+"""Rounds between checkpoints."""
 WEIGHTS, TRAINING = "belief.safetensors", "training.safetensors"
 
 
@@ -107,6 +109,7 @@ class Pretrainer:
 
     Raises:
         CheckpointError: The folder holds another run.
+        InvalidArgumentError: There are fewer training episodes than play together.
     """
 
     def __init__(
@@ -118,6 +121,10 @@ class Pretrainer:
         config: dict[str, Any],
         listener: Callable[[int, dict[str, Any] | None], None] = lambda number, row: None,
     ):
+        if len(episodes) < settings.batch:
+            raise InvalidArgumentError(
+                f"expected at least batch={settings.batch} training episodes, got {len(episodes)}"
+            )
         self.settings, self.folder, self._listener = settings, folder, listener
         self._episodes, self._held_out = list(episodes), list(held_out)
         self._identity = {**config, "settings": dataclasses.asdict(settings)}
@@ -160,6 +167,7 @@ class Pretrainer:
             row = None
             if self.round % s.measure_every == 0 or self.round == s.rounds:
                 row = self._measured()
+            if row is not None or self.round % _SAVE_EVERY == 0:
                 self._save()
             self._listener(self.round, row)
         self._save()
@@ -172,9 +180,8 @@ class Pretrainer:
         if len(self._queue) < s.batch:
             order = self._rng.permutation(len(self._episodes))
             # Episodes of about the same length together: less is padded.
-            order = order[
-                np.argsort([len(self._episodes[i].known) // 15 for i in order], kind="stable")
-            ]
+            length = [len(self._episodes[i].known) // _LENGTHS for i in order]
+            order = order[np.argsort(length, kind="stable")]
             groups = [order[i : i + s.batch] for i in range(0, len(order) - s.batch + 1, s.batch)]
             self._queue = [int(i) for g in self._rng.permutation(len(groups)) for i in groups[g]]
         chosen, self._queue = self._queue[: s.batch], self._queue[s.batch :]

@@ -146,6 +146,11 @@ def test_a_folder_of_another_run_is_refused(
         pretrainer(corpus, unseen, tmp_path, rounds=1, seed=1).run()
 
 
+def test_too_few_episodes(corpus: list[Episode], unseen: list[Episode], tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="batch=4"):
+        pretrainer(corpus[:3], unseen, tmp_path)
+
+
 @pytest.mark.parametrize("wrong", [{"relations": 0}, {"candidates": 1}, {"remember": 2}])
 def test_wrong_settings(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
