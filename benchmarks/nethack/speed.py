@@ -2,8 +2,8 @@
 
 The keys are those that the descender's skills pressed in a few games, so the walk explores and
 fights; they are played again one by one as ``press key ...``. The games are played several times
-and every ten steps count with their best CPU time, for the machine may be shared; bare NLE
-(the same observations, no text) stands beside it.
+and every ten steps count with their best CPU time, for the machine may be shared; the same games
+in bare NLE (the same observations, no text) stand beside them.
 
     OMP_NUM_THREADS=1 python benchmarks/nethack/speed.py --seeds 3 --rounds 5
 """
@@ -11,11 +11,12 @@ and every ten steps count with their best CPU time, for the machine may be share
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,30 +39,46 @@ STRETCH = 10
 KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
 
 
-def recorded(seed: int, steps: int) -> list[int]:
-    """The keys that the descender's skills pressed in one game."""
-    codes: list[int] = []
-    press = Engine.press
+@contextlib.contextmanager
+def noted(method: str) -> Iterator[list[int]]:
+    """The keys that a method of the engine is given in the meantime."""
+    keys: list[int] = []
+    original = getattr(Engine, method)
 
     def noting(engine: Engine, key: int) -> Any:
-        codes.append(key)
-        return press(engine, key)
+        keys.append(key)
+        return original(engine, key)
 
+    setattr(Engine, method, noting)
+    try:
+        yield keys
+    finally:
+        setattr(Engine, method, original)
+
+
+def recorded(seed: int, steps: int) -> list[str]:
+    """The keys that the descender's skills pressed in one game, as actions."""
     env = gym.make(ID, memory="none", max_steps=steps)
     policy = make_policy("descender")
-    Engine.press = noting  # type: ignore[method-assign]
-    try:
-        obs, info = env.reset(seed=seed)
-        codes.clear()
-        policy.reset(info, seed)
-        over = False
+    obs, info = env.reset(seed=seed)
+    policy.reset(info, seed)
+    over = False
+    with noted("press") as keys:
         while not over:
             obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
             over = terminated or truncated
-    finally:
-        Engine.press = press  # type: ignore[method-assign]
-        env.close()
-    return codes
+    env.close()
+    return [name_of(key) for key in keys]
+
+
+def received(seed: int, actions: list[str]) -> list[int]:
+    """The keys that NLE gets when they are played one by one, those that turn pages included."""
+    env = gym.make(ID, memory="none", max_steps=10**6, valid_actions=False)
+    env.reset(seed=seed)
+    with noted("_key") as keys:
+        any(_over(env, action) for action in actions)
+    env.close()
+    return keys
 
 
 def name_of(code: int) -> str:
@@ -102,7 +119,7 @@ def played(case: dict[str, Any], games: dict[int, list[str]]) -> list[tuple[int,
 
 
 def bare(games: dict[int, list[int]]) -> list[tuple[int, float]]:
-    """The same keys in NLE alone."""
+    """The same games in NLE alone."""
     env = gym.make(ID, memory="none").unwrapped
     found = []
     for seed, codes in games.items():
@@ -120,8 +137,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=80)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    codes = {seed: recorded(seed, given.steps) for seed in range(given.seeds)}
-    games = {seed: [name_of(code) for code in keys] for seed, keys in codes.items()}
+    games = {seed: recorded(seed, given.steps) for seed in range(given.seeds)}
+    codes = {seed: received(seed, actions) for seed, actions in games.items()}
     runs: dict[str, list[list[tuple[int, float]]]] = {}
     for _ in range(given.rounds):
         for case in CASES:
@@ -135,7 +152,7 @@ def main() -> None:
         rates[name] = round(sum(count for count, _ in rounds[0]) / sum(best))
     result = {
         "settings": vars(given),
-        "steps": sum(count for count, _ in runs["bare NLE"][0]),
+        "steps": sum(map(len, games.values())),
         "versions": {name: version(name) for name in ("gym-memory", "nle", "numpy", "scipy")},
         "load when it ended": [round(x, 1) for x in os.getloadavg()],
         "cpus": os.cpu_count(),

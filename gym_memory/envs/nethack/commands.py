@@ -198,6 +198,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
 # ------------------------------------------------------------ keys and answers
 
 
+@lru_cache(maxsize=1024)
 def _code(name: str) -> int | None:
     """Code of a key; None if there is no such key, or it is not for players."""
     if name.lower() in _NAMED_KEYS:
