@@ -184,7 +184,7 @@ def test_the_level_view_states_exactly_the_facts_of_the_level(seed):
             assert compared({m.triple for m in found.mentions}, level) == compared(
                 oracle.facts, level
             )
-            assert compared(oracle.objects["visible"], level) == compared(oracle.facts, level)
+            assert compared(oracle.objects["seen"], level) == compared(oracle.facts, level)
             checked += 1
     assert checked > 20
     env.close()

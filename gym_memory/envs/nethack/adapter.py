@@ -11,7 +11,7 @@ from gym_memory.checks import check_flag, check_int
 from gym_memory.envs.base import Feedback, TextEnv
 from gym_memory.envs.nethack.commands import possible, read
 from gym_memory.envs.nethack.engine import KEYS, Engine
-from gym_memory.envs.nethack.facts import facts_of, visible_facts
+from gym_memory.envs.nethack.facts import facts_of, told_facts
 from gym_memory.envs.nethack.minihack import make_minihack
 from gym_memory.envs.nethack.play import Impossible, Play, Stop
 from gym_memory.envs.nethack.text import VIEWS, describe, inventory_text
@@ -199,7 +199,7 @@ class NetHack(TextEnv):
         """All that was seen of all levels, whether told or not; creatures where last seen.
 
         ``objects``: ``level`` (the present level's name), ``levels`` (names of all) and
-        ``visible`` (the facts that the last text told).
+        ``seen`` (the facts that the last text told).
         """
         tracker = self.play.tracker
         return Oracle(
@@ -207,7 +207,7 @@ class NetHack(TextEnv):
             objects={
                 "level": tracker.level.name,
                 "levels": [level.name for level in tracker.levels.values()],
-                "visible": visible_facts(tracker, whole_level=self.view == "level"),
+                "seen": told_facts(tracker, whole_level=self.view == "level"),
             },
         )
 

@@ -17,7 +17,7 @@ from gym_memory.memory.extract.nethack_words import (
 from gym_memory.memory.schema import PLAYER, way_relation
 from gym_memory.types import Triple
 
-__all__ = ["facts_of", "level_facts", "visible_facts"]
+__all__ = ["facts_of", "level_facts", "told_facts"]
 
 
 def facts_of(tracker: Tracker) -> frozenset[Triple]:
@@ -33,7 +33,7 @@ def facts_of(tracker: Tracker) -> frozenset[Triple]:
     return _folded(facts)
 
 
-def visible_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
+def told_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
     """What the last text told: the area where the player is and those passed, or the whole level.
 
     Args:
