@@ -324,8 +324,9 @@ def test_bad_arguments_are_named(kwargs, error, match):
 @pytest.mark.skipif(importlib.util.find_spec("minihack") is not None, reason="MiniHack is there")
 def test_minihack_names_its_package():
     env = gym.make(ID, task="MiniHack-Room-5x5-v0", memory="none")
-    with pytest.raises(MissingDependencyError, match="pip install minihack"):
-        env.reset(seed=0)
+    for ask in (env.get_wrapper_attr("versions"), env.reset):
+        with pytest.raises(MissingDependencyError, match="pip install minihack"):
+            ask()
 
 
 @pytest.mark.skipif(importlib.util.find_spec("minihack") is None, reason="needs MiniHack")

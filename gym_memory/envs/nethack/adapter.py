@@ -217,9 +217,8 @@ class NetHack(TextEnv):
         try:
             return {package: version(package) for package in packages}
         except PackageNotFoundError as error:
-            raise MissingDependencyError(
-                error.name or "nle", "pip install 'gym-memory[nethack]'", "NetHack"
-            ) from error
+            wanted = "minihack" if error.name == "minihack" else "'gym-memory[nethack]'"
+            raise MissingDependencyError(error.name, f"pip install {wanted}", self.task) from error
 
     def _info(self, *, accepted: bool) -> dict[str, Any]:
         """Also ``depth`` (now), ``max_depth`` (deepest so far) and ``turn`` (of the game)."""
