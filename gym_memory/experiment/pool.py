@@ -221,6 +221,11 @@ class WorkerPool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None:  # all was played: let them end by themselves and clear up
+            for worker in self._workers.values():
+                worker.connection.close()
+            for worker in self._workers.values():
+                worker.process.join(_END_SECONDS)
         for worker in self._workers.values():
             worker.kill()
         self._workers.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -18,6 +19,9 @@ from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.scripted import Random, Walkthrough
 from gym_memory.envs.registry import ENVIRONMENTS
 from gym_memory.errors import BackendError
+
+LOCK = multiprocessing.get_context("spawn").Lock()
+"""As some libraries make one when they are imported: the system must get it back."""
 
 
 class Sleepy(Random):

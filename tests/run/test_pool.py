@@ -244,6 +244,7 @@ class Running:
     def finish(self) -> str:
         output, errors = self.process.communicate(timeout=300)
         assert self.process.returncode == 0, errors
+        assert "leaked" not in errors, "a worker had no time to clear up"
         return output
 
 
