@@ -7,7 +7,9 @@ it. The probe is fitted on training games and measured on test games with unseen
 
 * chance: one name out of those known;
 * ``present``: the same weights, but a belief that saw the present step only;
-* ``untrained``: weights as they are before training.
+* ``untrained``: weights as they are before training;
+* ``one_relation``: no probe, but the strongest edge of the one relation and direction that serves
+  best in the training games.
 
 ``older`` are the things that neither the present text nor the inventory nor a valid action names:
 there the belief is all there is. Accuracies are means over games with 95 % bootstrap intervals. The
@@ -33,7 +35,7 @@ import numpy as np
 import torch
 
 from gym_memory.cli.pretrain import DEFAULT_ENVS
-from gym_memory.memory.belief import Belief
+from gym_memory.memory.belief import Belief, relation_name
 from gym_memory.memory.beliefs.weights import load_weights, save_weights
 from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER
 from gym_memory.pretraining.network import UpdaterNetwork
@@ -182,6 +184,16 @@ def main() -> None:
             "accuracy": mean_over(games, hits),
             "older_accuracy": mean_over(games[older], hits[older]),
         }
+    beliefs = {split: [question["belief"] for question in found] for split, found in asked.items()}
+    units = np.eye(beliefs["train"][0].edges.shape[1])
+    best = max(units, key=lambda unit: right(beliefs["train"], unit).mean())
+    hits = right(beliefs["test"], best)
+    relation, back = int(best.argmax()) % (len(units) // 2), bool(best.argmax() >= len(units) // 2)
+    result["one_relation"] = {
+        "relation": f"{'holder' if back else 'thing'} | {relation_name(relation)} | ...",
+        "accuracy": mean_over(games, hits),
+        "older_accuracy": mean_over(games[older], hits[older]),
+    }
     result["cpu_ms_a_step"] = {
         "median": round(1e3 * float(np.median(spent)), 3),
         "slowest_of_100": round(1e3 * float(np.quantile(spent, 0.99)), 3),

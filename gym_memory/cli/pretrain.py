@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import TextColumn
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.cli.train import interrupted, read_settings
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.specs import format_spec, parse_spec
@@ -62,32 +62,16 @@ def command(
     values = {**read_settings(settings or []), "rounds": rounds, "seed": seed}
     how = make_settings(PretrainSettings, values)
     splits = {"train": games, "valid": held_out, "test": held_out}
-    played = {
-        split: [_of_split(spec, split) for spec in envs] for split in splits
-    }  # checked before anything is played
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}  {task.fields[shown]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=progress(), transient=not progress().is_terminal) as bar:
+    played = {split: [_of_split(spec, split) for spec in envs] for split in splits}
+    counted = "{task.completed:.0f}/{task.total:.0f}  {task.fields[shown]}"
+    with new_progress(TextColumn(counted)) as bar:
         total = sum(splits.values()) * len(envs) * len(policies)
         task = bar.add_task("play", total=total, shown="")
-        episodes = {
-            split: read_corpus(
-                play(
-                    out / "corpus" / split,
-                    played[split],
-                    policies,
-                    range(count),
-                    lambda: bar.advance(task),
-                ),
-                how.nodes,
-            )
-            for split, count in splits.items()
-        }
+        episodes = {}
+        for split, count in splits.items():
+            folder = out / "corpus" / split
+            paths = play(folder, played[split], policies, range(count), lambda: bar.advance(task))
+            episodes[split] = read_corpus(paths, how.nodes)
         task = bar.add_task("pretrain", total=rounds, shown="")
 
         def listener(number: int, row: dict[str, Any] | None) -> None:
@@ -100,6 +84,7 @@ def command(
         with interrupted(trainer) as caught:
             curve = trainer.run()
     if caught:
+        progress().print(f"stopped at round {trainer.round}: the same command goes on")
         raise KeyboardInterrupt
     result = _finish(trainer, episodes["test"], out)
     if json_lines:

@@ -13,6 +13,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -24,7 +25,8 @@ from gym_memory.experiment.jobs import EpisodeRow
 from gym_memory.results.report import format_interval
 from gym_memory.results.score import TableRow
 
-__all__ = ["new_table", "output", "print_json", "print_scores", "progress", "shown_progress"]
+__all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
+__all__ += ["shown_progress"]
 
 
 def output() -> Console:
@@ -77,18 +79,18 @@ def _numbers(row: TableRow) -> list[str]:
     return ["–" if value is None else f"{value:{form}}" for value, form in pairs]
 
 
+def new_progress(*columns: ProgressColumn) -> Progress:
+    """A progress bar on standard error, with columns of its own before the times."""
+    around = (TextColumn("{task.description}"), BarColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    where = progress()
+    return Progress(*around, *columns, *times, console=where, transient=not where.is_terminal)
+
+
 @contextlib.contextmanager
 def shown_progress(title: str) -> Iterator[OnProgress]:
     """A progress bar on standard error; gives the callback for ``compare``."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("[red]{task.fields[failed]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
+    bar = new_progress(MofNCompleteColumn(), TextColumn("[red]{task.fields[failed]}"))
     failed = 0
     with bar:
         task = bar.add_task(escape(title), total=None, failed="")

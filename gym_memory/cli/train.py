@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import TextColumn
 
 from gym_memory.cli import options
-from gym_memory.cli.show import new_table, output, print_json, progress
+from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.optional import require
 from gym_memory.specs import format_spec, parse_spec
@@ -179,17 +179,11 @@ def interrupted(trainer: Any) -> Iterator[list[int]]:
 @contextlib.contextmanager
 def _shown(how: Any, board: Path | None) -> Iterator[Any]:
     """A progress bar on standard error, and TensorBoard if asked for; gives the listener."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     writer: Any = None
     if board is not None:
         require("tensorboard", "rl", "--tensorboard")
-    bar = Progress(*columns, console=progress(), transient=not progress().is_terminal)
+    counted = "{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"
+    bar = new_progress(TextColumn(counted))
     with bar:
         task = bar.add_task("train", total=how.steps, scores="")
 
