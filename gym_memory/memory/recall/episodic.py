@@ -85,9 +85,10 @@ class EpisodicIndex:
         self._recalled, self._counted = recalled, now
         count = len(self._newest)
         for one, triples in ((-1, before.keys() - now.keys()), (1, now.keys() - before.keys())):
-            links = b"".join([self._links.get(triple, _NONE) for triple in triples])
-            found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
-            self._shared[:count] += one * found
+            if triples:
+                links = b"".join([self._links.get(triple, _NONE) for triple in triples])
+                found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+                self._shared[:count] += one * found
 
     def search(
         self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
