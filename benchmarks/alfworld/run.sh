@@ -42,4 +42,4 @@ for policy in random searcher walkthrough; do
   gym-memory quality -e ALFWorld -e "$ours" -p $policy --seeds 0:140 --out $here/quality/$policy
 done
 python $here/planner.py
-python $here/stock.py --data "$ALFWORLD_DATA" --every 5
+python $here/stock.py --data "$ALFWORLD_DATA"
