@@ -26,10 +26,7 @@ for level in rl-1 rl-3; do
   done
 done
 
-# Whether DRRN without a memory only needs longer, or does better without the bonus.
-for level in rl-2 rl-3 rl-4; do
-  KIND=drrn-25k run drrn "$level" none 0 --steps 25000 --max-cpu-minutes 15
-done
+# Whether DRRN without a memory only needs longer, and no bonus.
 KIND=drrn-30k-no-bonus run drrn rl-2 none 0 --steps 30000 --max-cpu-minutes 15 \
   --set discovery_bonus=0
 
