@@ -1,11 +1,11 @@
 #!/bin/sh
-# Every memory with the planner and with random play: score with intervals, tokens and
-# milliseconds a step. Interrupted, the same command goes on; the report lies in the folder.
+# Every memory that is made by rules, with the planner and with random play: score with intervals,
+# tokens and milliseconds a step. Interrupted, the same command goes on; the report lies in the folder.
 # Usage, from the root of the repository: benchmarks/compare_memories/run.sh [SEEDS] [WORKERS]
 set -eu
 cd "$(dirname "$0")/../.."
 memories=$(python -c "from gym_memory.memory.registry import MEMORIES
-print(' '.join('--memory ' + name for name in MEMORIES.names()))")
+print(' '.join('--memory ' + name for name in MEMORIES.names() if name != 'belief'))")
 # shellcheck disable=SC2086 - one word a name
 exec gym-memory compare \
     --env "Cooking?level=medium&split=test" \

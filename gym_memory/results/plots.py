@@ -26,8 +26,10 @@ __all__ = ["plot_scores", "plot_steps", "plot_trials", "short_label"]
 PALETTE = (
     *("#8c8c8c", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"),
     *("#56b4e9", "#b8a800", "#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b"),
+    *("#00c2b2", "#f4b6c2"),
 )
-"""Colours told apart by colour-blind readers; the first is the control's."""
+"""Colours told apart by colour-blind readers, as many as there are memories; the first is the
+control's."""
 _MAX_COLUMNS = 4
 _MAX_BANDS = 6
 """Lines in a panel up to which intervals are shaded; more would hide the lines."""

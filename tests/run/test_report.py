@@ -11,8 +11,9 @@ from matplotlib.image import imread
 
 from gym_memory.errors import ResultsError, UnknownNameError
 from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.memory import MEMORIES
 from gym_memory.results import ResultsFolder
-from gym_memory.results.plots import short_label
+from gym_memory.results.plots import PALETTE, short_label
 from gym_memory.results.report import build_report
 from gym_memory.run import EpisodeResult
 
@@ -209,3 +210,7 @@ def test_labels_are_short() -> None:
     assert short_label("Cooking?level=medium&split=test") == "Cooking\nmedium, test"
     assert short_label("Maze?size=3") == "Maze\nsize=3"
     assert short_label("Maze") == "Maze"
+
+
+def test_no_two_memories_of_a_plot_look_alike() -> None:
+    assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES._targets)
