@@ -192,8 +192,7 @@ def plot(runs: Runs) -> None:
                 axis.plot(steps, valid, color=color, marker=".", alpha=0.7, label=label)
         axis.set(title=f"Cooking {level}", xlabel="environment steps", ylim=(-0.03, 1.03))
         axis.grid(alpha=0.3)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(loc="lower right")
+    axes[2].legend(loc="lower right")
     axes[0].set_ylabel("normalized score, 20 valid games")
     figure.savefig(HERE / "curves.png", dpi=110)
 
