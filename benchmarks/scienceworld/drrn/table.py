@@ -1,0 +1,91 @@
+"""What ``run.sh`` came to: ``results.json``, ``results.md``, ``curves.jsonl`` and ``curves.png``.
+
+Usage: ``python benchmarks/scienceworld/drrn/table.py results/scienceworld-drrn``
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from gym_memory.envs.scienceworld.catalog import clin_task
+from gym_memory.results import read_episodes
+from gym_memory.results.score import bootstrap_interval, units
+
+HERE = Path(__file__).parent
+TASKS = ("lifespan-longest-lived", "find-living-thing", "boil")
+MEMORIES = ("none", "arigraph")
+
+
+def tested(folder: Path) -> dict[str, Any]:
+    """Test scores, negative ones as 0, with a 95 % bootstrap interval."""
+    rows = [row for job in read_episodes(folder) for row in job]
+    scores = [100 * unit.score for unit in units(rows)]
+    interval = bootstrap_interval(scores)
+    return {
+        "n": len(scores),
+        "score": round(float(np.mean(scores)), 1),
+        "interval": [round(bound, 1) for bound in interval] if interval else None,
+        "the engine's, -100 to 100": round(float(np.mean([row.result.score for row in rows])), 1),
+        "failed": sum(bool(row.result.failed) for row in rows),
+    }
+
+
+def main() -> None:
+    """Read the folder of a run, write the files."""
+    work = Path(sys.argv[1])
+    found: dict[str, Any] = {"command": "benchmarks/scienceworld/drrn/run.sh"}
+    curves = []
+    figure, axes = plt.subplots(1, len(TASKS), figsize=(10, 3), sharey=True)
+    lines = [
+        "| task | memory | steps | updates | CPU min | best on dev | test | random | published |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for task, axis in zip(TASKS, axes, strict=True):
+        row = clin_task(task)
+        assert row is not None
+        published = row.published["DRRN"]
+        axis.axhline(published, ls=":", color="black", label="published DRRN")
+        axis.set(title=task, xlabel="environment steps", ylim=(-2, 102))
+        if not (work / "test" / f"{task}-random").exists():
+            continue  # of a run that was stopped
+        chance = tested(work / "test" / f"{task}-random")
+        found[task] = {"published": published, "random": chance}
+        for memory in MEMORIES:
+            run = work / f"{task}-{memory}"
+            result = json.loads((run / "result.json").read_text("utf-8"))
+            curve = [json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()]
+            curves += [{"task": task, "memory": memory, **point} for point in curve]
+            test = tested(work / "test" / f"{task}-{memory}")
+            best = max(point["valid_score"] for point in curve)
+            found[task][memory] = {
+                "steps": result["steps"],
+                "cpu_seconds": result["cpu_seconds"],
+                "valid_score": best,
+                "test": test,
+            }
+            found["environment"] = {k: v for k, v in result["environment"].items() if k != "host"}
+            low, high = test["interval"] or (None, None)
+            cells = [task, memory, result["steps"], round(curve[-1].get("updates", 0))]
+            cells += [round(result["cpu_seconds"] / 60, 1), f"{100 * best:.1f}"]
+            cells += [f"{test['score']} [{low}, {high}]", chance["score"], published]
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+            steps = [point["steps"] for point in curve]
+            axis.plot(steps, [100 * p["valid_score"] for p in curve], marker=".", label=memory)
+        axis.axhline(chance["score"], ls="--", color="grey", label="random, test")
+    axes[0].set_ylabel("score on dev variations")
+    axes[0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(HERE / "curves.png", dpi=100)
+    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
+    (HERE / "curves.jsonl").write_text("".join(json.dumps(c) + "\n" for c in curves), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
