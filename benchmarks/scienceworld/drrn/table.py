@@ -41,19 +41,21 @@ def main() -> None:
     work = Path(sys.argv[1])
     found: dict[str, Any] = {"command": "benchmarks/scienceworld/drrn/run.sh"}
     curves = []
-    figure, axes = plt.subplots(1, len(TASKS), figsize=(10, 3), sharey=True)
+    tasks = [task for task in TASKS if (work / "test" / f"{task}-random").exists()]
+    figure, row_of_axes = plt.subplots(
+        1, len(tasks), figsize=(1 + 3 * len(tasks), 3), sharey=True, squeeze=False
+    )
+    axes = row_of_axes[0]
     lines = [
         "| task | memory | steps | updates | CPU min | best on dev | test | random | published |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for task, axis in zip(TASKS, axes, strict=True):
+    for task, axis in zip(tasks, axes, strict=True):
         row = clin_task(task)
         assert row is not None
         published = row.published["DRRN"]
         axis.axhline(published, ls=":", color="black", label="published DRRN")
         axis.set(title=task, xlabel="environment steps", ylim=(-2, 102))
-        if not (work / "test" / f"{task}-random").exists():
-            continue  # of a run that was stopped
         chance = tested(work / "test" / f"{task}-random")
         found[task] = {"published": published, "random": chance}
         for memory in MEMORIES:
