@@ -32,8 +32,8 @@ from gym_memory.baselines.imitating.demonstrations import Lore, learn
 from gym_memory.baselines.imitating.meaning import Meaning
 from gym_memory.baselines.imitating.scene import read_scene
 from gym_memory.baselines.imitating.turn import Settings, Turn
-from gym_memory.envs.scienceworld.adapter import AMBIGUOUS
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.extract.scienceworld_names import AMBIGUOUS
 from gym_memory.types import Observation
 
 __all__ = ["Imitator", "Settings"]

@@ -9,7 +9,7 @@ from gym_memory.baselines.imitating.guide import Guide
 from gym_memory.baselines.imitating.meaning import Meaning
 from gym_memory.baselines.imitating.phrases import Act, Thing, likeness, things_in, words
 from gym_memory.baselines.imitating.scene import Scene
-from gym_memory.envs.scienceworld.adapter import AMBIGUOUS
+from gym_memory.memory.extract.scienceworld_names import AMBIGUOUS
 
 __all__ = ["Sight"]
 

@@ -10,12 +10,11 @@ from gym_memory.envs.scienceworld import catalog
 from gym_memory.envs.scienceworld.engine import Answer, Engine, acquire, check_installed, release
 from gym_memory.envs.scienceworld.facts import UNDECIDED, read_world
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.memory.extract.scienceworld_names import AMBIGUOUS
 from gym_memory.types import Oracle
 
 __all__ = ["ScienceWorld"]
 
-AMBIGUOUS = "Ambiguous request"
-"""How the engine begins when a command may mean several things and it wants a number."""
 _NOT_UNDERSTOOD = ("No known action matches", "Unknown action.", "ERROR: ")
 _FULL_SCORE = 100
 

@@ -28,14 +28,19 @@ holder to the thing:
 
 from __future__ import annotations
 
-__all__ = ["CONNECTED", "FOCUSED", "FURNITURE", "SIGHTED", "STAGE", "TEMPERATURE", "base_of"]
-__all__ += ["contains", "door_state", "entity", "exit_to", "is_contents", "is_plant", "roams"]
+__all__ = [
+    "AMBIGUOUS", "CONNECTED", "FOCUSED", "FURNITURE", "SIGHTED", "STAGE", "TEMPERATURE", "base_of",
+    "contains", "door_state", "entity", "exit_to", "is_contents", "is_plant", "roams",
+]  # fmt: skip
 
 FURNITURE = frozenset({
     "bathtub", "bed", "book shelf", "bookshelf", "chair", "closet", "couch", "counter", "cupboard",
     "desk", "drawer", "sink", "stove", "table", "toilet",
 })  # fmt: skip
 """Things that stand where they are and of which there may be several in the house."""
+
+AMBIGUOUS = "Ambiguous request"
+"""How the engine begins when a command may mean several things and it wants a number."""
 
 CONNECTED = "is connected to"
 FOCUSED = "focused on"
