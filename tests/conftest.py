@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -29,6 +30,13 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the user's environment that chooses a language model or the way to it."""
     for name in (*_MODEL, *_PROXY):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Let processes of the tests mind Ctrl-C, which a shell turns off in its background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
