@@ -1,9 +1,9 @@
 #!/bin/sh
 # The imitator on the 164 test variations of 18 tasks that CLIN's paper plays, with four memories.
 # It learnt from solutions of train variations (learner/demonstrations.jsonl.gz, made by
-# demonstrate.py); nothing was chosen by test variations. The numbers kept are those of SEEDS=0:54,
-# the first three variations of each task. A run that was stopped goes on; other seeds need another
-# RUN. Run it in the root of the repository.
+# demonstrate.py); nothing was chosen by test variations. SEEDS=0:54 plays the first three variations
+# of each task. A run that was stopped goes on; other seeds need another RUN. Run it in the root of
+# the repository.
 set -e
 export OMP_NUM_THREADS=1
 out=benchmarks/scienceworld/learner
