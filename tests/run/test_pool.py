@@ -221,6 +221,8 @@ class Running:
             [sys.executable, "-m", "gym_memory", *words, "--out", str(out), *more],
             cwd=HERE,
             env={**os.environ, "SLEEPY_GATE": str(gate)},
+            # What a shell starts in the background is deaf to Ctrl-C, and so are its children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -238,11 +240,11 @@ class Running:
 
     def kill(self) -> int:
         self.process.kill()
-        self.process.communicate(timeout=300)
+        self.process.communicate(timeout=120)
         return self.process.returncode
 
     def finish(self) -> str:
-        output, errors = self.process.communicate(timeout=300)
+        output, errors = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, errors
         assert "leaked" not in errors, "a worker had no time to clear up"
         return output
@@ -304,7 +306,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
         run = Running(out, seeds=seeds)
         run.wait_for_lines(2 * seeds)
         run.process.send_signal(how)
-        _, errors = run.process.communicate(timeout=300)
+        _, errors = run.process.communicate(timeout=120)
         assert run.process.returncode == 130
         assert "the same command goes on" in " ".join(errors.split())
         assert "Traceback" not in errors
