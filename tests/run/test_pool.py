@@ -221,8 +221,6 @@ class Running:
             [sys.executable, "-m", "gym_memory", *words, "--out", str(out), *more],
             cwd=HERE,
             env={**os.environ, "SLEEPY_GATE": str(gate)},
-            # What a shell starts in the background is deaf to Ctrl-C, and so are its children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
