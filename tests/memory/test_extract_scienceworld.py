@@ -196,6 +196,17 @@ def test_furniture_is_called_by_where_it_stands():
     ]
 
 
+def test_a_drawer_that_no_list_told_of_is_nowhere():
+    memory = Memory("This room is called the workshop. In it, you see: \n\tan orange\n")
+    carried = "In your inventory, you see:\n\tan orange"
+    memory.see("You move the drawer to the table.", "move drawer to table", carried)
+    memory.see("You pour the drawer into the table.", "pour drawer into table", carried)
+    memory.see("The drawer is now open.", "open drawer", carried)
+    assert memory.about("drawer") == memory.about("table") == []
+    memory.see("You move the orange to the drawer.", "move orange to drawer")
+    assert memory.about("orange") == []
+
+
 def test_pouring_mixing_and_eating():
     memory = Memory(KITCHEN)
     memory.see(

@@ -169,12 +169,14 @@ class Draft:
         if len(changed) == 1 and not changed & {thing, goal}:
             (thing,) = changed
             goal = entity(base_of(thing), holder)
+        if not thing:  # of a drawer that no list told of
+            return
         self.take(thing, action, span)
         if goal != thing:
             self._rename(thing, goal)
         if holder == INVENTORY:
             self.add(Triple(goal, "is in", INVENTORY), span)
-        else:
+        elif holder:
             self.put(goal, holder, span)
             if holder.startswith("sink in ") and Triple(holder, "is", "on") in self.graph:
                 self.set_empty(goal, empty=False)
