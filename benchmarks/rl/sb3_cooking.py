@@ -1,4 +1,4 @@
-"""MaskablePPO with a pointer head, and SB3's plain PPO and DQN, on Cooking rl-1.
+"""MaskablePPO with a pointer head, and SB3's plain PPO and DQN, on a level of Cooking.
 
 Each learns from 20 training games and is then played once on 20 test games with unseen foods.
 ``pointer`` makes logits from the content of the actions; ``plain`` is the same MaskablePPO with
@@ -7,7 +7,7 @@ SB3's usual head; ``ppo`` and ``dqn`` know no mask either. All see the same feat
 
     OMP_NUM_THREADS=1 python benchmarks/rl/sb3_cooking.py
 
-It writes ``sb3_cooking.json`` beside this file, and the pointer's player to ``--out`` for
+It writes ``sb3_cooking_<level>.json`` beside this file, and the pointer's player to ``--out`` for
 ``gym-memory run -p sb3?checkpoint=FILE``.
 """
 
@@ -168,7 +168,7 @@ def main() -> None:
             "sb3_contrib": sb3_contrib.__version__,
         },
     }
-    path = Path(__file__).with_suffix(".json")
+    path = Path(__file__).with_name(f"sb3_cooking_{options.level}.json")
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
