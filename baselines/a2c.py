@@ -24,7 +24,8 @@ from gym_memory.baselines.learning.bags import (
     scenes_of,
 )
 from gym_memory.baselines.learning.encoders import Encoder
-from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.learning.player import LearnedPolicy
 from gym_memory.checks import check_int
 from gym_memory.optional import require
 
@@ -58,7 +59,7 @@ class A2cSettings(BagSettings):
     lr: float = 3e-3
     entropy: float = 0.03
     value_weight: float = 0.5
-    repeat_penalty: float = 0.5
+    repeat_penalty: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,52 +10,49 @@ retrieval baseline, with ``oracle`` its row of supporting facts.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy
-from gym_memory.baselines.reader import THEN, before_answering
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings
+from gym_memory.baselines.players.qa.reader import THEN, before_answering
 from gym_memory.checks import check_int
 from gym_memory.errors import ModelError
-from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Answerer"]
+__all__ = ["Answerer", "AnswererSettings"]
 
-_LONGEST = 190
-"""Characters of an answer; the environment takes commands of 200."""
+_MAX_ANSWER_CHARS = 190
+"""The environment takes commands of 200 characters."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnswererSettings(LanguageSettings):
+    """The model and how often to look; what was read is the memory's to tell, not a history's.
+
+    Attributes:
+        hops: Most looks at what the memory recalls, 1 to 4; each but the last asks the model what
+            to look up next.
+    """
+
+    history: int | None = dataclasses.field(default=0, init=False)
+    history_tokens: int = dataclasses.field(default=0, init=False)
+    temperature: float = 0.0
+    hops: int = 2
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("hops", self.hops, 1, 4)
 
 
 class Answerer(LanguagePolicy):
-    """Looks up, then answers.
-
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`.
-        model: Likewise.
-        base_url: Likewise.
-        hops: Most looks at what the memory recalls, 1 to 4; each but the last asks the model what
-            to look up next.
-        temperature: Sampling temperature.
-
-    Raises:
-        InvalidArgumentError: ``hops`` is not such a number.
-    """
+    """Looks up, then answers."""
 
     name: ClassVar[str] = "answerer"
-
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        hops: int = 2,
-        temperature: float = 0.0,
-    ):
-        check_int("hops", hops, 1, 4)
-        super().__init__(llm, model, base_url, history=0, temperature=temperature)
-        self.hops = hops
+    settings_class = AnswererSettings
+    settings: AnswererSettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Read on, look, look up what the model asks for, answer."""
@@ -65,7 +62,7 @@ class Answerer(LanguagePolicy):
         if command:
             return command
         slots = {"task": question, "memory": obs["memory"]}
-        if self.focus.count(THEN) < self.hops - 1:
+        if self.focus.count(THEN) < self.settings.hops - 1:
             wanted = self.attempt(lambda: self._wanted(slots), "")
             if wanted:
                 self.focus += THEN + wanted
@@ -75,11 +72,11 @@ class Answerer(LanguagePolicy):
     def _wanted(self, slots: dict[str, str]) -> str:
         """What to look up next, "" where enough is known."""
         answer = self.ask("qa_query", _query_schema(), **slots)
-        return " ".join(str(answer.parsed.look_up).split())[:_LONGEST]
+        return " ".join(str(answer.parsed.look_up).split())[:_MAX_ANSWER_CHARS]
 
     def _answer(self, slots: dict[str, str]) -> str:
         answer = self.ask("qa_answer", _answer_schema(), **slots)
-        words = " ".join(str(answer.parsed.answer).split())[:_LONGEST]
+        words = " ".join(str(answer.parsed.answer).split())[:_MAX_ANSWER_CHARS]
         if not words:
             raise ModelError("answer", "expected an answer, got none")
         return words

@@ -15,19 +15,21 @@ rules or by a model (``arigraph?llm=...``).
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from gym_memory.baselines.language import LanguagePolicy
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings
 from gym_memory.checks import check_int
 from gym_memory.errors import ModelError
-from gym_memory.llm import ChatModel, Completion
+from gym_memory.llm import Completion
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Ariadne", "SubGoal"]
+__all__ = ["Ariadne", "AriadneSettings", "SubGoal"]
 
-_SUB_GOAL, _MOST = "sub_goal", 10
+_SUB_GOAL = "sub_goal"
+_MAX_SUB_GOALS = 10
 
 
 class SubGoal(NamedTuple):
@@ -37,48 +39,33 @@ class SubGoal(NamedTuple):
     reason: str = ""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AriadneSettings(LanguageSettings):
+    """The shared ones (5 past observations, as in the authors' code), and how often to plan.
+
+    Attributes:
+        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper. Between them the
+            plan is kept, so a larger number takes fewer calls.
+    """
+
+    plan_every: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("plan_every", self.plan_every, 1)
+
+
 class Ariadne(LanguagePolicy):
     """Plans, then decides.
 
-    Where planning fails, the last plan is kept.
-
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
-        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper. Between them the
-            plan is kept, so a larger number takes fewer calls.
-        history: Past observations to show at most; 5 in the authors' code.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
-
-    Where the environment offers ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`), the
-    decision is told to prefer it for places farther than one move.
+    Where planning fails, the last plan is kept. Where the environment offers ``go to <place>``
+    (:class:`gym_memory.wrappers.Navigate`), the decision is told to prefer it for places farther
+    than one move.
     """
 
     name: ClassVar[str] = "ariadne"
-
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        plan_every: int = 1,
-        history: int | None = 5,
-        history_tokens: int = 400,
-        temperature: float = 0.2,
-    ):
-        check_int("plan_every", plan_every, 1)
-        self.plan_every = plan_every
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
+    settings_class = AriadneSettings
+    settings: AriadneSettings
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
@@ -90,30 +77,32 @@ class Ariadne(LanguagePolicy):
         """Plan, publish the plan, decide."""
         situation = self.situation(obs)
         actions = situation.pop("actions")
-        if not self._plan or self._planned_before >= self.plan_every:
-            self._plan = self.attempt(lambda: self._planned(situation), self._plan)
+        if not self._plan or self._planned_before >= self.settings.plan_every:
+            self._plan = self.attempt(lambda: self._ask_plan(situation), self._plan)
             self._planned_before = 0
         self._planned_before += 1
         self.focus = "; ".join(step.text for step in self._plan)
-        slots = {**situation, "actions": actions, "plan": self._told()}
-        answer = self.attempt(lambda: self._decided(slots, obs), "")
+        slots = {**situation, "actions": actions, "plan": self._plan_text()}
+        answer = self.attempt(lambda: self._ask_action(slots, obs), "")
         return self.act_on(answer, obs)
 
-    def _planned(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
-        answer = self.ask("ariadne_plan", _plan_schema(), plan=self._told(), **situation)
-        steps = [_sub_goal(step) for step in answer.parsed.plan_steps[:_MOST]]
+    def _ask_plan(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
+        schema = _plan_schema(self.settings.constrain)
+        answer = self.ask("ariadne_plan", schema, plan=self._plan_text(), **situation)
+        written = answer.parsed.model_dump()["plan_steps"]
+        steps = [_sub_goal(step) for step in written[:_MAX_SUB_GOALS]]
         plan = tuple(step for step in steps if step.text)
         if not plan:
             raise ModelError("answer", "expected a plan with at least one sub-goal")
         return plan
 
-    def _decided(self, slots: dict[str, str], obs: Observation) -> str:
+    def _ask_action(self, slots: dict[str, str], obs: Observation) -> str:
         def read(answer: Completion) -> str:
             return str(answer.parsed.action_to_take)
 
-        return self.decide("ariadne_act", read, obs, _decision_schema(), **slots)
+        return self.decide("ariadne_act", read, obs, _decision_schema(self.held_to(obs)), **slots)
 
-    def _told(self) -> str:
+    def _plan_text(self) -> str:
         """The plan as a prompt shows it."""
         lines = []
         for number, (text, reason) in enumerate(self._plan, 1):
@@ -128,16 +117,22 @@ def _sub_goal(step: dict[str, str]) -> SubGoal:
 
 
 @functools.cache
-def _plan_schema() -> Any:
+def _plan_schema(strict: bool) -> Any:
+    """A plan; ``strict`` names the keys of its steps, else any that begin so will do."""
     pydantic = require("pydantic", "llm", "answers in JSON")
-    steps = Annotated[list[dict[str, str]], pydantic.Field(min_length=1)]
+    step: Any = dict[str, str]
+    if strict:
+        step = pydantic.create_model("Step", sub_goal=(str, ...), reason=(str, ""))
+    steps = Annotated[list[step], pydantic.Field(min_length=1)]
     return pydantic.create_model("Plan", main_goal=(str, ""), plan_steps=(steps, ...))
 
 
-@functools.cache
-def _decision_schema() -> Any:
+@functools.lru_cache(maxsize=64)
+def _decision_schema(valid: tuple[str, ...]) -> Any:
+    """A decision; for one of ``valid``, where there are any."""
     pydantic = require("pydantic", "llm", "answers in JSON")
-    action = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    text = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    action = Literal[valid] if valid else text
     return pydantic.create_model(
         "Decision", reason_for_action=(str, ""), action_to_take=(action, ...)
     )

@@ -26,8 +26,9 @@ from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.learning.bags import Seen
 from gym_memory.baselines.learning.checkpoints import arrays, prefixed
 from gym_memory.baselines.learning.interning import Ragged
-from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
-from gym_memory.baselines.planner import Planner
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.learning.player import LearnedPolicy
+from gym_memory.baselines.registry import make_policy
 from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
@@ -100,7 +101,7 @@ class PlannerTeacher:
     """
 
     def __init__(self, dialect: str):
-        self._planner, self._dialect = Planner(), dialect
+        self._planner, self._dialect = make_policy("planner"), dialect
 
     def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
         """The planner's action, by its plan of a step ago and what was really done then."""

@@ -9,71 +9,63 @@ the paper's pairing), and the controller names those that it uses.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.checks import check_int, check_share
 from gym_memory.errors import MissingDependencyError
-from gym_memory.llm import ChatModel
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Clin"]
+__all__ = ["Clin", "ClinSettings"]
 
 _ID = re.compile(r"\s*(\d+)\.")
 
 
-class Clin(LanguagePolicy):
-    """Sets a goal with the help of learnings, then finds the action for it.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClinSettings(LanguageSettings):
+    """The shared ones, and those of the executor.
 
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
+    Attributes:
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
         encoder: Sentence encoder of that comparison, loaded when it is needed first; empty for
             no comparison. None: the one of sentence-transformers that the paper's kind of model
             is, where its weights are at hand (extra ``offline``), else hashed words.
-        history: Past observations to show.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
+    """
+
+    history_tokens: int = 1000
+    temperature: float = 0.0
+    tries: int = 5
+    threshold: float = 0.9
+    encoder: str | None = None
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("tries", self.tries, 1)
+        check_share("threshold", self.threshold)
+
+
+class Clin(LanguagePolicy):
+    """Sets a goal with the help of learnings, then finds the action for it.
 
     Attributes:
         similar_actions: Answers that a similar valid action replaced.
     """
 
     name: ClassVar[str] = "clin"
+    settings_class = ClinSettings
+    settings: ClinSettings
 
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        tries: int = 5,
-        threshold: float = 0.9,
-        encoder: str | None = None,
-        history: int | None = 5,
-        history_tokens: int = 1000,
-        temperature: float = 0.0,
-    ):
-        check_int("tries", tries, 1)
-        self.tries, self.encoder = tries, encoder
-        self.threshold = check_share("threshold", threshold)
+    def set_up(self) -> None:
+        """Count from nothing."""
         self.similar_actions = 0
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
 
     def counters(self) -> dict[str, float]:
         """Also answers that a similar valid action replaced."""
@@ -98,29 +90,30 @@ class Clin(LanguagePolicy):
     def _execute(self, slots: dict[str, str], obs: Observation) -> str:
         """Ask until an answer is a valid action, or like one."""
         feedback = ""
-        for turn in range(self.tries):
-            told = self.attempt(functools.partial(self._told, feedback, slots), "")
+        for turn in range(self.settings.tries):
+            answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
             valid = obs["valid_actions"]
-            action = match_action(told, valid) or (self._similar(told, valid) if told else "")
-            if action or not valid or turn == self.tries - 1:
-                return self.act_on(action or told, obs)
-            if told:
+            action = match_action(answer, valid) or (self._similar(answer, valid) if answer else "")
+            if action or not valid or turn == self.settings.tries - 1:
+                return self.act_on(action or answer, obs)
+            if answer:
                 self.invalid_actions += 1
-            feedback = f"{told[:200]!r} is not among the possible actions."
+            feedback = f"{answer[:200]!r} is not among the possible actions."
         raise AssertionError("unreachable")
 
-    def _told(self, feedback: str, slots: dict[str, str]) -> str:
+    def _ask_action(self, feedback: str, slots: dict[str, str]) -> str:
         return prose(self.ask("clin_act", feedback=feedback, **slots).text)
 
-    def _similar(self, told: str, valid: tuple[str, ...]) -> str:
-        """The valid action most similar to what was told, "" below the threshold."""
-        if self.encoder == "" or not valid:
+    def _similar(self, answer: str, valid: tuple[str, ...]) -> str:
+        """The valid action most similar to an answer, "" below the threshold."""
+        name = self.settings.encoder
+        if name == "" or not valid:
             return ""
-        encoder = make_encoder(self.encoder) if self.encoder else _usual_encoder()
-        vectors = encoder.encode([told[:200], *valid])
+        encoder = make_encoder(name) if name else _usual_encoder()
+        vectors = encoder.encode([answer[:200], *valid])
         likeness = vectors[1:] @ vectors[0]
         best = int(likeness.argmax())
-        if likeness[best] <= self.threshold:
+        if likeness[best] <= self.settings.threshold:
             return ""
         self.similar_actions += 1
         return valid[best]
@@ -136,8 +129,8 @@ def _usual_encoder() -> Encoder:
 
 def _id(lesson: str) -> int:
     """The number that a lesson begins with, 0 if there is none."""
-    found = _ID.match(lesson)
-    return int(found[1]) if found else 0
+    number = _ID.match(lesson)
+    return int(number[1]) if number else 0
 
 
 @functools.cache

@@ -25,9 +25,10 @@ from gym_memory.baselines.learning.bags import (
 from gym_memory.baselines.learning.checkpoints import arrays, part, prefixed
 from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged
-from gym_memory.baselines.learning.learner import Experience, LearnedPolicy
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.learning.player import LearnedPolicy
 from gym_memory.baselines.learning.replay import NStep, Replay, Sample
-from gym_memory.baselines.learning.settings import check_name, check_positive
+from gym_memory.baselines.settings import check_name, check_positive
 from gym_memory.checks import check_int, check_share
 from gym_memory.optional import require
 
@@ -59,11 +60,12 @@ class DrrnSettings(BagSettings):
         epsilon_steps: Steps over which the share falls.
         temperature: Of ``softmax``, in units of reward.
         repeat_penalty: What a command loses in value, while acting, for each time that it was given
-            in this place in this episode: it breaks circles.
-        count_bonus: Added reward ``count_bonus / sqrt(n)`` for the n-th visit of a memory state
-            (the recalled facts, or the text where there are none) in a task.
-        discovery_bonus: Added reward for a step that shows something for the first time in the
-            episode: a fact about what no fact was about (a word, where no facts are recalled).
+            after this text in this episode: it breaks circles. Like the two bonuses it goes by the
+            game's bare text, the same for all memories, and is off unless it is asked for.
+        count_bonus: Added reward ``count_bonus / sqrt(n)`` for the n-th time that a text comes in a
+            task.
+        discovery_bonus: Added reward for a step whose text has a word for the first time in the
+            episode.
     """
 
     n_steps: int = 3
@@ -80,9 +82,9 @@ class DrrnSettings(BagSettings):
     epsilon_end: float = 0.05
     epsilon_steps: int = 8000
     temperature: float = 0.1
-    repeat_penalty: float = 0.1
+    repeat_penalty: float = 0.0
     count_bonus: float = 0.0
-    discovery_bonus: float = 0.2
+    discovery_bonus: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,7 +198,7 @@ class DrrnLearner(BagLearner):
         self._steps += 1
         reward = e.reward
         if s.count_bonus:
-            key = f"{e.task_id} {e.next_seen.key}"
+            key = f"{e.task_id} {e.next_seen.place}"
             self._counts[key] = self._counts.get(key, 0) + 1
             reward += s.count_bonus / self._counts[key] ** 0.5
         if len(e.next_seen.known) > len(e.seen.known):

@@ -28,11 +28,11 @@ from gym_memory.baselines.learning.bags import BagNetwork, Seen
 from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.features import parse_action, stem, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints
-from gym_memory.baselines.learning.learner import LearnedPolicy
+from gym_memory.baselines.learning.player import LearnedPolicy
 from gym_memory.baselines.learning.scene import ATTRIBUTES, Scene
 from gym_memory.checks import check_int
-from gym_memory.memory.schema import PLAYER
 from gym_memory.optional import require
+from gym_memory.schema import PLAYER
 from gym_memory.types import Observation
 
 if TYPE_CHECKING:

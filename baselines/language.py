@@ -8,23 +8,28 @@ A model that is not set up right and a budget that is spent are raised.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.checks import check_int
+from gym_memory.baselines.settings import check_at_least
+from gym_memory.checks import check_flag, check_int
 from gym_memory.errors import InvalidArgumentError, ModelError
-from gym_memory.llm import MODELS, ChatModel, Completion, Message
+from gym_memory.llm import MODELS, ChatModel, Completion, Message, model_spec
+from gym_memory.llm.forms import Form
+from gym_memory.memory.reading import entry_head
 from gym_memory.prompts import Prompt, load_prompt
-from gym_memory.specs import Spec, parse_spec
+from gym_memory.specs import parse_spec
 from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Observation, Transition
 
-__all__ = ["LanguagePolicy", "fill", "match_action"]
+__all__ = ["LanguagePolicy", "LanguageSettings", "fill", "match_action"]
 
 Answer = TypeVar("Answer")
 
@@ -34,22 +39,61 @@ _AGAIN = "Answer again in the same form, with one of the possible actions as it 
 _NOISE = " \t\n\"'`*.!>"
 
 
-class LanguagePolicy(Policy):
-    """Base of the policies that ask a chat model.
+@dataclasses.dataclass(frozen=True)
+class LanguageSettings:
+    """What an agent that asks a chat model can be told; an agent with more of it subclasses this.
 
-    Args:
+    An agent that fixes one of these declares it anew with ``init=False``.
+
+    Attributes:
         llm: A chat model or its spec, ``openai`` (all from the environment) or
             ``transformers?model=...``; inside the name of a policy a spec is quoted, see
             :func:`gym_memory.specs.format_spec`.
-        model: Shorthand for the model's parameter ``model``.
+        model: Shorthand for the model's parameter ``model``; ``smollm`` is the model that comes
+            with a package, in this process, unless a ``base_url`` says where else.
         base_url: Shorthand for the model's parameter ``base_url``.
         history: Past observations to show at most, >= 0; None for all that fit. Where there is
             one too many the older half goes at once, so that the prompt begins as it did at the
             step before, most of the time, and a server's prefix cache keeps it.
-        history_tokens: Tokens that they may take together, >= 0; likewise.
-        temperature: Sampling temperature >= 0; 0.2 in the AriGraph authors' code.
+        history_tokens: Tokens that the past observations may take together, >= 0; likewise.
+        temperature: Sampling temperature, >= 0; 0.2 in the AriGraph authors' code.
+        constrain: Whether answers are held to the valid actions while they are written, by local
+            weights or by a server that takes JSON schemas; needs an environment that lists them.
+
+    Raises:
+        InvalidArgumentError: A number is out of range.
+    """
+
+    llm: str | ChatModel = "openai"
+    model: str = ""
+    base_url: str = ""
+    _: dataclasses.KW_ONLY
+    history: int | None = 5
+    history_tokens: int = 400
+    temperature: float = 0.2
+    constrain: bool = False
+
+    def __post_init__(self) -> None:
+        if self.history is not None:
+            check_int("history", self.history, 0)
+        check_int("history_tokens", self.history_tokens, 0)
+        check_at_least("temperature", self.temperature, 0)
+        check_flag("constrain", self.constrain)
+
+
+class LanguagePolicy(Policy):
+    """Base of the policies that ask a chat model.
+
+    An agent names its settings and sets up the rest in :meth:`set_up`: what it is built from, by
+    a call or by a name with parameters, are the fields of ``settings_class``.
+
+    Args:
+        *args: The first three settings may go without their names.
+        **kwargs: Settings.
 
     Attributes:
+        settings: The settings.
+        llm: The chat model, built.
         fallbacks: Calls that gave no usable answer, so that a rule stood in.
         invalid_actions: Decisions that named no valid action, so that one by chance stood in.
         asked_again: Answers that named no valid action, so that the model was asked once more.
@@ -60,27 +104,30 @@ class LanguagePolicy(Policy):
         ModelSetupError: The model cannot be used as it is set up.
     """
 
+    settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
+    settings: LanguageSettings
     max_tokens: int = 512
     """Most tokens of an answer."""
+    __signature__: ClassVar[inspect.Signature]
 
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        history: int | None = 5,
-        history_tokens: int = 400,
-        temperature: float = 0.2,
-    ):
-        for name, number in (("history", history), ("history_tokens", history_tokens)):
-            if number is not None:
-                check_int(name, number, 0)
-        self.llm = _model(llm, {"model": model, "base_url": base_url})
-        self.history, self.history_tokens = history, history_tokens
-        self.temperature = temperature
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let every reader of signatures see the settings: registries, presets, the list."""
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).get("__init__")
+        signature = inspect.signature(own or cls.settings_class)
+        parameters = list(signature.parameters.values())[own is not None :]
+        cls.__signature__ = signature.replace(parameters=parameters)
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self.settings = self.settings_class(*args, **kwargs)
+        shorthands = {"model": self.settings.model, "base_url": self.settings.base_url}
+        self.llm = _model(self.settings.llm, shorthands)
         self.fallbacks = self.invalid_actions = self.asked_again = 0
         self._begin(None)
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Make what an agent has beside settings and model; called once, at construction."""
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
@@ -96,18 +143,18 @@ class LanguagePolicy(Policy):
 
     def update(self, transition: Transition) -> None:
         """Keep the observation that was acted on."""
-        lines = [line for line in _seen(transition.obs).splitlines() if line.strip()]
+        lines = [line for line in _shown_text(transition.obs).splitlines() if line.strip()]
         self._keep("\n".join([self._head, *lines]))
         self._head = _head(transition.info["moves"], transition.action, self._thought)
         self._thought, self._acted = "", True
 
     def _keep(self, turn: str) -> None:
         """Add a turn to the transcript; where that is too much, drop its older half."""
-        room = self.history_tokens * CHARS_PER_TOKEN
+        room = self.settings.history_tokens * CHARS_PER_TOKEN
         if len(turn) > room:
             turn = f"{turn[:room]} [...]" if room > len(self._head) else ""
         self._past += [turn] if turn else []
-        most = len(self._past) if self.history is None else self.history
+        most = len(self._past) if self.settings.history is None else self.settings.history
         if len(self._past) > most or _length(self._past) > room:
             while len(self._past) > (most + 1) // 2 or (
                 len(self._past) > 1 and _length(self._past) > room // 2
@@ -132,7 +179,7 @@ class LanguagePolicy(Policy):
             "history": self.transcript(),
             "memory": obs["memory"],
             "recalled_lessons": _lessons_of(obs),
-            "observation": _seen(obs),
+            "observation": _shown_text(obs),
             "inventory": obs["inventory"],
             "actions": "\n".join(obs["valid_actions"]),
         }
@@ -156,13 +203,24 @@ class LanguagePolicy(Policy):
         return self._complete(prompt, fill(load_prompt(prompt), slots), schema)
 
     def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Completion:
+        held = {"strict": True} if self.settings.constrain and schema is not None else {}
         return self.llm.complete(
             messages,
             role=role,
-            temperature=self.temperature,
+            temperature=self.settings.temperature,
             max_tokens=self.max_tokens,
             schema=schema,
+            **held,
         )
+
+    def held_to(self, obs: Observation) -> tuple[str, ...]:
+        """The actions that answers are held to; none where they are free."""
+        return tuple(obs["valid_actions"]) if self.settings.constrain else ()
+
+    def form(self, template: str, obs: Observation) -> Form | None:
+        """A text that ends in a valid action, for :meth:`decide`; None where answers are free."""
+        options = self.held_to(obs)
+        return Form(template, options) if options else None
 
     def decide(
         self,
@@ -182,7 +240,7 @@ class LanguagePolicy(Policy):
             **slots: What to fill into the prompt.
 
         Returns:
-            The action as told; after the second answer it may still be none that is possible.
+            The action as answered; after the second answer it may still be none that is possible.
 
         Raises:
             ModelError: No usable answer.
@@ -190,10 +248,10 @@ class LanguagePolicy(Policy):
         messages = fill(load_prompt(prompt), slots)
         answer = self._complete(prompt, messages, schema)
         try:
-            told = read(answer)
-            problem = f"{told[:200]!r} is not among the possible actions."
-            if not obs["valid_actions"] or match_action(told, obs["valid_actions"]):
-                return told
+            action = read(answer)
+            problem = f"{action[:200]!r} is not among the possible actions."
+            if not obs["valid_actions"] or match_action(action, obs["valid_actions"]):
+                return action
         except ModelError as error:
             problem = str(error)
         self.asked_again += 1
@@ -235,7 +293,7 @@ def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
     return prompt.messages(**slots)
 
 
-def _seen(obs: Observation) -> str:
+def _shown_text(obs: Observation) -> str:
     """The text of an observation; without the task where it begins with it, told apart anyway."""
     return obs["text"].removeprefix(obs["task"]) if obs["task"] else obs["text"]
 
@@ -253,7 +311,7 @@ def _lessons_of(obs: Observation) -> str:
 def _head(t: int, action: str, thought: str = "") -> str:
     """What stands before an observation: the step, the action that led to it, the thought."""
     before = f"Thought: {thought}\n" if thought else ""
-    return f"{before}[step {t}]" + (f" > {action}" if action else "")
+    return before + entry_head(t, action)
 
 
 def _length(turns: Sequence[str]) -> int:
@@ -268,7 +326,7 @@ def _model(llm: str | ChatModel, parameters: dict[str, str]) -> ChatModel:
             raise InvalidArgumentError(f"expected llm as a name beside {', '.join(given)}")
         return llm
     kind, kwargs = parse_spec(llm)
-    model: ChatModel = MODELS.make(Spec(kind, {**kwargs, **given}))
+    model: ChatModel = MODELS.make(model_spec(kind, {**kwargs, **given}))
     return model
 
 

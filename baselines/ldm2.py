@@ -8,63 +8,50 @@ one is played. :func:`gym_memory.experiment.explore.explore` plays the others to
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import re
 from collections import Counter
 from types import GenericAlias
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.checks import check_share
 from gym_memory.errors import ModelError
-from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Ldm2"]
+__all__ = ["Ldm2", "Ldm2Settings"]
 
 _ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
-_LASTING = ("llm", "fallbacks", "invalid_actions")
+_LASTING = ("settings", "llm", "fallbacks", "invalid_actions")
 
 
-class Ldm2(LanguagePolicy):
-    """Imitates examples.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ldm2Settings(LanguageSettings):
+    """The shared ones, and when examples agree.
 
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
+    Attributes:
         agreement: Share in [0, 1] of the examples shown whose actions must be alike for them to
             agree, so that exploration goes on with one action. The paper says "highly
             concentrated" and gives no number.
-        history: Past observations to show.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
     """
 
-    name: ClassVar[str] = "ldm2"
+    agreement: float = 0.8
+    constrain: bool = dataclasses.field(default=False, init=False)
 
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        agreement: float = 0.8,
-        history: int | None = 5,
-        history_tokens: int = 400,
-        temperature: float = 0.2,
-    ):
-        self.agreement = check_share("agreement", agreement)
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share("agreement", self.agreement)
+
+
+class Ldm2(LanguagePolicy):
+    """Imitates examples."""
+
+    name: ClassVar[str] = "ldm2"
+    settings_class = Ldm2Settings
+    settings: Ldm2Settings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The most confident of the candidates."""
@@ -77,8 +64,8 @@ class Ldm2(LanguagePolicy):
         scaled; where none is left, a stand-in has all confidence.
         """
         nothing: dict[str, float] = {}
-        found = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
-        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+        confidence = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
+        return dict(sorted(confidence.items(), key=lambda pair: -pair[1]))
 
     def _asked(self, obs: Observation) -> dict[str, float]:
         answer = self.ask("ldm2", _schema(), **self.situation(obs))
@@ -105,7 +92,7 @@ class Ldm2(LanguagePolicy):
             tuple(word for word in _WORD.findall(action.lower()) if word in known or not known)
             for action in actions
         )
-        return not forms or max(forms.values()) < self.agreement * len(actions)
+        return not forms or max(forms.values()) < self.settings.agreement * len(actions)
 
     # ------------------------------------------------------------ branches of an episode
 

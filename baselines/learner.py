@@ -16,11 +16,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.baselines.rules import RulePolicy
+from gym_memory.baselines.players.base import RulePolicy
 from gym_memory.checks import check_share
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.schema import PLAYER
+from gym_memory.memory.reading import split_entries
+from gym_memory.schema import PLAYER
 from gym_memory.types import Observation, Step
 
 __all__ = ["Learner"]
@@ -35,7 +36,6 @@ _REACHING = re.compile(r"\bto reach(?:ing)? (?:the )?([\w -]+)", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _NUMBER = re.compile(r"\d+")
 _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
-_TRIED = re.compile(r"^(?:\[step \d+\] ?)?> (.+)$", re.MULTILINE)
 
 
 class Advice(NamedTuple):
@@ -150,7 +150,8 @@ class Learner(RulePolicy):
         valid = obs["valid_actions"]
         if not valid:
             return self.fallback
-        tried = {*_TRIED.findall(obs["memory"]), *(action for action, _ in advice.plan)}
+        tried = {entry.action for entry in split_entries(obs["memory"])[1]}
+        tried.update(action for action, _ in advice.plan)
         doubtful = self._rng.random() >= self.boldness
         allowed = [a for a in valid if not advice.against(a, doubtful=doubtful)]
         new = [a for a in allowed if a not in tried]

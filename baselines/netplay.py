@@ -11,17 +11,26 @@ not coordinates, and questions of the game are answered by skills, too.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Annotated, Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.llm import ChatModel
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["NetPlay"]
+__all__ = ["NetPlay", "NetPlaySettings"]
 
-_LONGEST = 200
+_MAX_SKILL_CHARS = 200
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NetPlaySettings(LanguageSettings):
+    """The shared ones, with a longer history: a level is read from several steps."""
+
+    history: int | None = 10
+    history_tokens: int = 1500
+    constrain: bool = dataclasses.field(default=False, init=False)
 
 
 class NetPlay(LanguagePolicy):
@@ -29,41 +38,15 @@ class NetPlay(LanguagePolicy):
 
     An answer need not be among the listed actions, for skills take arguments that no list holds;
     the environment refuses what cannot begin and says why.
-
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
-        history: Past observations to show.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
     """
 
     name: ClassVar[str] = "netplay"
-
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        history: int | None = 10,
-        history_tokens: int = 1500,
-        temperature: float = 0.2,
-    ):
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
+    settings_class = NetPlaySettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Think, publish the thought, name a skill."""
         slots = self.situation(obs)
-        thought, action = self.attempt(lambda: self._told(slots), ("", ""))
+        thought, action = self.attempt(lambda: self._ask_skill(slots), ("", ""))
         if thought:
             self.think(thought)
             self.focus = thought
@@ -71,10 +54,10 @@ class NetPlay(LanguagePolicy):
             return self.act_on("", obs)
         return match_action(action, obs["valid_actions"]) or action
 
-    def _told(self, slots: dict[str, str]) -> tuple[str, str]:
+    def _ask_skill(self, slots: dict[str, str]) -> tuple[str, str]:
         answer = self.ask("netplay", _skill_schema(), **slots).parsed
         words = " ".join([answer.skill, *answer.arguments]).split()
-        return " ".join(answer.thought.split())[:1000], " ".join(words)[:_LONGEST]
+        return " ".join(answer.thought.split())[:1000], " ".join(words)[:_MAX_SKILL_CHARS]
 
 
 @functools.cache

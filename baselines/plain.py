@@ -7,54 +7,36 @@ stands between history and observation).
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy
-from gym_memory.llm import ChatModel
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings
 from gym_memory.memory.roles.text import prose
 from gym_memory.types import Observation
 
-__all__ = ["Plain"]
+__all__ = ["Plain", "PlainSettings"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlainSettings(LanguageSettings):
+    """The whole history by default; the AriGraph paper reports 14,000 tokens of it at step 150."""
+
+    history: int | None = None
+    history_tokens: int = 16_000
 
 
 class Plain(LanguagePolicy):
-    """Acts on the full history.
-
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
-        history: Past observations to show; all that fit by default.
-        history_tokens: Tokens that they may take; the AriGraph paper reports 14,000 at step 150.
-        temperature: Sampling temperature.
-    """
+    """Acts on the full history."""
 
     name: ClassVar[str] = "plain"
+    settings_class = PlainSettings
     max_tokens: int = 64
-
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        history: int | None = None,
-        history_tokens: int = 16_000,
-        temperature: float = 0.2,
-    ):
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Ask for the next action."""
         slots = self.situation(obs)
+        form = self.form("{action}", obs)
         answer = self.attempt(
-            lambda: self.decide("plain", lambda answer: prose(answer.text), obs, **slots), ""
+            lambda: self.decide("plain", lambda answer: prose(answer.text), obs, form, **slots), ""
         )
         return self.act_on(answer, obs)

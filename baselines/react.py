@@ -6,53 +6,35 @@ last thought is published as ``focus``.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any, ClassVar
 
-from gym_memory.baselines.language import LanguagePolicy
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings
 from gym_memory.errors import ModelError
-from gym_memory.llm import ChatModel, Completion
+from gym_memory.llm import Completion
 from gym_memory.types import Observation
 
-__all__ = ["React", "read_thought"]
+__all__ = ["React", "ReactSettings", "read_thought"]
 
 _ACTION = re.compile(r"^\W*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^\W*thought\W*:[ \t]*", re.IGNORECASE)
 
 
-class React(LanguagePolicy):
-    """Thinks, then acts.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReactSettings(LanguageSettings):
+    """The whole trajectory by default, as far as 8,000 tokens hold it."""
 
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
-        history: Past observations to show; all that fit by default.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
-    """
+    history: int | None = None
+    history_tokens: int = 8000
+
+
+class React(LanguagePolicy):
+    """Thinks, then acts."""
 
     name: ClassVar[str] = "react"
+    settings_class = ReactSettings
     prompt: ClassVar[str] = "react"
-
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        history: int | None = None,
-        history_tokens: int = 8000,
-        temperature: float = 0.2,
-    ):
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Think, publish the thought, act."""
@@ -64,7 +46,8 @@ class React(LanguagePolicy):
             thought, action = read_thought(answer.text)
             return action
 
-        action = self.attempt(lambda: self.decide(self.prompt, read, obs, **slots), "")
+        form = self.form("Thought: {thought}\nAction: {action}", obs)
+        action = self.attempt(lambda: self.decide(self.prompt, read, obs, form, **slots), "")
         if thought:
             self.think(thought)
             self.focus = thought
@@ -80,8 +63,8 @@ def read_thought(text: str) -> tuple[str, str]:
     Raises:
         ModelError: There is no action.
     """
-    found = _ACTION.search(text)
-    if found is None:
+    action = _ACTION.search(text)
+    if action is None:
         raise ModelError("answer", f"expected a line 'Action: ...', got {text[:200]!r}")
-    thought = _THOUGHT.sub("", text[: found.start()].strip())
-    return " ".join(thought.split())[:1000], found[1].strip()
+    thought = _THOUGHT.sub("", text[: action.start()].strip())
+    return " ".join(thought.split())[:1000], action[1].strip()

@@ -7,59 +7,47 @@ to any other policy.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, ClassVar
 
-from gym_memory.baselines.react import React
+from gym_memory.baselines.react import React, ReactSettings
 from gym_memory.checks import check_int
-from gym_memory.llm import ChatModel
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 from gym_memory.types import Observation, Outcome, Step, Transition
 
-__all__ = ["Reflexion"]
+__all__ = ["Reflexion", "ReflexionSettings"]
 
 _TRACE_TOKENS = 4000
 
 
-class Reflexion(React):
-    """Thinks, acts, and reflects after a trial that did not win.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReflexionSettings(ReactSettings):
+    """ReAct's, and how much is kept of it all.
 
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
+    Attributes:
         keep: Reflections to keep, >= 1; the paper keeps at most 3.
-        history: Past observations to show; all that fit by default.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
     """
 
+    keep: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("keep", self.keep, 1)
+
+
+class Reflexion(React):
+    """Thinks, acts, and reflects after a trial that did not win."""
+
     name: ClassVar[str] = "reflexion"
+    settings_class = ReflexionSettings
+    settings: ReflexionSettings
     prompt: ClassVar[str] = "reflexion"
 
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        keep: int = 3,
-        history: int | None = None,
-        history_tokens: int = 8000,
-        temperature: float = 0.2,
-    ):
-        check_int("keep", keep, 1)
-        self.keep = keep
+    def set_up(self) -> None:
+        """Begin without a task and without reflections."""
         self._task_id = ""
         self._reflections: list[str] = []
         self._trace: list[Step] = []
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start a trial; another task instance starts without reflections."""
@@ -81,9 +69,9 @@ class Reflexion(React):
             self._trace.append(Step(0, obs["text"]))
         self._trace.append(Step(len(self._trace), after["text"], action, reward))
         if (terminated or truncated) and not info["success"]:
-            told = self.attempt(lambda: self._reflect(obs["task"], info), "")
-            if told:
-                self._reflections = [*self._reflections, told][-self.keep :]
+            reflection = self.attempt(lambda: self._reflect(obs["task"], info), "")
+            if reflection:
+                self._reflections = [*self._reflections, reflection][-self.settings.keep :]
 
     def _reflect(self, task: str, info: dict[str, Any]) -> str:
         answer = self.ask(

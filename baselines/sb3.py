@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,8 @@ from numpy.typing import NDArray
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.features import Lexicon, describe
-from gym_memory.errors import CheckpointError, InvalidArgumentError
+from gym_memory.checks import check_amount
+from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
@@ -256,20 +258,35 @@ def save(path: Path, policy: PointerPolicy, lexicon: Lexicon, sizes: Sizes) -> N
     checkpoints.write(path, policy.state_dict(), record)
 
 
+_MODES = ("greedy", "sample")
+
+
 class Sb3(Policy):
-    """Plays what MaskablePPO has learnt: the valid action of the largest logit.
+    """Plays what MaskablePPO has learnt.
 
     Args:
         checkpoint: What :func:`save` wrote.
+        mode: ``greedy``, the valid action of the largest logit, or ``sample``, one by the chances
+            that training gave them: greedy play of a policy that was trained by sampling may walk
+            in circles.
+        repeat_penalty: What an action's logit loses for each time that it was taken after the same
+            text in this episode, >= 0.
 
     Raises:
-        InvalidArgumentError: No checkpoint is given.
+        InvalidArgumentError: No checkpoint is given, or a number is wrong.
+        UnknownNameError: ``mode`` is neither.
         CheckpointError: It cannot be read, or is one of another baseline.
     """
 
     name = _NAME
 
-    def __init__(self, checkpoint: str = ""):
+    def __init__(self, checkpoint: str = "", mode: str = "greedy", repeat_penalty: float = 0.0):
+        if mode not in _MODES:
+            raise UnknownNameError("mode", str(mode), _MODES)
+        self._mode = mode
+        self._penalty = check_amount("repeat_penalty", repeat_penalty)
+        self._chance = np.random.default_rng(0)
+        self._tried: Counter[tuple[str, str]] = Counter()
         if not checkpoint:
             raise InvalidArgumentError(
                 "expected sb3?checkpoint=FILE: make one with 'python benchmarks/rl/sb3_cooking.py'"
@@ -299,8 +316,13 @@ class Sb3(Policy):
             )
         self._policy.load_state_dict(tensors)
 
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Forget what was tried; seeds the sampling."""
+        self._chance = np.random.default_rng(seed)
+        self._tried.clear()
+
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The valid action of the largest logit; ``look`` where none is listed."""
+        """A valid action by its logit; ``look`` where none is listed."""
         actions = obs["valid_actions"]
         if not actions:
             return "look"
@@ -311,5 +333,13 @@ class Sb3(Policy):
             latent = self._policy.extract_features(
                 {key: torch.from_numpy(array)[None] for key, array in arrays.items()}
             )
-            logits = self._policy.action_net(latent)
-        return actions[int(logits.argmax())]
+            logits = self._policy.action_net(latent)[0].double().numpy()
+        tried = np.array([self._tried[obs["text"], action] for action in actions])
+        logits = logits - self._penalty * tried
+        if self._mode == "sample":
+            chances = np.exp(logits - logits.max())
+            number = int(self._chance.choice(len(actions), p=chances / chances.sum()))
+        else:
+            number = int(logits.argmax())
+        self._tried[obs["text"], actions[number]] += 1
+        return actions[number]

@@ -12,62 +12,58 @@ YAML.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from gym_memory.baselines.language import LanguagePolicy, match_action
+from gym_memory.baselines.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.checks import check_flag, check_int
-from gym_memory.llm import ChatModel
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Stma"]
+__all__ = ["Stma", "StmaSettings"]
 
-_MOST = 20
+_MAX_PLAN_ACTIONS = 20
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StmaSettings(LanguageSettings):
+    """The shared ones, without past observations, and those of the critic.
+
+    Attributes:
+        rounds: Plans that the critic may turn down at one step, >= 0.
+        critic: Whether there is a critic (the paper's ablation).
+        history: Past observations to show; none by default, as in the paper, for the beliefs tell
+            the past. The last action is shown in any case.
+    """
+
+    history: int | None = 0
+    history_tokens: int = 200
+    rounds: int = 3
+    critic: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("rounds", self.rounds, 0)
+        check_flag("critic", self.critic)
 
 
 class Stma(LanguagePolicy):
     """Plans several actions, criticises each before it is played.
 
-    Args:
-        llm: As of :class:`gym_memory.baselines.language.LanguagePolicy`, like the rest.
-        model: Likewise.
-        base_url: Likewise.
-        rounds: Plans that the critic may turn down at one step, >= 0.
-        critic: Whether there is a critic (the paper's ablation).
-        history: Past observations to show; none by default, as in the paper, for the beliefs tell
-            the past. The last action is shown in any case.
-        history_tokens: Tokens that they may take.
-        temperature: Sampling temperature.
+    Attributes:
+        rejected: Proposals that the critic turned down.
+        unapproved: Proposals that were played all the same.
     """
 
     name: ClassVar[str] = "stma"
+    settings_class = StmaSettings
+    settings: StmaSettings
     max_tokens: int = 1024
 
-    def __init__(
-        self,
-        llm: str | ChatModel = "openai",
-        model: str = "",
-        base_url: str = "",
-        *,
-        rounds: int = 3,
-        critic: bool = True,
-        history: int | None = 0,
-        history_tokens: int = 200,
-        temperature: float = 0.2,
-    ):
-        check_int("rounds", rounds, 0)
-        check_flag("critic", critic)
-        self.rounds, self.critic = rounds, critic
+    def set_up(self) -> None:
+        """Count from nothing."""
         self.rejected = self.unapproved = 0
-        super().__init__(
-            llm,
-            model,
-            base_url,
-            history=history,
-            history_tokens=history_tokens,
-            temperature=temperature,
-        )
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
@@ -84,17 +80,17 @@ class Stma(LanguagePolicy):
         """The next action of the plan that the critic lets pass."""
         situation = self.situation(obs)
         feedback = ""
-        for turn in range(self.rounds + 1):
+        for turn in range(self.settings.rounds + 1):
             if not self._planned:
-                self._plan(situation, feedback)
+                self._plan(situation, feedback, self.held_to(obs))
             action = self._planned[0] if self._planned else ""
             if not action:
                 break  # planning failed: nothing to criticise
-            feedback = self._criticism(action, situation, obs) if self.critic else ""
+            feedback = self._criticism(action, situation, obs) if self.settings.critic else ""
             if not feedback:
                 break
             self.rejected += 1
-            if turn == self.rounds:
+            if turn == self.settings.rounds:
                 self.unapproved += 1
             else:
                 self._planned = []
@@ -102,14 +98,18 @@ class Stma(LanguagePolicy):
         self._planned = self._planned[1:] if not feedback else []
         return self.act_on(action, obs)
 
-    def _plan(self, situation: dict[str, str], feedback: str) -> None:
-        """Ask the planner; where it fails, the subgoal is kept and no action is planned."""
+    def _plan(self, situation: dict[str, str], feedback: str, valid: tuple[str, ...]) -> None:
+        """Ask the planner, for ``valid`` actions if there are any.
+
+        Where it fails, the subgoal is kept and no action is planned.
+        """
 
         def answer() -> tuple[str, list[str]]:
+            schema = _plan_schema(valid)
             asked = self.ask(
-                "stma_plan", _plan_schema(), subgoal=self._subgoal, feedback=feedback, **situation
+                "stma_plan", schema, subgoal=self._subgoal, feedback=feedback, **situation
             )
-            return asked.parsed.subgoal, asked.parsed.actions[:_MOST]
+            return asked.parsed.subgoal, asked.parsed.actions[:_MAX_PLAN_ACTIONS]
 
         kept: tuple[str, list[str]] = (self._subgoal, [])
         self._subgoal, self._planned = self.attempt(answer, kept)
@@ -126,16 +126,18 @@ class Stma(LanguagePolicy):
             asked = self.ask(
                 "stma_critic", _verdict_schema(), subgoal=self._subgoal, action=action, **situation
             )
-            told = asked.parsed.feedback.strip() or f"{action!r} is not suitable."
-            return "" if asked.parsed.suitable else told
+            reason = asked.parsed.feedback.strip() or f"{action!r} is not suitable."
+            return "" if asked.parsed.suitable else reason
 
         return self.attempt(answer, "")
 
 
-@functools.cache
-def _plan_schema() -> Any:
+@functools.lru_cache(maxsize=64)
+def _plan_schema(valid: tuple[str, ...]) -> Any:
+    """A plan; of ``valid`` actions, where there are any."""
     pydantic = require("pydantic", "llm", "answers in JSON")
-    actions = Annotated[list[str], pydantic.Field(min_length=1)]
+    action: Any = Literal[valid] if valid else str
+    actions = Annotated[list[action], pydantic.Field(min_length=1)]
     return pydantic.create_model(
         "Plan", thought=(str, ""), subgoal=(str, ...), actions=(actions, ...)
     )

@@ -47,7 +47,7 @@ import numpy as np
 
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import Encoder
-from gym_memory.memory.schema import OPPOSITE
+from gym_memory.schema import OPPOSITE
 from gym_memory.types import Cue, Recall, Step, Task, Triple
 
 HERE = Path(__file__).with_suffix("")

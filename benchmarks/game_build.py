@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from gym_memory.envs.textworld.cooking import Cooking
+from gym_memory.games.textworld.cooking import Cooking
 
 LEVELS = ("medium", "hard", "hardest", "stma-4")
 

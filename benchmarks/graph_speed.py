@@ -26,7 +26,7 @@ from pathlib import Path
 import networkx
 
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.schema import slot_of
+from gym_memory.schema import slot_of
 from gym_memory.types import Triple
 
 SIZES = (200, 1_000, 5_000, 100_000)

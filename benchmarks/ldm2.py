@@ -45,7 +45,7 @@ import numpy as np
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
-from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.trajectory import Trajectory, read_trajectory
 from gym_memory.types import Cue, Observation
 from gym_memory.wrappers import RecordTrajectory

@@ -33,9 +33,10 @@ from typing import Any
 import numpy as np
 
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
+from gym_memory.results import intervals
 from gym_memory.results.plots import plot_trials
-from gym_memory.results.score import bootstrap_interval, score_by_trial, units
+from gym_memory.results.score import score_by_trial, units
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 
 CONFIG = RunConfig(
     envs=tuple(
@@ -53,7 +54,7 @@ CONFIG = RunConfig(
     policies=("learner",),
     seeds=tuple(range(20)),
     protocol="trials?k=5",
-    budget=2000,
+    budgets=(2000,),
 )
 CONTROLS = ("none", "history", CONFIG.memories[-1])
 
@@ -61,7 +62,7 @@ CONTROLS = ("none", "history", CONFIG.memories[-1])
 def summarize(rows: Sequence[EpisodeRow], config: RunConfig = CONFIG) -> dict[str, Any]:
     """Score by trial, and how much the last trial gains over the first and over the controls.
 
-    Every difference is paired on the game, with a 95 % bootstrap interval.
+    Every difference is paired on the game, with a 95 % interval.
     """
     played = units(rows)
     cells: list[dict[str, Any]] = []
@@ -85,7 +86,10 @@ def summarize(rows: Sequence[EpisodeRow], config: RunConfig = CONFIG) -> dict[st
 
 
 def _gap(values: Sequence[float]) -> dict[str, Any]:
-    return {"mean": round(float(np.mean(values)), 4), "ci": _rounded(bootstrap_interval(values))}
+    return {
+        "mean": round(float(np.mean(values)), 4),
+        "ci": _rounded(intervals.gaps(values).interval()),
+    }
 
 
 def _rounded(ci: tuple[float, float] | None) -> list[float] | None:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from gym_memory.cache import cache_dir
 from gym_memory.version import __version__
-from gym_memory.versions import packages
+from gym_memory.versions import packages, plugins
 
 __all__ = ["Finding", "examine"]
 
@@ -31,7 +31,9 @@ PURPOSES = {
     "llm": "language-model policies and memory roles",
     "semantic": "recall by meaning, any sentence-transformers model",
     "offline": "recall by meaning with a packaged encoder",
+    "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",
+    "viewer": "pages to browse, compare and play; a replay as one file needs no extra",
     "dev": "tests, lint, type check",
 }
 
@@ -40,7 +42,7 @@ class Finding(NamedTuple):
     """One thing that was looked at.
 
     Attributes:
-        part: What it belongs to: ``core`` or an extra.
+        part: What it belongs to: ``core``, an extra or ``plugins``.
         name: What was looked at.
         state: ``ok``; ``missing``, an option that is not there; ``broken``, a fault.
         found: What was found.
@@ -58,7 +60,7 @@ class Finding(NamedTuple):
 
 def examine() -> list[Finding]:
     """Look at everything; nothing is changed, and nothing heavy is imported."""
-    found = [*_core(), *_extras(), _java(), _alfworld_data()]
+    found = [*_core(), *_extras(), _java(), _alfworld_data(), *_plugins()]
     parts = list(dict.fromkeys(finding.part for finding in found))
     return sorted(found, key=lambda finding: parts.index(finding.part))
 
@@ -118,6 +120,17 @@ def _extras() -> Iterator[Finding]:
             found += f", wanted {package.wanted}"
         purpose = PURPOSES.get(package.extra, "")
         yield Finding(package.extra, package.name, state, found, remedy, purpose)
+
+
+def _plugins() -> Iterator[Finding]:
+    """Other packages that add names, e.g. a game of one's own."""
+    for plugin in plugins():
+        state: State = "broken" if plugin.lacking else "ok"
+        remedy = f"install {plugin.name} anew" if plugin.lacking else ""
+        found = f"{plugin.version}: {', '.join(plugin.names)}"
+        if plugin.lacking:
+            found += f"; no module {', '.join(plugin.lacking)}"
+        yield Finding("plugins", plugin.name, state, found, remedy, "names from other packages")
 
 
 def _java() -> Finding:

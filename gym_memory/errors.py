@@ -21,11 +21,24 @@ __all__ = [
     "ResultsError",
     "StoreError",
     "UnknownNameError",
+    "other_format",
 ]
 
 
 _MOST_NAMES = 60
 """Names that a message lists, at most."""
+
+
+def other_format(what: str, record: object, known: int, place: object) -> str:
+    """The message for a file or folder in another format, which a newer version may have written.
+
+    >>> other_format("results", {"format": 2}, 1, "results/first")
+    "expected results in format 1 at 'results/first', got format 2: upgrade gym-memory"
+    """
+    found = record.get("format") if isinstance(record, dict) else None
+    newer = isinstance(found, int) and found > known
+    advice = ": upgrade gym-memory" if newer else ""
+    return f"expected {what} in format {known} at {str(place)!r}, got format {found!r:.40}{advice}"
 
 
 class GymMemoryError(Exception):

@@ -1,13 +1,49 @@
-"""Writing files that a kill in the middle leaves whole."""
+"""Files: written so that a kill in the middle leaves them whole, read with one kind of error."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import tempfile
+import uuid
 from pathlib import Path
+from typing import Any
 
-__all__ = ["write_atomic"]
+__all__ = ["encode", "parse_json", "read_json", "write_atomic"]
+
+
+def encode(text: str) -> bytes:
+    r"""UTF-8 of any text.
+
+    A lone surrogate, which UTF-8 cannot hold and which an error message may, becomes ``\uXXXX``:
+    within JSON that is its very escape, so it is read back as it was.
+
+    >>> encode('"\ud800 \u00e9"')
+    b'"\\ud800 \xc3\xa9"'
+    """
+    return text.encode("utf-8", "backslashreplace")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value that a JSON text holds.
+
+    Raises:
+        ValueError: It holds none, or one nested so deep that no program here wrote it.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """The value that a JSON file holds.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It holds none, see :func:`parse_json`.
+    """
+    return parse_json(Path(path).read_bytes())
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -17,21 +53,19 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 
     Args:
         path: The file; its folder must be there.
-        content: Text (written as UTF-8) or bytes.
+        content: Text, written as UTF-8 (see :func:`encode`), or bytes.
 
     Raises:
         OSError: The file cannot be written there; the old one stands as it was.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"
-    )
+    temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less the umask
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(encode(content) if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Tables of names that are resolved on first use: memories and policies.
+"""Tables of names that are resolved on first use: games, dialects, memories, policies.
 
 A name maps to ``"module:attribute"``, so listing names imports nothing. Other packages add
 theirs by an entry point of the group, e.g.::
@@ -38,6 +38,10 @@ class Registry:
         """All names, the built-in ones first in their order of declaration."""
         own = [*self._targets, *(n for n in self._classes if n not in self._targets)]
         return own + sorted({e.name for e in entry_points(group=self.group)} - set(own))
+
+    def declare(self, targets: Mapping[str, str]) -> None:
+        """Add names of ours that live in a higher layer: ``"module:attribute"`` each."""
+        self._targets |= targets
 
     def register(self, name: str, target: Any) -> None:
         """Add a class under a name for this process.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
+from gym_memory.checks import check_utf8
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Spec", "check_parameters", "format_spec", "parse_spec"]
@@ -45,6 +46,7 @@ def parse_spec(text: str) -> Spec:
         raise InvalidArgumentError(
             f"expected a name such as 'arigraph?depth=2', got {type(text).__name__}"
         )
+    check_utf8("a name with its parameters", text)
     name, _, query = text.partition("?")
     if not name.strip():
         raise InvalidArgumentError(f"expected name?key=value&..., got {text!r}: the name is empty")

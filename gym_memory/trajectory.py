@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gym_memory.errors import ResultsError
+from gym_memory.files import parse_json
+from gym_memory.html import cut, table
 from gym_memory.types import Outcome, Step, Task
 
 __all__ = ["Row", "RowWriter", "Trajectory", "read_rows", "read_trajectory"]
@@ -25,6 +27,8 @@ Row = Mapping[str, Any]
 
 _GZIP = 31  # the value of zlib's wbits that means a gzip member
 _BLOCK = 1 << 16
+_SHOWN = 200
+"""Steps that a notebook shows."""
 
 
 class Trajectory(NamedTuple):
@@ -44,6 +48,18 @@ class Trajectory(NamedTuple):
     outcome: Outcome
     finished: bool
 
+    def _repr_html_(self) -> str:
+        """A notebook shows the steps as a table."""
+        how = "won" if self.outcome.success else "lost" if self.outcome.lost else "not won"
+        return table(
+            ("step", "action", "reward", "seen"),
+            [(s.t, s.action, f"{s.reward:g}", cut(s.text)) for s in self.steps[:_SHOWN]],
+            caption=f"{self.task.id}, episode {self.episode}: {how}, score "
+            f"{self.outcome.score:g} of {self.outcome.max_score:g} in {self.outcome.steps} steps"
+            + (f"; the first {_SHOWN} are shown" if len(self.steps) > _SHOWN else ""),
+            numbers=("step", "reward"),
+        )
+
 
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
     """The rows of a file, up to where it was cut off.
@@ -57,7 +73,7 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
             for _, piece, _ in _members(file):
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in lines:
-                    yield json.loads(line)
+                    yield parse_json(line)
     except (OSError, ValueError, zlib.error) as error:
         raise ResultsError(
             f"expected a recorded trajectory at {os.fspath(path)!r}: {error}"
@@ -191,7 +207,7 @@ class RowWriter:
             if whole:
                 deflate = _deflater()
                 self._append(deflate.compress(whole) + deflate.flush(zlib.Z_FINISH))
-        row: Row | None = json.loads(line) if line else None
+        row: Row | None = parse_json(line) if line else None
         return row
 
 

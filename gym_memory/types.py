@@ -16,6 +16,8 @@ __all__ = [
     "Observation",
     "Oracle",
     "Outcome",
+    "Reason",
+    "Reasons",
     "Recall",
     "Step",
     "Task",
@@ -98,6 +100,32 @@ class Recall(NamedTuple):
     lessons: tuple[str, ...] = ()
 
 
+class Reason(NamedTuple):
+    """Why a recall shows something.
+
+    Attributes:
+        why: The part of the search that found it, in a few words.
+        score: What it was ranked by, the higher the better; None where a search only orders.
+        path: What led to it, beginning with what was searched for; empty where nothing did.
+    """
+
+    why: str
+    score: float | None = None
+    path: tuple[str, ...] = ()
+
+
+class Reasons(NamedTuple):
+    """Why a recall shows what it shows; both in the recall's own order, empty where not told.
+
+    Attributes:
+        triples: A reason for each of its facts.
+        episodes: A reason for each of its observations.
+    """
+
+    triples: tuple[Reason, ...] = ()
+    episodes: tuple[Reason, ...] = ()
+
+
 class Outcome(NamedTuple):
     """How an episode ended.
 
@@ -137,6 +165,11 @@ class Oracle(NamedTuple):
         facts: All that is true now, in the vocabulary of the family's extraction rules.
         walkthrough: Actions that win from the initial state; empty when the backend has none.
         objects: Further engine data (kinds of entities, goal positions, ...), family specific.
+            Scoring reads these where they are there: ``shut``, names of things that are shut
+            unless a fact says otherwise; ``visible``, the facts that the last step showed;
+            ``seen``, likewise, what its action changed included; ``undecided``, relations of
+            which the engine knows nothing; ``writings``, names of things and the text that each
+            bears (no name: the goal's), which tells facts once it was shown.
     """
 
     facts: frozenset[Triple] = frozenset()

@@ -7,6 +7,7 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +15,11 @@ from packaging.requirements import Requirement
 
 from gym_memory.version import __version__
 
-__all__ = ["Package", "environment_record", "packages"]
+__all__ = ["Package", "Plugin", "environment_record", "packages", "plugins"]
 
 DISTRIBUTION = "gym-memory"
+_GROUPS = "gym_memory."
+"""What the groups of our entry points begin with, see :mod:`gym_memory.registry`."""
 
 
 class Package(NamedTuple):
@@ -61,6 +64,38 @@ def packages() -> list[Package]:
     return found
 
 
+class Plugin(NamedTuple):
+    """An installed package that adds names of its own: games, rules, memories, policies.
+
+    Attributes:
+        name: Name of the package.
+        version: Its version.
+        names: The names that it adds, in the order of its metadata.
+        lacking: Modules behind these names that are not there.
+    """
+
+    name: str
+    version: str
+    names: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
+
+
+def plugins() -> list[Plugin]:
+    """Packages with entry points in a group of ours, sorted by name; imports none of them."""
+    found: dict[str, Plugin] = {}
+    for distribution in metadata.distributions():
+        points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]
+        if points and distribution.name not in found:  # the first on the path is the one that runs
+            modules = dict.fromkeys(point.module.partition(".")[0] for point in points)
+            found[distribution.name] = Plugin(
+                distribution.name,
+                distribution.version,
+                tuple(point.name for point in points),
+                tuple(module for module in modules if find_spec(module) is None),
+            )
+    return [found[name] for name in sorted(found)]
+
+
 def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
     """Where a run was made: versions, machine, commit.
 
@@ -75,6 +110,7 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
         "host": platform.node(),
         "cpus": os.cpu_count(),
         "packages": {p.name: p.version for p in sorted(packages()) if p.version},
+        "plugins": {plugin.name: plugin.version for plugin in plugins()},
         "backends": dict(backends),
     }
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_env import register_fake
 from hypothesis import settings
 
-from gym_memory.serve import ScriptedServer
+from gym_memory.testing.chat import ScriptedServer
+from gym_memory.testing.fake_env import register_fake
 
 register_fake()
 # The same examples in every run, wherever it is; no time limit on a busy machine.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,21 @@ def test_replacing_a_file_keeps_the_old_one_on_failure(tmp_path: Path) -> None:
 def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         write_atomic(tmp_path / "nowhere" / "file", "new")
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o027, 0o022, 0o002])
+def test_permissions_are_those_that_the_user_leaves(
+    tmp_path: Path, mask: int, python: Callable[..., str]
+) -> None:
+    code = (
+        "import os, sys; os.umask(int(sys.argv[2]))\n"
+        "from gym_memory.files import write_atomic\n"
+        "from gym_memory.llm.cache import ResponseCache\n"
+        "os.chdir(sys.argv[1])\n"
+        "write_atomic('file', 'x'); ResponseCache('answers.sqlite').put"
+    )
+    python(code, str(tmp_path), str(mask))
+    found = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert found.pop("file") == 0o666 & ~mask
+    assert found.keys() >= {"answers.sqlite"}
+    assert set(found.values()) == {0o600}

@@ -19,33 +19,43 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "gym_memory"
 
-# From the bottom up; a module may import its own layer and those before it. The top layer is
-# everything that is not named: run, score, results, report, cli, viewer, ...
+# From the bottom up; a module may import its own layer and those before it.
 LAYERS = [
     {
-        *("types", "errors", "specs", "registry", "tokens", "optional"),
-        *("version", "trajectory", "cache", "checks", "files"),
+        *("types", "errors", "schema", "specs", "registry", "tokens", "optional", "version"),
+        *("versions", "trajectory", "cache", "checks", "files", "spaces", "html"),
     },
     {"llm", "prompts"},
     {"memory"},
-    {"spaces", "envs"},
+    {"games"},
     {"wrappers"},
     {"baselines"},
+    {"run"},
+    {"results"},
+    {"experiment", "scoring"},
+    {"papers", "contrib", "testing", "doctor", "training"},
+    {"viewer"},
 ]
 TOP = len(LAYERS)
+"""The command line and the package itself."""
 
-# Besides its own folder and the lowest layer, all that a policy may use: how text is read, where
-# things lie in a graph, how a model is called. No game, no wrapper, no loop.
+# Besides the ground, all that a policy may use: how text is read, where things lie in a graph, how
+# a model is called. No wrapper, no loop; no game but the rules that read its text, and those only
+# by its players.
 FOR_BASELINES = (
     "gym_memory.llm",
     "gym_memory.memory.encoders",
     "gym_memory.memory.extract",
     "gym_memory.memory.graph",
-    "gym_memory.memory.graph.places",
+    "gym_memory.memory.reading",
     "gym_memory.memory.roles.text",
-    "gym_memory.memory.schema",
     "gym_memory.prompts",
 )
+RULES = re.compile(r"gym_memory\.games\.(\w+)\.rules")
+PLAYERS = re.compile(r"gym_memory\.baselines\.players\.(\w+)\.")
+# Who answers a question about a text with a model reads that text as the player does.
+READS_AS_A_PLAYER = {"gym_memory.baselines.answerer": "gym_memory.baselines.players.qa"}
+GAMES = ("textworld", "alfworld", "scienceworld", "nethack", "minihack", "webshop", "jericho")
 
 
 class Import(NamedTuple):
@@ -129,6 +139,7 @@ def optional_modules() -> set[str]:
     return found | {
         *("torch", "textworld", "jericho", "stable_baselines3", "sb3_contrib", "openai"),
         *("sentence_transformers", "transformers", "networkx", "huggingface_hub", "nle"),
+        *("starlette", "uvicorn", "websockets"),
     }
 
 
@@ -159,12 +170,55 @@ def test_layers() -> None:
     assert wrong == []
 
 
+def test_no_circle() -> None:
+    """Files import each other in one direction; what only a type checker sees counts too."""
+    edges: dict[str, set[str]] = {name: set() for name in SOURCES}
+    for found in IMPORTS:
+        target = found.target
+        while target and target not in SOURCES:
+            target = target.rpartition(".")[0]
+        # A package's __init__ says what it offers; its parts may be imported past it.
+        if target and target != found.importer and SOURCES[target].name != "__init__.py":
+            edges[found.importer].add(target)
+    assert cycle_in(edges) == []
+
+
+def cycle_in(edges: dict[str, set[str]]) -> list[str]:
+    """The names along a circle, none if there is no circle."""
+    done: set[str] = set()
+    way: dict[str, None] = {}
+
+    def walk(name: str) -> list[str]:
+        if name in way:
+            return [*list(way)[list(way).index(name) :], name]
+        if name in done:
+            return []
+        way[name] = None
+        circle = next((c for target in sorted(edges[name]) if (c := walk(target))), [])
+        way.pop(name)
+        done.add(name)
+        return circle
+
+    return next((circle for name in edges if (circle := walk(name))), [])
+
+
 def test_memory_knows_no_framework() -> None:
     wrong = [
         str(found)
         for found in IMPORTS
         if within(found.importer, "gym_memory.memory", "gym_memory.llm", "gym_memory.types")
         and within(found.target, "gymnasium", "torch")
+    ]
+    assert wrong == []
+
+
+def test_memory_names_no_game() -> None:
+    wrong = [
+        f"{name}: {game}"
+        for name, path in SOURCES.items()
+        if within(name, "gym_memory.memory", "gym_memory.schema")
+        for game in GAMES
+        if game in path.read_text(encoding="utf-8").lower()
     ]
     assert wrong == []
 
@@ -177,8 +231,29 @@ def test_policies_know_no_game_and_no_loop() -> None:
         if within(found.importer, "gym_memory.baselines")
         and within(found.target, "gym_memory", "gymnasium")
         and not within(found.target, "gym_memory.baselines", *base, *FOR_BASELINES)
+        and not own_rules(found)
         # SB3 is made for spaces and wrappers: its adapter speaks Gymnasium, to no game.
         and (found.importer, found.target) != ("gym_memory.baselines.sb3", "gymnasium")
+    ]
+    assert wrong == []
+
+
+def own_rules(found: Import) -> bool:
+    """Whether a player imports the rules of its own game."""
+    rules, player = RULES.match(found.target), PLAYERS.match(found.importer)
+    return bool(rules and player and rules[1] == player[1])
+
+
+def test_players_are_found_by_name() -> None:
+    """No policy imports the player of a game but its own."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if (player := PLAYERS.match(found.target + "."))
+        and (ROOT / "baselines" / "players" / player[1]).is_dir()
+        and not within(found.importer, f"gym_memory.baselines.players.{player[1]}")
+        and within(found.importer, "gym_memory.baselines")
+        and not within(found.target, READS_AS_A_PLAYER.get(found.importer, "-"))
     ]
     assert wrong == []
 
@@ -194,7 +269,9 @@ def test_optional_packages_go_through_require() -> None:
 
 def test_rules_can_fail() -> None:
     """The checks above see what they are meant to see."""
-    assert layer("gym_memory.memory.base") < layer("gym_memory.envs") < layer("gym_memory.run")
+    assert layer("gym_memory.memory.base") < layer("gym_memory.games") < layer("gym_memory.run")
+    assert cycle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert cycle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
     assert layer("gym_memory.llm.base") < layer("gym_memory.memory.roles")
     assert layer("gym_memory") == layer("gym_memory.cli.main") == TOP
     code = "if TYPE_CHECKING:\n    import torch\ndef f():\n    from torch import nn\n"
@@ -212,8 +289,8 @@ events = []
 sys.addaudithook(lambda name, args: events.append(name) if name.startswith("socket.") else None)
 sys.dont_write_bytecode = True
 import gym_memory
-import gym_memory.memory, gym_memory.envs, gym_memory.wrappers, gym_memory.baselines
-from gym_memory.envs import ENVIRONMENTS
+import gym_memory.memory, gym_memory.games, gym_memory.wrappers, gym_memory.baselines
+from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
 from gym_memory.baselines.registry import POLICIES
 names = ENVIRONMENTS.names(), MEMORIES.names(), POLICIES.names()

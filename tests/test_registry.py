@@ -9,8 +9,8 @@ import textwrap
 import pytest
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.envs import ENVIRONMENTS
 from gym_memory.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.memory.history import History
 from gym_memory.registry import Registry

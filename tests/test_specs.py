@@ -46,6 +46,7 @@ def test_parse(text: str, spec: Spec) -> None:
         ("a?b=1&b=2", "'b' is given twice"),
         (3, "expected a name such as .*got int"),
         (None, "got NoneType"),
+        ("a?b=\udcff", "expected a name with its parameters as UTF-8 text"),
     ],
 )
 def test_bad(text: object, message: str) -> None:

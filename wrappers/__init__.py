@@ -1,4 +1,8 @@
-"""Gymnasium wrappers: what the observation or the action becomes."""
+"""Gymnasium wrappers: what the observation or the action becomes; one effect a file.
+
+A wrapper knows the observation's keys and no particular game, memory or policy. ``make.py`` stacks
+them behind the registered ids.
+"""
 
 from gym_memory.wrappers.actions import IndexActions
 from gym_memory.wrappers.encode import EncodeText
@@ -7,6 +11,7 @@ from gym_memory.wrappers.memory import MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 from gym_memory.wrappers.prompt import PromptObservation
 from gym_memory.wrappers.record import RecordTrajectory
+from gym_memory.wrappers.wrap import wrap
 
 __all__ = [
     "EncodeText",
@@ -16,4 +21,5 @@ __all__ = [
     "PromptObservation",
     "RecordTrajectory",
     "make_env",
+    "wrap",
 ]

@@ -9,8 +9,8 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.checks import check_flag
-from gym_memory.envs.registry import ENVIRONMENTS
 from gym_memory.errors import UnknownNameError
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
@@ -30,7 +30,7 @@ def make_env(
     """Build the environment ``name`` with a memory in its observation.
 
     Args:
-        name: A name of :data:`gym_memory.envs.registry.ENVIRONMENTS`.
+        name: A name of :data:`gym_memory.games.registry.ENVIRONMENTS`.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
         recall: Shorthand for the memory's ``recall`` parameter (``"structural"``,

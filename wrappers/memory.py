@@ -13,7 +13,7 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.base import Memory, check_budget
 from gym_memory.memory.registry import make_memory
 from gym_memory.spaces import memory_observation_space
-from gym_memory.types import Cue, MemoryStats, Outcome, Step, Task
+from gym_memory.types import Cue, MemoryStats, Outcome, Reasons, Step, Task
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
@@ -64,6 +64,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._focus = ""
+        self._cue = Cue("")
         self._open: Outcome | None = None
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
@@ -94,6 +95,15 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         done = terminated or truncated
         obs, info = self._remember(obs, info, action, float(reward), done=done)
         return obs, float(reward), terminated, truncated, info
+
+    @property
+    def focus(self) -> str:
+        """What the last recall was steered by besides the observation."""
+        return self._cue.focus
+
+    def reasons(self) -> Reasons:
+        """Why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
+        return self.memory.reasons(self._cue, self.budget)
 
     def finish(self) -> None:
         """Close an episode that was cut from outside; harmless where none is open."""
@@ -134,6 +144,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
         started = time.perf_counter()
         cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], self._focus)
+        self._cue = cue
         recall = self.memory.recall(cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)

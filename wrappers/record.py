@@ -9,8 +9,10 @@ import gymnasium as gym
 
 from gym_memory.checks import check_flag
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.trajectory import RowWriter
+from gym_memory.trajectory import Row, RowWriter
+from gym_memory.types import Reasons
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
+from gym_memory.wrappers.detail import StepDetail
 
 __all__ = ["RecordTrajectory"]
 
@@ -22,9 +24,10 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
     A row holds ``episode t task_id task dialect action text inventory reward terminated
     truncated score max_score normalized_score success lost is_action_valid``, and on request
-    ``valid_actions`` and ``memory``. It is on its way to the disk before ``step`` returns, so a
-    killed run can be read up to its last step. Episodes are numbered on from those that the
-    file holds; :func:`gym_memory.trajectory.read_trajectory` gives them back.
+    ``valid_actions`` and ``memory``, or all that :mod:`gym_memory.wrappers.detail` lists. It is
+    on its way to the disk before ``step`` returns, so a killed run can be read up to its last
+    step. Episodes are numbered on from those that the file holds;
+    :func:`gym_memory.trajectory.read_trajectory` gives them back.
 
     The file is opened at the first ``reset``. Each environment needs its own file, those of a
     vector environment as well.
@@ -34,6 +37,11 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         path: The file, by custom ``*.jsonl.gz``.
         valid_actions: Whether to record the valid actions shown.
         memory: Whether to record the rendered memory.
+        detail: Whether to record what the memory knew and recalled, and why, and what models
+            were asked: all that the viewer shows.
+
+    Attributes:
+        row: The last row written.
 
     Raises:
         InvalidArgumentError: An argument is not of that kind.
@@ -45,6 +53,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         path: str,
         valid_actions: bool = False,
         memory: bool = False,
+        detail: bool = False,
     ):
         check_keys("RecordTrajectory", env, RAW_KEYS, "wrap a text environment, before encoding it")
         if not isinstance(env.action_space, gym.spaces.Text):
@@ -57,9 +66,10 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         check_flag("valid_actions", valid_actions)
         if check_flag("memory", memory):
             check_keys("RecordTrajectory", env, ("memory",), "put MemoryObservation below it")
+        check_flag("detail", detail)
         path = os.fspath(path)
         gym.utils.RecordConstructorArgs.__init__(
-            self, path=path, valid_actions=valid_actions, memory=memory
+            self, path=path, valid_actions=valid_actions, memory=memory, detail=detail
         )
         gym.Wrapper.__init__(self, env)
         self._path = path
@@ -68,6 +78,8 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         ]
         self._writer: RowWriter | None = None
         self._episode = -1
+        self._with_detail, self._detail = detail, StepDetail(None)
+        self.row: Row = {}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -80,6 +92,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         else:
             self._writer.end_episode()
             self._episode += 1
+        self._detail = StepDetail(self._below("memory", None))
         self._record(obs, info)
         return obs, info
 
@@ -99,28 +112,36 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         truncated: bool = False,
     ) -> None:
         assert self._writer is not None  # the first reset opened it
-        self._writer.write(
-            {
-                "episode": self._episode,
-                "t": info["moves"],
-                "task_id": info["task_id"],
-                "task": obs["task"],
-                "dialect": self.env.get_wrapper_attr("dialect"),
-                "action": action,
-                "text": obs["text"],
-                "inventory": obs["inventory"],
-                "reward": reward,
-                "terminated": terminated,
-                "truncated": truncated,
-                "score": info["score"],
-                "max_score": info["max_score"],
-                "normalized_score": info["normalized_score"],
-                "success": info["success"],
-                "lost": info["lost"],
-                "is_action_valid": info["is_action_valid"],
-                **{name: obs[name] for name in self._extra},
-            }
-        )
+        self.row = {
+            "episode": self._episode,
+            "t": info["moves"],
+            "task_id": info["task_id"],
+            "task": obs["task"],
+            "dialect": self.env.get_wrapper_attr("dialect"),
+            "action": action,
+            "text": obs["text"],
+            "inventory": obs["inventory"],
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": truncated,
+            "score": info["score"],
+            "max_score": info["max_score"],
+            "normalized_score": info["normalized_score"],
+            "success": info["success"],
+            "lost": info["lost"],
+            "is_action_valid": info["is_action_valid"],
+            **{name: obs[name] for name in self._extra},
+            **(self._details(obs, info) if self._with_detail else {}),
+        }
+        self._writer.write(self.row)
+
+    def _details(self, obs: Obs, info: dict[str, Any]) -> Row:
+        reasons = self._below("reasons", Reasons)()
+        return self._detail.of(obs, info.get("memory_stats"), self._below("focus", ""), reasons)
+
+    def _below(self, name: str, otherwise: Any) -> Any:
+        """Something of a memory below, where there is one."""
+        return self.env.get_wrapper_attr(name) if self.env.has_wrapper_attr(name) else otherwise
 
     def snapshot(self) -> tuple[int, Any]:
         """State of the environment below, and which episode it belongs to."""
@@ -139,6 +160,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
                 f"one of episode {episode}"
             )
         obs, info = self.env.get_wrapper_attr("restore")(below)
+        self._detail.rewind()
         return obs, info
 
     def close(self) -> None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.learning.checkpoints import part, prefixed
+from gym_memory.baselines.learning.checkpoints import load_moments, moments
 from gym_memory.baselines.learning.encoders import ENCODERS, Encoder, Texts
 from gym_memory.baselines.learning.features import Lexicon, describe, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.learning.learner import Learner
-from gym_memory.baselines.learning.settings import check_name, check_positive
+from gym_memory.baselines.settings import check_name, check_positive
 from gym_memory.checks import check_int, check_share
 from gym_memory.optional import require
 from gym_memory.types import Observation
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Scenes", "Seen", "memory_key", "scenes_of"]
+__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Scenes", "Seen", "scenes_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,15 +84,13 @@ class Seen(NamedTuple):
     Attributes:
         bags: The situation's bag, then each action's; a bag is the number of its text (0 where
             the encoder reads none) and the rows of its features.
-        key: Stable hash of the memory state.
-        place: Stable hash of the agent's place, or of what is seen where no fact tells the place.
+        place: Stable hash of the game's text, which is the same whatever the memory.
         commands: Stable hash of each action's text.
         tried: How often each command was given in each place of the episode so far.
-        known: What facts were about in the episode so far, or its words where there are no facts.
+        known: The words of the game's texts in the episode so far.
     """
 
     bags: tuple[tuple[int, ...], ...]
-    key: int
     place: int
     commands: tuple[int, ...]
     tried: dict[tuple[int, int], int]
@@ -204,7 +202,7 @@ class BagLearner(Learner):
     ) -> Seen:
         """Encode an observation."""
         self._vocabulary.frozen = not task_id
-        state, actions, here = describe(obs, self._lexicon, task_id, words=self.settings.words)
+        state, actions = describe(obs, self._lexicon, task_id, words=self.settings.words)
         rows = self._vocabulary.rows
         told = ["" for _ in range(len(actions) + 1)]
         if self._online.encoder.reads:
@@ -214,14 +212,14 @@ class BagLearner(Learner):
             for text, features in zip(told, (state, *actions), strict=True)
         ]
         tried: dict[tuple[int, int], int] = {}
-        known = frozenset([fact[0] for fact in obs["triples"]] or words_of(obs["text"]))
+        # Counts go by the bare text: a memory is to help as an observation, and only so.
+        known = frozenset(words_of(obs["text"]))
         if before is not None:
             done = (before.place, before.commands[action])
             tried = {**before.tried, done: before.tried.get(done, 0) + 1}
             known |= before.known
-        place = here or f"{obs['text']}\n{obs['inventory']}"
         commands = tuple(_code(command) for command in obs["valid_actions"])
-        return Seen(tuple(bags), memory_key(obs), _code(place), commands, tried, known)
+        return Seen(tuple(bags), _code(obs["text"]), commands, tried, known)
 
     def pack(self, seen: Seen) -> list[Any]:
         """As JSON-able values."""
@@ -230,10 +228,10 @@ class BagLearner(Learner):
 
     def unpack(self, packed: list[Any]) -> Seen:
         """The inverse of :meth:`pack`."""
-        bags, key, place, commands, tried, known = packed
+        bags, place, commands, tried, known = packed
         tried = {(there, command): times for there, command, times in tried}
         bags = tuple(map(tuple, bags))
-        return Seen(bags, key, place, tuple(commands), tried, frozenset(known))
+        return Seen(bags, place, tuple(commands), tried, frozenset(known))
 
     # ------------------------------------------------------------ keeping
 
@@ -250,33 +248,20 @@ class BagLearner(Learner):
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Optimizer, texts, chance and counters."""
-        tensors: dict[str, Any] = {}
-        for number, kept in self._optimizer.state_dict()["state"].items():
-            tensors |= prefixed(f"adam.{number}", kept)
         record = {
             "texts": self._texts.state(),
             "rng": self._rng.bit_generator.state,
             "steps": self._steps,
             "updates": self._updates,
         }
-        return tensors, record
+        return moments(self._optimizer), record
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        moments: dict[int, dict[str, Any]] = {}
-        for name, tensor in part(tensors, "adam").items():
-            number, _, key = name.partition(".")
-            moments.setdefault(int(number), {})[key] = tensor
-        self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+        load_moments(self._optimizer, tensors)
         self._texts.load_state(record["texts"])
         self._rng.bit_generator.state = record["rng"]
         self._steps, self._updates = record["steps"], record["updates"]
-
-
-def memory_key(obs: Observation) -> int:
-    """Stable hash of what the memory shows: the facts in any order, or else the text."""
-    facts = sorted(map(str, obs["triples"]))
-    return _code("\n".join(facts or (obs["text"], obs["inventory"])))
 
 
 def _code(text: str) -> int:

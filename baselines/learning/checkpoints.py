@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gym_memory.baselines.learning.learner import Learner, check_device
-from gym_memory.baselines.learning.settings import make_settings
+from gym_memory.baselines.settings import make_settings
 from gym_memory.errors import CheckpointError
-from gym_memory.files import write_atomic
+from gym_memory.files import parse_json, write_atomic
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ __all__ = [
     "LAST",
     "TRAINING",
     "arrays",
+    "load_moments",
     "load_player",
+    "moments",
     "part",
     "prefixed",
     "read",
@@ -90,8 +92,8 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"got format {header.get('format')!r}"
         )
     try:
-        return tensors, json.loads(header["record"])
-    except (KeyError, ValueError) as error:
+        return tensors, {**parse_json(header["record"])}
+    except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"expected a whole checkpoint at {str(path)!r}: {error}") from error
 
 
@@ -109,6 +111,23 @@ def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
 def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
     """Those of one part as arrays."""
     return {key: tensor.numpy() for key, tensor in part(tensors, name).items()}
+
+
+def moments(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    """What Adam keeps of every parameter: one part of a checkpoint, ``adam``."""
+    tensors: dict[str, Any] = {}
+    for number, kept in optimizer.state_dict()["state"].items():
+        tensors |= prefixed(f"adam.{number}", kept)
+    return tensors
+
+
+def load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, Any]) -> None:
+    """Give an optimizer what :func:`moments` took from it, found among other parts."""
+    state: dict[int, dict[str, Any]] = {}
+    for name, tensor in part(tensors, "adam").items():
+        number, _, key = name.partition(".")
+        state.setdefault(int(number), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
 def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
@@ -148,7 +167,9 @@ def load_player(path: str | os.PathLike[str], learner_class: type[L], device: st
         settings = make_settings(learner_class.settings_class, record["settings"])
         learner = learner_class(settings, device=device)
         learner.load_weights(tensors, record["learnt"])
-    except (KeyError, LookupError, RuntimeError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
+    ) as error:  # fmt: skip
         raise CheckpointError(
             f"expected a checkpoint of this version of {learner_class.name!r} at {str(file)!r}: "
             f"{error}"

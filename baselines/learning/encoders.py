@@ -28,7 +28,7 @@ __all__ = ["ENCODERS", "Encoder", "Texts"]
 ENCODERS = ("bag", "gru", "minilm", "minilm-tuned")
 _WORDS = 4096
 """Rows for words that a GRU reads, by a stable hash."""
-_LONGEST = 80
+_MAX_WORDS = 80
 """Words of a text that are read, the last ones."""
 
 
@@ -128,7 +128,7 @@ class _Gru(torch.nn.Module):
     def forward(self, texts: list[str]) -> torch.Tensor:
         """Encode texts: float32 of shape (texts, dim)."""
         rows = [
-            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in words_of(text)[-_LONGEST:]]
+            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in words_of(text)[-_MAX_WORDS:]]
             or [0]
             for text in texts
         ]

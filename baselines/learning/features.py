@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.learning.scene import Scene
-from gym_memory.memory.schema import DIRECTIONS
+from gym_memory.schema import DIRECTIONS
 from gym_memory.types import Observation
 
 __all__ = ["Described", "Lexicon", "Phrase", "describe", "parse_action", "stem"]
@@ -41,12 +41,10 @@ class Described(NamedTuple):
     Attributes:
         state: Features of the situation.
         actions: Features of each valid action, in the observation's order.
-        here: The agent's place; empty when no fact tells it.
     """
 
     state: tuple[str, ...]
     actions: tuple[tuple[str, ...], ...]
-    here: str
 
 
 class Phrase(NamedTuple):
@@ -181,7 +179,6 @@ def describe(
     return Described(
         _state(scene, texts, lexicon),
         tuple(_action(phrase, scene, signs, contexts, lexicon) for phrase in phrases),
-        scene.here,
     )
 
 

@@ -1,17 +1,15 @@
-"""What a baseline that learns offers to the training loop, and the policy that plays it."""
+"""What a baseline that learns offers to the training loop."""
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.baselines.base import Policy
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
-__all__ = ["Experience", "LearnedPolicy", "Learner", "check_device", "playable"]
+__all__ = ["Experience", "Learner", "check_device", "playable"]
 
 
 class Experience(NamedTuple):
@@ -134,46 +132,3 @@ class Learner(ABC):
     @abstractmethod
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace it by what :meth:`progress` returned."""
-
-
-class LearnedPolicy(Policy):
-    """Plays what a learner has learnt, greedily, in the same loop as every other policy.
-
-    Args:
-        checkpoint: Folder that ``gym-memory train`` wrote, or the ``best`` or ``last`` in it.
-        device: ``cpu`` or ``cuda``.
-
-    Raises:
-        InvalidArgumentError: No checkpoint is given, or there is no such device here.
-        CheckpointError: It cannot be read, or is one of another baseline.
-    """
-
-    learner_class: ClassVar[type[Learner]]
-
-    def __init__(self, checkpoint: str = "", *, device: str = "cpu"):
-        if not checkpoint:
-            raise InvalidArgumentError(
-                f"expected {self.name}?checkpoint=FOLDER: train one with "
-                f"'gym-memory train {self.name} --env ENV --out FOLDER'"
-            )
-        self.device = device
-        self.load(checkpoint)
-        self._seen: Any = None
-        self._action = -1
-
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """Read a checkpoint."""
-        from gym_memory.baselines.learning.checkpoints import load_player
-
-        self.learner = load_player(path, self.learner_class, self.device)
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode."""
-        self._seen, self._action = None, -1
-
-    def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The valid action of the highest value; ``look`` where none is listed."""
-        obs = playable(obs)
-        self._seen = self.learner.see(obs, "", self._seen, self._action)
-        self._action = self.learner.act([self._seen], explore=False)[0]
-        return obs["valid_actions"][self._action]

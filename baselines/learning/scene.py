@@ -10,7 +10,7 @@ Attributes of one thing that have the same value are one atom: a potato that *ne
 and *is* roasted has ``is+needs to be:roasted``, one that is still raw has ``needs to be:roasted``.
 
 A scene is built from the facts in the observation (``obs["triples"]``) and from nothing else; it
-knows the shared vocabulary of :mod:`gym_memory.memory.schema` and no particular game.
+knows the shared vocabulary of :mod:`gym_memory.schema` and no particular game.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gym_memory.memory.graph.places import UNEXPLORED
-from gym_memory.memory.schema import (
+from gym_memory.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,

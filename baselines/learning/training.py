@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,12 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning import checkpoints, run_folder
 from gym_memory.baselines.learning.learner import Experience, Learner, playable
-from gym_memory.baselines.learning.settings import check_positive
+from gym_memory.baselines.settings import check_positive
 from gym_memory.checks import check_int
 from gym_memory.errors import CheckpointError, InvalidArgumentError
-from gym_memory.files import write_atomic
 
 __all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
 
@@ -77,6 +75,7 @@ class TrainSettings:
             )
 
 
+_WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
 """When to end may change from one start to the next; all else must stay as it was."""
 
@@ -239,10 +238,9 @@ class Trainer:
     # ------------------------------------------------------------ playing
 
     def _begin(self) -> None:
-        config = self.folder / "config.json"
-        known = config.exists()
-        if known:
-            self._check_config(config)
+        # A run from before a training setting came to be had its default.
+        defaults = {"training": _how(TrainSettings())}
+        known = run_folder.check_config(self.folder, self._identity, _WHAT, defaults)
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
@@ -250,29 +248,7 @@ class Trainer:
                 self._start_episode(slot)
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_atomic(config, json.dumps(self._identity, indent=2) + "\n")
-            except OSError as error:
-                raise CheckpointError(
-                    f"cannot keep a training run in {str(self.folder)!r}: {error}"
-                ) from error
-
-    def _check_config(self, config: Path) -> None:
-        try:
-            found = {**json.loads(config.read_text(encoding="utf-8"))}
-            # A run from before a training setting came to be had its default.
-            found["training"] = {**_how(TrainSettings()), **found.get("training", {})}
-        except (OSError, ValueError, TypeError) as error:
-            raise CheckpointError(
-                f"expected {str(config)!r} to be that of a training run: {error}"
-            ) from error
-        different = _differences(found, self._identity)
-        if different:
-            raise CheckpointError(
-                f"{str(self.folder)!r} holds another training run ({'; '.join(different)}): "
-                "choose another folder"
-            )
+            run_folder.write_config(self.folder, self._identity, _WHAT)
 
     def _start_episode(self, slot: _Slot) -> None:
         if not self._queue:
@@ -334,15 +310,11 @@ class Trainer:
         if not self._best or rank > self._best:
             self._best = rank
             checkpoints.save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
-        self._write_curve()
+        run_folder.write_curve(self.folder, self.curve)
         return row
 
     def _about(self, row: dict[str, Any] | None) -> dict[str, Any]:
         return {**self._identity, "measured": row}
-
-    def _write_curve(self) -> None:
-        lines = "".join(json.dumps(row) + "\n" for row in self.curve)
-        write_atomic(self.folder / "curve.jsonl", lines)
 
     # ------------------------------------------------------------ keeping
 
@@ -398,7 +370,7 @@ class Trainer:
             raise CheckpointError(
                 f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
             ) from error
-        self._write_curve()
+        run_folder.write_curve(self.folder, self.curve)
 
     def _replay(self, slot: _Slot, kept: dict[str, Any]) -> None:
         """Bring a slot back to where its episode was."""
@@ -421,20 +393,6 @@ def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any])
         "settings": dataclasses.asdict(learner.settings),
         "training": _how(settings),
     }
-
-
-def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Where two configurations differ; those of different baselines in that alone."""
-    different = []
-    for key in {**wanted, **found}:
-        there, here = found.get(key), wanted.get(key)
-        if isinstance(there, dict) and isinstance(here, dict):
-            different += _differences(there, here)
-        elif there != here:
-            different.append(f"{key} is {there!r} there and {here!r} here")
-        if key == "baseline" and different:
-            break
-    return different
 
 
 def _how(settings: TrainSettings) -> dict[str, Any]:

@@ -15,8 +15,8 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from gym_memory.envs.alfworld.household import GENERATOR, TASK_TYPES, make_household
-from gym_memory.envs.alfworld.world import Game, Play
+from gym_memory.games.alfworld.household import GENERATOR, TASK_TYPES, make_household
+from gym_memory.games.alfworld.world import Game, Play
 
 RESULT = Path(__file__).with_name("planner.json")
 

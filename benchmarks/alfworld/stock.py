@@ -29,10 +29,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from gym_memory.envs.alfworld import source
-from gym_memory.envs.alfworld.adapter import ALFWorld
-from gym_memory.envs.alfworld.household import TASK_TYPES, make_household
-from gym_memory.envs.alfworld.world import load_game
+from gym_memory.games.alfworld import source
+from gym_memory.games.alfworld.adapter import ALFWorld
+from gym_memory.games.alfworld.household import TASK_TYPES, make_household
+from gym_memory.games.alfworld.world import load_game
 
 RESULT = Path(__file__).with_name("stock.json")
 GAMES = Path("results/alfworld/stock.jsonl")

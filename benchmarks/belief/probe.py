@@ -1,9 +1,11 @@
 """How well true facts can be read off the belief of games that training never saw.
 
 A random policy plays games; every few steps the engine's facts say where things are, and the ideal
-observer (gym_memory/quality/observer.py) which of these the texts have told so far. For each such
+observer (gym_memory/scoring/quality/) which of these the texts have told so far. For each such
 thing a linear probe looks at the edges between it and every other name and says which one holds
-it. The probe is fitted on training games and measured on test games with unseen foods, against
+it. The probe is fitted on training games and measured on test games (foods prepared as in no
+training
+game), against
 
 * chance: one name out of those known;
 * ``present``: the same weights, but a belief that saw the present step only;
@@ -12,7 +14,7 @@ it. The probe is fitted on training games and measured on test games with unseen
   best in the training games.
 
 ``older`` are the things that neither the present text nor the inventory nor a valid action names:
-there the belief is all there is. Accuracies are means over games with 95 % bootstrap intervals. The
+there the belief is all there is. Accuracies are means over games with 95 % intervals. The
 last part measures milliseconds a step. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/belief/probe.py
@@ -35,12 +37,12 @@ import numpy as np
 import torch
 
 from gym_memory.cli.pretrain import DEFAULT_ENVS
-from gym_memory.memory.belief import Belief, relation_name
-from gym_memory.memory.beliefs.weights import load_weights, save_weights
-from gym_memory.memory.schema import INVENTORY, LOCATIONS, PLAYER
-from gym_memory.pretraining.network import UpdaterNetwork
-from gym_memory.quality.observer import IdealObserver
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.contrib.belief.memory import Belief, relation_name
+from gym_memory.contrib.belief.network import UpdaterNetwork
+from gym_memory.contrib.belief.weights import load_weights, save_weights
+from gym_memory.results import intervals
+from gym_memory.schema import INVENTORY, LOCATIONS, PLAYER
+from gym_memory.scoring.quality.observer import IdealObserver
 from gym_memory.specs import parse_spec
 from gym_memory.types import Cue, Step, Task
 from gym_memory.wrappers.make import make_env
@@ -70,8 +72,7 @@ def play(spec: str, split: str, seed: int, weights: dict[str, str], spent: list[
         memory.begin(task, seed)
     for t in range(STEPS):
         oracle = env.get_wrapper_attr("oracle")()
-        objects = oracle.objects
-        observer.see(oracle.facts, obs["text"], action, objects.get("visible"), objects.get("seen"))
+        observer.see(oracle, obs["text"], action)
         step = Step(t, obs["text"], action, 0.0, obs["inventory"], obs["valid_actions"])
         memories["present"].begin(task, seed)
         for belief, memory in memories.items():
@@ -141,7 +142,8 @@ def mean_over(games: np.ndarray, hits: np.ndarray) -> list[float]:
     """Mean over games of their means, and its interval."""
     means = [float(hits[games == game].mean()) for game in sorted({*games.tolist()})]
     return [
-        round(value, 4) for value in (float(np.mean(means)), *(bootstrap_interval(means) or ()))
+        round(value, 4)
+        for value in (float(np.mean(means)), *(intervals.scores(means).interval() or ()))
     ]
 
 

@@ -15,5 +15,5 @@ for run in belief belief-control; do
   mkdir -p "$kept"
   cp "results/$run/curve.jsonl" "results/$run/result.json" "results/$run/config.json" "$kept/"
 done
-cp results/belief/belief.safetensors gym_memory/memory/beliefs/default.safetensors
+cp results/belief/belief.safetensors gym_memory/contrib/belief/default.safetensors
 $python benchmarks/belief/probe.py

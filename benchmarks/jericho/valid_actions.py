@@ -20,7 +20,7 @@ from typing import Any
 import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.envs.jericho import Jericho
+from gym_memory.games.jericho import Jericho
 
 GAMES = {
     "TreasureHunt easy": ("TreasureHunt", {"level": "easy"}),

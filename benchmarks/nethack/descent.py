@@ -19,7 +19,7 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.results import intervals
 from gym_memory.run import rollout
 
 OUT = Path(__file__).with_suffix(".json")
@@ -49,8 +49,8 @@ def play(condition: str, seed: int, steps: int) -> dict[str, Any]:
 
 
 def interval(values: np.ndarray) -> list[float]:
-    """95 % bootstrap interval of the mean."""
-    return [round(bound, 2) for bound in bootstrap_interval(values.tolist()) or ()]
+    """95 % interval of the mean."""
+    return [round(bound, 2) for bound in intervals.values(values.tolist()).interval() or ()]
 
 
 def main() -> None:

@@ -28,12 +28,12 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
+from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
 from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.nethack_words import HAS_EXIT, HAS_ITEM
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import UNEXPLORED
-from gym_memory.memory.schema import direction_of
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.results import intervals
+from gym_memory.schema import direction_of
 from gym_memory.types import Step, Task, Triple
 
 OUT = Path(__file__).with_suffix(".json")
@@ -152,12 +152,12 @@ def measure(shot: Shot, seed: int) -> dict[str, Any]:
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Shares over all facts, means over levels with their 95 % bootstrap interval."""
+    """Shares over all facts, means over levels with their 95 % interval."""
     total = sum(row["facts"] for row in rows)
     found: dict[str, Any] = {"levels": len(rows), "facts": total}
     for name in ("room view", "memory", "recall"):
         shares = np.array([row[name] / row["facts"] for row in rows if row["facts"]])
-        low, high = bootstrap_interval(shares.tolist()) or (0.0, 1.0)
+        low, high = intervals.scores(shares.tolist()).interval() or (0.0, 1.0)
         kept = sum(row[name] for row in rows)
         wrong = sum(row[f"{name}, wrong"] for row in rows)
         found[name] = {

@@ -25,7 +25,7 @@ import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.envs.nethack.engine import Engine
+from gym_memory.games.nethack.engine import Engine
 
 OUT = Path(__file__).with_suffix(".json")
 ID = "gym_memory/NetHack-v0"

@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.envs.qa import MultiHopQA
-from gym_memory.envs.qa.formats import Question, read_questions
-from gym_memory.envs.qa.metrics import normalize_answer
-from gym_memory.envs.qa.search import PassageSearch
+from gym_memory.games.qa import MultiHopQA
+from gym_memory.games.qa.formats import Question, read_questions
+from gym_memory.games.qa.metrics import normalize_answer
+from gym_memory.games.qa.search import PassageSearch
 from gym_memory.types import Cue
 from gym_memory.version import __version__
 from gym_memory.wrappers import MemoryObservation
@@ -46,8 +46,8 @@ GRAPH = "arigraph?recall=semantic&recent=0&episodes=10"
 MEMORIES = {
     "bm25": "",
     "history": "history?window=10",
-    "rag, hash": "rag?k=10&order=rank",
-    "rag, MiniLM": "rag?k=10&order=rank&encoder=onnx",
+    "rag, hash": "rag?by=hash&k=10&order=rank",
+    "rag, MiniLM": "rag?by=onnx&k=10&order=rank",
     "simulacra, MiniLM": "simulacra?k=10&recent=0&encoder=onnx",
     "stma, MiniLM": "stma?encoder=onnx",
     "summary": "summary",

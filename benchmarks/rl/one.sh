@@ -1,6 +1,6 @@
 #!/bin/sh
 # Trains one player on the 20 training games of a level of Cooking, keeps the best one on the 20
-# valid games and plays it once on the 20 test games, whose foods are in no training game.
+# valid games and plays it once on the 20 test games, whose pairs of food and preparation are in no training game.
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #

@@ -1,6 +1,7 @@
 """MaskablePPO with a pointer head, and SB3's plain PPO and DQN, on a level of Cooking.
 
-Each learns from 20 training games and is then played once on 20 test games with unseen foods.
+Each learns from 20 training games and is then played once on 20 test games, in which
+foods are prepared as in no training game.
 ``pointer`` makes logits from the content of the actions; ``plain`` is the same MaskablePPO with
 SB3's usual head; ``ppo`` and ``dqn`` know no mask either. All see the same features, and
 ``random`` plays the same test games. Run in the root of the repository::
@@ -33,7 +34,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from gym_memory.baselines.learning.features import Lexicon
 from gym_memory.baselines.sb3 import PointerPolicy, RelationFeatures, Sizes, save
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.results import intervals
 from gym_memory.wrappers import IndexActions
 from gym_memory.wrappers.make import make_env
 
@@ -150,7 +151,7 @@ def main() -> None:
         test = environment(options, lexicon, "test", 0)
         scores, lengths = play(model, test, options.games, options.seed)
         row["test_score"] = round(float(np.mean(scores)), 3)
-        row["test_interval"] = [round(v, 3) for v in bootstrap_interval(scores) or ()]
+        row["test_interval"] = [round(v, 3) for v in intervals.scores(scores).interval() or ()]
         row["test_success"] = float(np.mean(np.array(scores) >= 1))
         row["test_steps"] = float(np.mean(lengths))
         rows[name] = row

@@ -17,7 +17,7 @@ import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.results import intervals
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -27,7 +27,6 @@ GOALS = {"rl-1": 0.95, "rl-2": 0.9, "rl-3": 0.9, "rl-4": 0.6}
 """Level to the mean test score that is wanted with ``arigraph``."""
 MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief")
 COMPARED = MEMORIES[:3]
-RESAMPLES = 10_000
 
 
 class Cell(NamedTuple):
@@ -72,23 +71,11 @@ def scores(runs: dict[int, dict[str, Any]], seeds: Sequence[int]) -> NDArray[np.
     return np.array([[row["normalized"] for row in runs[seed]["test"]] for seed in seeds])
 
 
-def crossed_interval(values: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Bootstrap interval of the mean with the seeds and the games resampled, each on their own.
-
-    Args:
-        values: One value for each seed and game, shape (seeds, games).
-
-    Returns:
-        95 % interval; None for fewer than two seeds.
-    """
-    seeds, games = values.shape
-    if seeds < 2:
-        return None
-    rng = np.random.default_rng(0)
-    rows = rng.integers(seeds, size=(RESAMPLES, seeds, 1))
-    columns = rng.integers(games, size=(RESAMPLES, 1, games))
-    low, high = np.quantile(values[rows, columns].mean(axis=(1, 2)), [0.025, 0.975])
-    return float(low), float(high)
+def crossed(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Labels for values (seeds, games): those of a game, and of a training, vary as one."""
+    rows, columns = np.indices(values.shape)
+    tasks = {"tasks": columns.ravel().tolist()}
+    return {**tasks, "runs": rows.ravel().tolist()} if len(values) > 1 else tasks
 
 
 def shown(interval: tuple[float, float] | None, *, signed: bool = False) -> str:
@@ -108,11 +95,12 @@ def row_of(cell: Cell, runs: dict[int, dict[str, Any]]) -> str:
     episodes = [row for run in runs.values() for row in run["test"]]
     results = [run["result"] for run in runs.values()]
     updates = [run["curve"][-1].get("updates", 0) for run in runs.values()]
+    interval = intervals.scores(tested.ravel(), **crossed(tested)).interval()
     by_seed = ", ".join(f"{mean:.2f}" for mean in tested.mean(axis=1))
     return (
         f"| {cell.kind} | {cell.memory} | {len(runs)} "
         f"| {np.mean([result['best']['valid_score'] for result in results]):.2f} "
-        f"| **{tested.mean():.2f}** | {shown(bootstrap_interval(tested.ravel()))} | {by_seed} "
+        f"| **{tested.mean():.2f}** | {shown(interval)} | {by_seed} "
         f"| {np.mean([row['success'] for row in episodes]):.2f} "
         f"| {np.mean([row['steps'] for row in episodes]):.1f} "
         f"| {np.mean([result['steps'] for result in results]):,.0f} "
@@ -159,9 +147,8 @@ def differences(runs: Runs) -> list[str]:
     out = [
         "## What the memory adds",
         "",
-        "| level | DRRN with | seeds x games | mean | 95 %, episodes | 95 %, seeds and games "
-        "| excludes 0 |",
-        "|---|---|--:|--:|---|---|---|",
+        "| level | DRRN with | seeds x games | mean | 95 %, over seeds and games | excludes 0 |",
+        "|---|---|--:|--:|---|---|",
     ]
     for level in GOALS:
         one = runs.get(Cell("drrn", level, "arigraph"), {})
@@ -171,12 +158,11 @@ def differences(runs: Runs) -> list[str]:
             if not both:
                 continue
             gaps = scores(one, both) - scores(two, both)
-            plain, crossed = bootstrap_interval(gaps.ravel()), crossed_interval(gaps)
-            verdicts = [excludes_zero(plain), excludes_zero(crossed)]
+            interval = intervals.gaps(gaps.ravel(), **crossed(gaps)).interval()
             out.append(
                 f"| {level} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
-                f"| {gaps.mean():+.2f} | {shown(plain, signed=True)} "
-                f"| {shown(crossed, signed=True)} | {', '.join(verdicts)} |"
+                f"| {gaps.mean():+.2f} | {shown(interval, signed=True)} "
+                f"| {excludes_zero(interval)} |"
             )
     return [*out, ""]
 

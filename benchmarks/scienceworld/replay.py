@@ -6,7 +6,7 @@ For ten tasks a recorded play (the engine's solution, or random valid actions) i
   process (``PythonInterface.step``, ``getScore``, ``getValidActionObjectCombinations``): text,
   score, end, and the whole list of valid actions. Both processes run with the same hash codes,
   and the listing of the second is kept from the random numbers of its world, so that it can be
-  compared (see ``gym_memory/envs/scienceworld/engine.py``);
+  compared (see ``gym_memory/games/scienceworld/engine.py``);
 * the package's ``ScienceWorldEnv.step``, the adapter with valid actions at every step, and
   without, in turn in one run: CPU seconds of Python and Java together, loading left out, after
   one round that is thrown away.
@@ -27,8 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gym_memory.envs.scienceworld.adapter import ScienceWorld
-from gym_memory.envs.scienceworld.engine import Engine
+from gym_memory.games.scienceworld.adapter import ScienceWorld
+from gym_memory.games.scienceworld.engine import Engine
 
 TASKS = {
     "boil": 21,

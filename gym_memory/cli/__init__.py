@@ -7,10 +7,13 @@ it is asked for, and should import what is heavy inside the function.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -28,18 +31,22 @@ COMMANDS = {
     "compare": "gym_memory.cli.compare",
     "train": "gym_memory.cli.train",
     "report": "gym_memory.cli.report",
+    "export": "gym_memory.cli.export",
+    "serve": "gym_memory.cli.serve",
     "quality": "gym_memory.cli.quality",
     "exam": "gym_memory.cli.exam",
     "memory": "gym_memory.cli.memory",
     "ldm2": "gym_memory.cli.ldm2",
     "transfer": "gym_memory.cli.transfer",
     "paper": "gym_memory.cli.paper",
+    "view": "gym_memory.cli.view",
     "play": "gym_memory.cli.play",
     "demo": "gym_memory.cli.demo",
     "doctor": "gym_memory.cli.doctor",
     "serve-scripted": "gym_memory.cli.serve_scripted",
 }
 
+_INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LOOKS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
@@ -105,8 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what cannot be printed is told as an escape
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app([word for word in words if word != "--debug"], prog_name="gym-memory")
+        with _minding_interrupts():
+            app([word for word in words if word != "--debug"], prog_name="gym-memory")
     except GymMemoryError as error:
         if debug:
             raise
@@ -118,3 +129,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of our output has left (`| head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # a full disk, a folder that cannot be written, ...
+        if debug:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Interrupt once: what ends and clears up after it is not interrupted itself."""
+    for name in _INTERRUPTS:
+        with contextlib.suppress(AttributeError, ValueError):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _minding_interrupts() -> Iterator[None]:
+    """Take a polite kill, and a terminal that is closed, like Ctrl-C.
+
+    What the caller has turned off (``nohup``, a shell's background) stays off.
+    """
+    before = {}
+    for name in _INTERRUPTS:
+        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not the main thread
+            kind = getattr(signal, name)
+            if signal.getsignal(kind) is not signal.SIG_IGN:
+                before[kind] = signal.signal(kind, _interrupt)
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

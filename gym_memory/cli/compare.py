@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +14,11 @@ from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
-from gym_memory.results.report import build_report, format_interval
+from gym_memory.results.report import build_report, format_interval, format_p, seeds_go_round
 from gym_memory.results.score import TableRow, differences, table, units
+from gym_memory.results.sweep import comparable
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["PRESET", "agent_of", "command", "default_out", "play_config", "play_parts"]
@@ -126,8 +126,6 @@ def play_config(
     With ``quiet`` the table is left to the caller.
     """
     try:
-        # A polite kill is an interruption like Ctrl-C.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(
                 config, out, spending=spending, on_progress=on_progress, **playing.arguments()
@@ -153,6 +151,9 @@ def play_config(
 
 
 def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
+    repeated = next((row for row in rows if row.n_tasks < row.n), None)
+    if repeated:
+        progress().print(f"Warning: {seeds_go_round(repeated)}", markup=False)
     if json_lines:
         print_json([row.to_json() for row in rows])
     else:
@@ -165,11 +166,11 @@ def _tell_report(out: Path) -> None:
 
 def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
     """One line for each compared memory over all environments; the rest is in the report."""
-    gaps = differences(units(rows), "memory")
+    gaps = differences(comparable(units(rows)), "memory")
     for gap in gaps:
         if gap.env == "all" or len(config.envs) == 1:
             output().print(
                 f"{gap.name} - {gap.against}, {gap.other}, {gap.n} pairs: "
-                f"{gap.difference:+.3f} {format_interval(gap.ci, '+')}",
+                f"{gap.difference:+.3f} {format_interval(gap.ci, '+')}, p {format_p(gap.p)}",
                 markup=False,
             )

@@ -9,7 +9,7 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.compare import play_config
-from gym_memory.experiment.jobs import RunConfig
+from gym_memory.run.jobs import RunConfig
 
 __all__ = ["DEMO", "command"]
 

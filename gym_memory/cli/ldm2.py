@@ -21,7 +21,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from gym_memory.experiment.compare import OnProgress
     from gym_memory.experiment.refine import RefinedTask
-    from gym_memory.memory.ldm2 import LDM2
+    from gym_memory.memory.ldm2.memory import LDM2
     from gym_memory.papers import Part
     from gym_memory.trajectory import Trajectory
 
@@ -84,7 +84,7 @@ def form(
 
 
 def _recorded(recordings: Sequence[Path], *, successes: bool) -> list[Trajectory]:
-    from gym_memory.memory.ldm2_bank import recordings as files_of
+    from gym_memory.memory.ldm2.bank import recordings as files_of
     from gym_memory.trajectory import read_trajectory
 
     return [
@@ -105,7 +105,7 @@ def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) ->
 def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
     """Form and refine the tuples that a part of a published experiment needs."""
     from gym_memory.experiment import refine as stages
-    from gym_memory.experiment.jobs import parse_seeds
+    from gym_memory.run.jobs import parse_seeds
 
     memory = part.config.memories[0]
     if part.form:
@@ -121,7 +121,7 @@ def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
             memory,
             part.refine["policy"],
             parse_seeds(part.refine["seeds"]),
-            budget=part.config.budget,
+            budget=part.config.budgets[0],
         )
         with shown_progress(f"refine {part.name}") as on_progress:
             stages.refine(
@@ -180,9 +180,9 @@ def refine(
     Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?path=tuples.db"
     -p "ldm2?model=qwen&base_url=http://localhost:8000/v1" --seeds 20:40 --max-calls 300`
     """
-    from gym_memory.experiment.jobs import parse_seeds
     from gym_memory.experiment.refine import RefineConfig
     from gym_memory.experiment.refine import refine as run
+    from gym_memory.run.jobs import parse_seeds
 
     options.load_plugins(plugins)
     config = RefineConfig(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
@@ -17,8 +18,15 @@ from gym_memory.registry import Registry
 
 __all__ = ["command"]
 
-_MAX_DEFAULT = 40
+_MAX_DEFAULT_CHARS = 40
 """Characters of a default that a table shows; longer ones are left to the documentation."""
+
+_REGISTRIES = {
+    "environments": "gym_memory.games.registry:ENVIRONMENTS",
+    "memories": "gym_memory.memory.registry:MEMORIES",
+    "policies": "gym_memory.baselines.registry:POLICIES",
+    "protocols": "gym_memory.run.protocols:PROTOCOLS",
+}
 
 
 def command(
@@ -28,36 +36,49 @@ def command(
             help="environments, memories, policies, presets, protocols, settings or wrappers."
         ),
     ] = "",
+    name: Annotated[
+        str, typer.Argument(help="One of these: its parameters with type, default and meaning.")
+    ] = "",
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
     """List environments with their levels, memories, policies, presets, protocols, wrappers.
 
     The settings are those of `gym-memory train --set`, of each baseline that can be trained.
-    Parameters go behind a question mark: `"Cooking?level=hard&split=test"`.
+    Parameters go behind a question mark: `"Cooking?level=hard&split=test"`; `gym-memory list
+    policies ariadne` tells what each of Ariadne's is for.
 
     Example: `gym-memory list environments`
     """
     options.load_plugins(plugins)
     if kind and kind not in _KINDS:
         raise UnknownNameError("kind of name", kind, _KINDS)
-    for name in [kind] if kind else list(_KINDS):
-        entries = _KINDS[name]()
-        if json_lines:
-            print_json([{"kind": name, **entry} for entry in entries])
-            continue
-        columns = list(entries[0]) if entries else ["name"]
-        table = new_table(*columns, title=name)
-        for entry in entries:
-            table.add_row(*(escape(_text(value)) for value in entry.values()))
-        output().print(table)
+    if name:
+        _show(kind, _details(kind, name), json_lines, of=name)
+        return
+    for each in [kind] if kind else list(_KINDS):
+        _show(each, _KINDS[each](), json_lines)
+
+
+def _show(kind: str, entries: list[dict[str, Any]], json_lines: bool, of: str = "") -> None:
+    """Print records of one kind, or the parameters of one name of that kind."""
+    if json_lines:
+        head = {"kind": kind, **({"of": of} if of else {})}
+        print_json([{**head, **entry} for entry in entries])
+        return
+    columns = list(entries[0]) if entries else ["name"]
+    table = new_table(*columns, title=f"{kind}: {of}" if of else kind)
+    for entry in entries:
+        table.add_row(*(escape(_text(value)) for value in entry.values()))
+    output().print(table)
 
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
         shown = {key: "" if item is None else str(item) for key, item in value.items()}
         return " ".join(
-            f"{key}={item}" if 0 < len(item) <= _MAX_DEFAULT else key for key, item in shown.items()
+            f"{key}={item}" if 0 < len(item) <= _MAX_DEFAULT_CHARS else key
+            for key, item in shown.items()
         )
     return " ".join(value) if isinstance(value, list) else str(value)
 
@@ -93,21 +114,70 @@ def _parameters(target: Any) -> dict[str, Any]:
     return {k: v for k, v in found.items() if isinstance(v, str | int | float | None)}
 
 
-def _environments() -> list[dict[str, Any]]:
-    from gym_memory.envs.registry import ENVIRONMENTS
+def _details(kind: str, name: str) -> list[dict[str, Any]]:
+    """What each parameter of one name means: settings where it has some, else its arguments."""
+    from gym_memory.baselines.settings import Setting, documented, list_settings
 
+    if kind == "settings":
+        target, parameters = None, list_settings(_learner(name).settings_class)
+    elif kind in _REGISTRIES:
+        target = _registry(kind).get(name)
+        settings_class = getattr(target, "settings_class", None)
+        parameters = [] if settings_class is None else list_settings(settings_class)
+    else:
+        raise UnknownNameError("kind with parameters", kind, [*_REGISTRIES, "settings"])
+    if target is not None and not parameters:
+        meanings = documented(target, "Args")
+        parameters = [
+            Setting(p.name, _annotation(p), "" if p.default is p.empty else p.default, meaning)
+            for p in inspect.signature(target).parameters.values()
+            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+            for meaning in [meanings.get(p.name, "")]
+        ]
+    return [
+        {"name": s.name, "type": s.kind, "default": _plain(s.default), "about": s.meaning}
+        for s in parameters
+    ]
+
+
+def _annotation(parameter: inspect.Parameter) -> str:
+    kind = parameter.annotation
+    if kind is parameter.empty:
+        return ""
+    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON and a table hold it."""
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+def _learner(name: str) -> Any:
+    from gym_memory.baselines.registry import learner_classes
+
+    learners = learner_classes()
+    if name not in learners:
+        raise UnknownNameError("baseline to train", name, learners)
+    return learners[name]
+
+
+def _registry(kind: str) -> Registry:
+    module, _, attribute = _REGISTRIES[kind].partition(":")
+    registry: Registry = getattr(importlib.import_module(module), attribute)
+    return registry
+
+
+def _environments() -> list[dict[str, Any]]:
     def more(target: Any) -> dict[str, Any]:
         return {
             "levels": list(getattr(target, "levels", ())),
             "parameters": _parameters(target),
         }
 
-    return _entries(ENVIRONMENTS, more)
+    return _entries(_registry("environments"), more)
 
 
 def _memories() -> list[dict[str, Any]]:
-    from gym_memory.memory.registry import MEMORIES
-
     def more(target: Any) -> dict[str, Any]:
         layers = getattr(target, "lifetimes", {})
         if not isinstance(layers, Mapping):  # the parameters decide
@@ -117,23 +187,21 @@ def _memories() -> list[dict[str, Any]]:
                 layers = {}
         return {"layers": dict(layers), "parameters": _parameters(target)}
 
-    return _entries(MEMORIES, more)
+    return _entries(_registry("memories"), more)
 
 
 def _policies() -> list[dict[str, Any]]:
-    from gym_memory.baselines.registry import POLICIES
-
-    return _entries(POLICIES, lambda target: {"parameters": _parameters(target)})
+    return _entries(_registry("policies"), lambda target: {"parameters": _parameters(target)})
 
 
 def _settings() -> list[dict[str, Any]]:
-    from gym_memory.baselines.learning.settings import list_settings
     from gym_memory.baselines.registry import learner_classes
+    from gym_memory.baselines.settings import list_settings
 
     learners = learner_classes()
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for baseline, learner in learners.items():
-        for name, default, meaning in list_settings(learner.settings_class):
+        for name, _, default, meaning in list_settings(learner.settings_class):
             found.setdefault((name, meaning), {})[baseline] = default
     return [
         {"name": name, "default": _defaults(by_baseline, len(learners)), "about": meaning}
@@ -148,9 +216,7 @@ def _defaults(by_baseline: dict[str, Any], learners: int) -> Any:
 
 
 def _protocols() -> list[dict[str, Any]]:
-    from gym_memory.experiment.protocols import PROTOCOLS
-
-    return _entries(PROTOCOLS, lambda target: {"parameters": _parameters(target)})
+    return _entries(_registry("protocols"), lambda target: {"parameters": _parameters(target)})
 
 
 def _wrappers() -> list[dict[str, Any]]:

@@ -16,9 +16,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from gym_memory.baselines.language import LanguageSettings
+from gym_memory.baselines.settings import list_settings
 from gym_memory.experiment.compare import DEFAULT_TIMEOUT
-from gym_memory.experiment.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.experiment.worker import import_plugin
+from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Asked",
     "BaseUrl",
     "Budget",
+    "Budgets",
     "Concurrency",
     "Env",
     "Envs",
@@ -47,6 +50,7 @@ __all__ = [
     "Seeds",
     "TaskId",
     "Timeout",
+    "WorkerMemory",
     "Workers",
     "default_workers",
     "grouped",
@@ -55,6 +59,11 @@ __all__ = [
 ]
 
 _SPEC = "Name or Name?key=value&key=value"
+_POLICY = (
+    "Policy, likewise. Agents that ask a model take "
+    f"{', '.join(setting.name for setting in list_settings(LanguageSettings))} and more: "
+    "`gym-memory list policies NAME`."
+)
 
 Env = Annotated[
     str,
@@ -69,10 +78,10 @@ Memories = Annotated[
     list[str],
     typer.Option("--memory", "-m", metavar="MEMORY", help="Memory, likewise. Repeatable."),
 ]
-Policy = Annotated[str, typer.Option("--policy", "-p", metavar="POLICY", help="Policy, likewise.")]
+Policy = Annotated[str, typer.Option("--policy", "-p", metavar="POLICY", help=_POLICY)]
 Policies = Annotated[
     list[str],
-    typer.Option("--policy", "-p", metavar="POLICY", help="Policy, likewise. Repeatable."),
+    typer.Option("--policy", "-p", metavar="POLICY", help=f"{_POLICY} Repeatable."),
 ]
 Model = Annotated[
     str,
@@ -111,6 +120,15 @@ Budget = Annotated[
     int | None,
     typer.Option(metavar="TOKENS", help="What a recalled memory may take, 4 characters a token."),
 ]
+Budgets = Annotated[
+    list[int],
+    typer.Option(
+        "--budget",
+        metavar="TOKENS",
+        help="What a recalled memory may take, 4 characters a token. Repeatable: a sweep, with the "
+        "score against the budget.",
+    ),
+]
 MaxSteps = Annotated[
     int | None,
     typer.Option(metavar="N", help="Step limit of every environment, instead of its own."),
@@ -145,6 +163,14 @@ Concurrency = Annotated[
         min=1,
         help="Episodes at once, over all workers, in threads of them: for agents that wait for a "
         "language model. Default: one a worker.",
+    ),
+]
+WorkerMemory = Annotated[
+    float | None,
+    typer.Option(
+        metavar="GIB",
+        min=0.1,
+        help="An episode whose worker asks for more memory fails. Default: the machine's, shared.",
     ),
 ]
 Timeout = Annotated[
@@ -188,7 +214,7 @@ class Asked:
     base_url: BaseUrl = ""
     memory_llm: MemoryLlm = False
     navigate: Navigate = None
-    budget: Budget = None
+    budget: Budgets = dataclasses.field(default_factory=list)
     max_steps: MaxSteps = None
     task_id: TaskId = ""
     plugins: Plugins = None
@@ -228,7 +254,7 @@ class Asked:
             policies=tuple(policies),
             seeds=parse_seeds(seeds),
             protocol=protocol,
-            budget=DEFAULT_BUDGET if self.budget is None else self.budget,
+            budgets=tuple(self.budget) or (DEFAULT_BUDGET,),
             task_id=self.task_id,
             plugins=plugins,
         )
@@ -241,6 +267,7 @@ class Playing:
     workers: Workers = None
     concurrency: Concurrency = None
     timeout: Timeout = DEFAULT_TIMEOUT
+    worker_memory: WorkerMemory = None
     max_cost_usd: MaxCost = None
     max_tokens: MaxTokens = None
     out: Out = None
@@ -269,7 +296,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             continue
         kinds = get_type_hints(groups[name], include_extras=True)
         flat += [
-            inspect.Parameter(f.name, keyword, default=f.default, annotation=kinds[f.name])
+            inspect.Parameter(f.name, keyword, default=_default(f), annotation=kinds[f.name])
             for f in dataclasses.fields(groups[name])
         ]
 
@@ -287,6 +314,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    made = field.default_factory
+    return field.default if made is dataclasses.MISSING else made()
 
 
 def given_model(model: str, base_url: str) -> dict[str, str]:

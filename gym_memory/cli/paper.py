@@ -13,8 +13,8 @@ from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
 
 if TYPE_CHECKING:
-    from gym_memory.experiment.jobs import EpisodeRow
     from gym_memory.papers import Experiment, Part
+    from gym_memory.run.jobs import EpisodeRow
 
 __all__ = ["command"]
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from gym_memory.cli import options
 from gym_memory.cli.compare import PRESET, agent_of, default_out, play_config
 from gym_memory.cli.show import new_table, output
-from gym_memory.experiment.jobs import EpisodeRow, with_parameter
+from gym_memory.run.jobs import EpisodeRow, with_parameter
 
 __all__ = ["command"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.serve import FAULTS, Faults, ScriptedServer
+from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 
 __all__ = ["command"]
 

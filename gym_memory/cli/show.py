@@ -21,9 +21,9 @@ from rich.progress import (
 from rich.table import Table
 
 from gym_memory.experiment.compare import OnProgress
-from gym_memory.experiment.jobs import EpisodeRow
 from gym_memory.results.report import format_interval
 from gym_memory.results.score import TableRow
+from gym_memory.run.jobs import EpisodeRow
 
 __all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
 __all__ += ["shown_progress"]
@@ -57,7 +57,19 @@ def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
 
 def print_scores(rows: Sequence[TableRow]) -> None:
     """The results table, one a protocol."""
-    numbers = ("n", "failed", "score", "95 %", "success", "steps", "ms/step", "tokens", "USD")
+    swept = len({row.budget for row in rows}) > 1
+    numbers = (
+        *(["budget"] if swept else []),
+        "n",
+        "failed",
+        "score",
+        "95 %",
+        "success",
+        "steps",
+        "ms/step",
+        "tokens",
+        "USD",
+    )
     for protocol in dict.fromkeys(row.protocol for row in rows):
         table = new_table(
             "environment", "memory", "policy", *numbers, right=numbers, title=protocol
@@ -66,7 +78,9 @@ def print_scores(rows: Sequence[TableRow]) -> None:
         for row in shown:
             failed = f"[red]{row.n_failed}[/red]" if row.n_failed else "0"
             table.add_row(
-                *(escape(row.env), escape(row.memory), escape(row.policy), str(row.n), failed),
+                *(escape(row.env), escape(row.memory), escape(row.policy)),
+                *([f"{row.budget:,}"] if swept else []),
+                *(str(row.n), failed),
                 *(f"{row.score:.3f}", escape(format_interval(row.score_ci))),
                 *(f"{row.success:.2f}", *_numbers(row), f"{row.cost_usd:.2f}"),
                 end_section=row is not shown[-1] and shown[shown.index(row) + 1].env != row.env,

@@ -24,9 +24,85 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 __all__ = ["command", "interrupted", "read_settings"]
 
 
+@dataclasses.dataclass(frozen=True)
+class Course:
+    """How long and on how many games; the fields of the trainer's own settings, as options."""
+
+    steps: Annotated[int, typer.Option(min=1, help="Environment steps.")] = 50_000
+    max_cpu_minutes: Annotated[
+        float, typer.Option(min=0.0, help="CPU minutes, evaluation included; 0: no limit.")
+    ] = 0.0
+    stop_at: Annotated[
+        float,
+        typer.Option(
+            help="Stop at this mean normalized score on the valid games.", show_default="never"
+        ),
+    ] = 2.0
+    games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20
+    valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20
+    envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8
+    reward_scale: Annotated[
+        float, typer.Option(help="Factor on rewards; settings are made for rewards of about 1.")
+    ] = 1.0
+    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500
+    checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 5_000
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all chance.")] = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Arena:
+    """Where training and its measurements take place.
+
+    Attributes:
+        env: Environment with its parameters, without a split.
+        memory: The memory in the observation.
+        budget: Tokens that a recall may take.
+        valid_split: Name of the split to measure on.
+        valid_max_steps: Step limit of a valid game.
+
+    Raises:
+        InvalidArgumentError: The environment names a split.
+    """
+
+    env: str
+    memory: str
+    budget: int
+    valid_split: str
+    valid_max_steps: int
+
+    def __post_init__(self) -> None:
+        if "split" in parse_spec(self.env).kwargs:
+            raise InvalidArgumentError(f"expected {self.env!r} without a split: training sets it")
+
+    def make(self, split: str) -> Any:
+        """An environment for ``train`` or ``valid``."""
+        from gym_memory.wrappers.make import make_env
+
+        name, kwargs = parse_spec(self.env)
+        if split == "valid":
+            kwargs |= {"split": self.valid_split, "max_steps": self.valid_max_steps}
+        else:
+            kwargs |= {"split": split}
+        return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
+
+    def record(self) -> dict[str, Any]:
+        """What a run's folder must have been made with to be gone on with."""
+        record = {**dataclasses.asdict(self), "env": format_spec(*parse_spec(self.env))}
+        if self.valid_split == "valid":
+            del record["valid_split"]
+        return record
+
+    def folder(self, baseline: str, seed: int) -> Path:
+        """Where a run is kept unless something else is asked for."""
+        names = (baseline, parse_spec(self.env).name, parse_spec(self.memory).name, str(seed))
+        return Path("runs") / "-".join(names).lower()
+
+
+@options.grouped
 def command(
     baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, gata, a2c or bc.")],
     env: options.Env,
+    course: Course,
     memory: options.Memory = DEFAULT_MEMORY,
     out: Annotated[
         Path | None,
@@ -44,29 +120,8 @@ def command(
             help="A setting of the baseline; `gym-memory list settings` tells all. Repeatable.",
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Environment steps.")] = 50_000,
-    max_cpu_minutes: Annotated[
-        float, typer.Option(min=0.0, help="CPU minutes, evaluation included; 0: no limit.")
-    ] = 0.0,
-    stop_at: Annotated[
-        float,
-        typer.Option(
-            help="Stop at this mean normalized score on the valid games.", show_default="never"
-        ),
-    ] = 2.0,
-    games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20,
-    valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20,
     valid_split: Annotated[str, typer.Option(help="Name of the split to measure on.")] = "valid",
     valid_max_steps: Annotated[int, typer.Option(min=1, help="Step limit of a valid game.")] = 100,
-    envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8,
-    reward_scale: Annotated[
-        float, typer.Option(help="Factor on rewards; settings are made for rewards of about 1.")
-    ] = 1.0,
-    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500,
-    checkpoint_every: Annotated[
-        int, typer.Option(min=1, help="Steps between checkpoints.")
-    ] = 5_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all chance.")] = 0,
     budget: options.Budget = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
     tensorboard: Annotated[
@@ -88,51 +143,13 @@ def command(
     --max-cpu-minutes 3 --out runs/rl-1`
     """
     options.load_plugins(plugins)
-    from gym_memory.baselines.registry import POLICIES, learner_classes
-
-    learner_class = getattr(POLICIES.get(baseline), "learner_class", None)
-    if learner_class is None:
-        raise UnknownNameError("baseline to train", baseline, learner_classes())
-    from gym_memory.baselines.learning.settings import make_settings
-    from gym_memory.baselines.learning.training import Trainer, TrainSettings
-    from gym_memory.wrappers.make import make_env
-
-    name, kwargs = parse_spec(env)
-    if "split" in kwargs:
-        raise InvalidArgumentError(f"expected {env!r} without a split: training sets it")
-    limits = {"train": {}, "valid": {"max_steps": valid_max_steps}}
+    learner = _learner(baseline, settings or [], course.seed, device)
     tokens = DEFAULT_BUDGET if budget is None else budget
-
-    def make(split: str) -> Any:
-        named = valid_split if split == "valid" else split
-        more = {**kwargs, "split": named, **limits[split]}
-        return make_env(name, memory=memory, budget=tokens, **more)
-
-    learner = learner_class(
-        make_settings(learner_class.settings_class, read_settings(settings or [])),
-        seed=seed,
-        device=device,
-    )
-    how = TrainSettings(
-        steps=steps,
-        max_cpu_minutes=max_cpu_minutes,
-        stop_at=stop_at,
-        games=games,
-        valid_games=valid_games,
-        envs=envs,
-        reward_scale=reward_scale,
-        evaluate_every=evaluate_every,
-        checkpoint_every=checkpoint_every,
-        seed=seed,
-    )
-    folder = out or Path("runs") / f"{baseline}-{name}-{parse_spec(memory).name}-{seed}".lower()
-    what = {"env": format_spec(name, kwargs), "memory": memory, "budget": tokens}
-    what["valid_max_steps"] = valid_max_steps
-    if valid_split != "valid":
-        what["valid_split"] = valid_split
+    arena = Arena(env, memory, tokens, valid_split, valid_max_steps)
+    folder = out or arena.folder(baseline, course.seed)
     with (
-        _shown(how, folder if tensorboard else None) as listener,
-        contextlib.closing(Trainer(learner, make, how, folder, what, listener)) as trainer,
+        _shown(course.steps, folder if tensorboard else None) as listener,
+        _trainer(learner, arena, course, folder, listener) as trainer,
     ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
@@ -145,6 +162,34 @@ def command(
     if caught:
         progress().print(f"stopped at step {trainer.steps}: the same command goes on")
         raise KeyboardInterrupt
+
+
+def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
+    """What learns, before it has learnt anything.
+
+    Raises:
+        UnknownNameError: The policy is not trained, or there is no such setting.
+        InvalidArgumentError: The value of a setting is wrong.
+    """
+    from gym_memory.baselines.registry import POLICIES, learner_classes
+    from gym_memory.baselines.settings import make_settings
+
+    learner_class = getattr(POLICIES.get(baseline), "learner_class", None)
+    if learner_class is None:
+        raise UnknownNameError("baseline to train", baseline, learner_classes())
+    made = make_settings(learner_class.settings_class, read_settings(settings))
+    return learner_class(made, seed=seed, device=device)
+
+
+def _trainer(
+    learner: Any, arena: Arena, course: Course, folder: Path, listener: Any
+) -> contextlib.closing[Any]:
+    """The trainer, to be closed when it is left."""
+    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+
+    how = TrainSettings(**dataclasses.asdict(course))
+    trainer = Trainer(learner, arena.make, how, folder, arena.record(), listener)
+    return contextlib.closing(trainer)
 
 
 def read_settings(words: list[str]) -> dict[str, Any]:
@@ -177,7 +222,7 @@ def interrupted(trainer: Any) -> Iterator[list[int]]:
 
 
 @contextlib.contextmanager
-def _shown(how: Any, board: Path | None) -> Iterator[Any]:
+def _shown(steps: int, board: Path | None) -> Iterator[Any]:
     """A progress bar on standard error, and TensorBoard if asked for; gives the listener."""
     writer: Any = None
     if board is not None:
@@ -185,7 +230,7 @@ def _shown(how: Any, board: Path | None) -> Iterator[Any]:
     counted = "{task.completed:.0f}/{task.total:.0f} steps  {task.fields[scores]}"
     bar = new_progress(TextColumn(counted))
     with bar:
-        task = bar.add_task("train", total=how.steps, scores="")
+        task = bar.add_task("train", total=steps, scores="")
 
         def listener(steps: int, row: dict[str, Any] | None) -> None:
             nonlocal writer

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
 from gym_memory.experiment.pool import WorkerPool
 from gym_memory.llm import Budget
 from gym_memory.results import ResultsFolder
-from gym_memory.results.report import Source, write_report
+from gym_memory.results.report import read_source, write_report
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 
 __all__ = ["DEFAULT_TIMEOUT", "OnProgress", "compare"]
 
@@ -31,6 +31,7 @@ def compare(
     max_cost_usd: float | None = None,
     max_tokens: int | None = None,
     spending: str | os.PathLike[str] | None = None,
+    worker_memory: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[EpisodeRow]:
     """Play what ``config`` asks for and is not in the folder yet; write the report.
@@ -48,12 +49,15 @@ def compare(
             worker. An engine that dies takes the episodes beside it along: they are played again.
         timeout: Seconds that an episode may take; one that takes longer counts as failed.
         allow_version_mismatch: Go on with other backend versions than the folder's.
-        retry_failed: Play failed jobs of an earlier call again.
+        retry_failed: Play failed jobs of an earlier call again; what failed stays in
+            ``episodes.failed.jsonl``.
         max_cost_usd: Most US dollars that the folder's episodes may spend on language models,
             earlier calls included; those that meet the stop fail. Needs the model's price.
         max_tokens: Most prompt and completion tokens, likewise.
         spending: File that counts towards these stops, for several folders to share; one in
             the folder when None.
+        worker_memory: GiB of data that a worker may hold; an episode that asks for more fails.
+            None shares the machine's memory out among the workers.
         on_progress: Called at the start and after every job.
 
     Returns:
@@ -83,6 +87,7 @@ def compare(
                 steps=folder.path / "steps",
                 plugins=config.plugins,
                 limits=limits,
+                memory=None if worker_memory is None else int(worker_memory * (1 << 30)),
                 concurrency=None if concurrency is None else min(at_once, len(todo)),
             )
             with pool:
@@ -94,5 +99,5 @@ def compare(
                     if on_progress is not None:
                         on_progress(done, total, rows)
         rows = folder.rows()
-        write_report(folder.path, [Source(folder.path, config, folder.environment(), rows)])
+        write_report(folder.path, [read_source(folder.path)])
         return rows

@@ -19,7 +19,7 @@ import gymnasium as gym
 
 from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.memory.ldm2_formation import choose, score_of
+from gym_memory.memory.ldm2.formation import choose, score_of
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Observation, Outcome, Step, Task, Transition
 

@@ -3,7 +3,8 @@
 Each worker is a fresh process (never a fork: engines and their virtual machines do not survive
 one) in a process group of its own, with one numeric thread. A worker that hangs is killed with
 everything that it started, one that dies is replaced, and the episode that it played counts as
-failed with the reason. When the parent dies, its workers kill themselves.
+failed with the reason. One that dies while it starts is started again; after a few in a row the
+run ends. When the parent dies, its workers kill themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pickle
 import signal
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import wait
@@ -25,18 +27,26 @@ from typing import Any
 
 from gym_memory.checks import check_int
 from gym_memory.errors import BackendError, InvalidArgumentError
-from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.experiment.worker import serve
+from gym_memory.experiment.worker import MARK, kill_marked, serve
 from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
 __all__ = ["WorkerPool"]
 
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
+_MOST_STARTS = 4
+"""Starts that may fail in a row before the run ends: a start that was killed or found no memory
+may go well the next time, one that lacks a library never does."""
 _END_SECONDS = 5.0
 """Time to wait for a process that is ending, to learn how; it is killed in any case."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOG_CHARS = 2000
+_LOG_BYTES = 8 << 20
+"""Size at which a log loses all but its end."""
+_LOOK_SECONDS = 5.0
+"""Time between two looks at the logs of workers that say nothing."""
+_LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
 """Of so many lanes the stacks are told at most, where one hangs."""
 
@@ -75,6 +85,7 @@ class _Worker:
         steps: Path | None,
         limits: Mapping[str, Any],
         lanes: int,
+        memory: int,
     ):
         self.slot, self.lanes = slot, lanes
         self.plays: dict[Job, _Play] = {}
@@ -84,9 +95,18 @@ class _Worker:
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        arguments = (theirs, tuple(plugins), str(log), str(steps or ""), dict(limits), lanes)
+        arguments = (
+            theirs,
+            tuple(plugins),
+            str(log),
+            str(steps or ""),
+            dict(limits),
+            lanes,
+            memory,
+        )
         self.process = context.Process(target=serve, args=arguments)
-        with _child_settings():
+        self._mark = uuid.uuid4().hex
+        with _child_settings(self._mark):
             self.process.start()
         theirs.close()
 
@@ -127,11 +147,26 @@ class _Worker:
 
     def log_tail(self) -> str:
         """The end of what the worker printed during its jobs."""
+        return self._end_of_log(_LOG_CHARS * min(self.lanes, _MOST_STACKS), self._log_start)
+
+    def _end_of_log(self, most: int, start: int = 0) -> str:
+        """The last ``most`` bytes of the log, none of them before ``start``."""
         try:
-            text = self._log.read_bytes()[self._log_start :].decode(errors="replace")
+            with open(self._log, "rb") as file:
+                file.seek(max(start, self._log_size() - most))
+                return file.read(most).decode(errors="replace").strip()
         except OSError:
             return ""
-        return text[-_LOG_CHARS * min(self.lanes, _MOST_STACKS) :].strip()
+
+    def bound_log(self) -> None:
+        """Keep only the end of a log that has become long; the worker goes on after it."""
+        with contextlib.suppress(OSError):
+            if self._log_size() > _LOG_BYTES:
+                end = self._end_of_log(_LOG_BYTES // 8)
+                os.truncate(self._log, 0)
+                with open(self._log, "a", encoding="utf-8") as file:
+                    file.write(f"... (the log was longer than {_LOG_BYTES} bytes)\n{end}\n")
+                self._log_start = 0
 
     def ask_where(self) -> None:
         """Have a hanging worker write its stack to its log."""
@@ -148,18 +183,22 @@ class _Worker:
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.join()
+        kill_marked(self._mark)
         self.connection.close()
 
 
 @contextlib.contextmanager
-def _child_settings() -> Iterator[None]:
+def _child_settings(mark: str) -> Iterator[None]:
     """What a process started inside inherits.
+
+    A mark, by which it is found with all that it starts, whatever session that is in.
 
     One numeric thread, unless the user chose otherwise, and deafness to Ctrl-C: that is for the
     parent to hear.
     """
     added = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
+    os.environ[MARK] = mark
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
     try:
@@ -167,7 +206,7 @@ def _child_settings() -> Iterator[None]:
     finally:
         if in_main:
             signal.signal(signal.SIGINT, before)
-        for name in added:
+        for name in (MARK, *added):
             del os.environ[name]
 
 
@@ -184,6 +223,8 @@ class WorkerPool:
             no limit.
         concurrency: Jobs played at once over all workers, >= ``n_workers``, those of a worker in
             threads of it: for policies that wait for a server. None for one a worker.
+        memory: Bytes of data that a worker, or a process that it starts, may hold; what asks for
+            more fails. None for the machine's memory, shared out among the workers.
     """
 
     def __init__(
@@ -196,6 +237,7 @@ class WorkerPool:
         plugins: Sequence[str] = (),
         limits: Mapping[str, Any] | None = None,
         concurrency: int | None = None,
+        memory: int | None = None,
     ):
         check_int("workers", n_workers, 1)
         if not timeout > 0:
@@ -205,7 +247,10 @@ class WorkerPool:
         self._limits = limits or {}
         self._most = n_workers if concurrency is None else concurrency
         check_int("concurrency", self._most, self._n)
+        self._memory = _share_of_memory(n_workers) if memory is None else memory
+        check_int("memory", self._memory, 1)
         self._workers: dict[int, _Worker] = {}
+        self._failed_starts = 0  # in a row
         self._waiting: deque[Job] = deque()
         self._suspects: set[Job] = set()  # were played beside others when their worker died
 
@@ -230,13 +275,26 @@ class WorkerPool:
             worker.kill()
         self._workers.clear()
 
-    def _start(self, slot: int) -> _Worker:
+    def _start(self, slot: int) -> None:
+        """Start a worker; where the system refuses, the slot stays empty for the next try."""
         log = self._logs / f"worker-{slot}.log"
         lanes = math.ceil(self._most / self._n)
-        self._workers[slot] = worker = _Worker(
-            slot, self._plugins, log, self._steps, self._limits, lanes
-        )
-        return worker
+        try:
+            self._workers[slot] = _Worker(
+                slot, self._plugins, log, self._steps, self._limits, lanes, self._memory
+            )
+        except OSError as error:
+            self._count_failed_start(f"a worker process cannot be started: {error}")
+
+    def _count_failed_start(self, why: str) -> None:
+        """Note that a start failed.
+
+        Raises:
+            BackendError: Too many failed in a row.
+        """
+        self._failed_starts += 1
+        if self._failed_starts >= _MOST_STARTS:
+            raise BackendError(f"{why}. It was tried {_MOST_STARTS} times")
 
     def check(self, config: RunConfig) -> dict[str, str]:
         """Build each environment, memory and policy once.
@@ -247,14 +305,19 @@ class WorkerPool:
         Raises:
             GymMemoryError: Something cannot be built, with its own message.
         """
-        worker = self._workers.get(0) or self._start(0)
-        worker.connection.send(config)
-        worker.wait_until(time.monotonic() + max(self._timeout, START_SECONDS))
         while True:
-            kind, *content = self._receive(worker)
-            if kind == "checked":
-                backends: dict[str, str] = content[0]
-                return backends
+            if 0 not in self._workers:
+                self._start(0)
+                continue
+            worker = self._workers[0]
+            with contextlib.suppress(OSError):  # it is dead: receiving tells
+                worker.connection.send(config)
+            worker.wait_until(time.monotonic() + max(self._timeout, START_SECONDS))
+            while message := self._receive(worker):
+                if message[0] == "checked":
+                    self._failed_starts = 0
+                    backends: dict[str, str] = message[1]
+                    return backends
 
     def play(self, jobs: Iterable[Job]) -> Iterator[list[EpisodeRow]]:
         """Play jobs; yields the episodes of each as it is finished, in order of completion.
@@ -267,9 +330,13 @@ class WorkerPool:
             self._start_missing()
             self._give_out()
             busy = [w for w in self._workers.values() if w.plays or not w.ready]
+            if not busy:  # the system refused to start any; it is tried again, not forever
+                continue
             sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
             left = min(worker.deadline for worker in busy) - time.monotonic()
-            ready = wait(sources, max(left, 0.0))
+            ready = wait(sources, min(max(left, 0.0), _LOOK_SECONDS))
+            for worker in busy:
+                worker.bound_log()
             for worker in [w for w in busy if w.awake(ready)]:
                 yield from self._advance(worker)
 
@@ -299,7 +366,8 @@ class WorkerPool:
     def _advance(self, worker: _Worker) -> list[list[EpisodeRow]]:
         """Take one message of a worker, or bury it; returns the rows of the jobs that ended."""
         if not worker.plays:
-            self._receive(worker)
+            if self._receive(worker):
+                self._failed_starts = 0
             return []
         if not worker.connection.poll() and time.monotonic() >= worker.deadline:
             worker.ask_where()
@@ -350,23 +418,46 @@ class WorkerPool:
         return ended
 
     def _receive(self, worker: _Worker) -> tuple[Any, ...]:
-        """The next message of a worker that has no job."""
+        """The next message of a worker that has no job; empty where it died, and is buried.
+
+        Raises:
+            GymMemoryError: What it tells, or that too many have died.
+        """
         left = max(worker.deadline - time.monotonic(), 0.0)
         if not wait([worker.connection, worker.process.sentinel], left):
-            raise BackendError("a worker process did not answer in time while it was starting")
+            why = "a worker process did not answer in time while it was starting"
+            if worker.ready:  # it builds what the run asks for, and would hang there again
+                raise BackendError(f"{why}: {worker.log_tail()}")
+            self._give_up_start(worker, why)
+            return ()
         try:
             message: tuple[Any, ...] = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join(_END_SECONDS)
-            raise BackendError(
-                f"a worker process ended while it was starting ({_cause(worker.process.exitcode)})"
-                f": {worker.log_tail() or 'it printed nothing'}"
-            ) from None
+            cause = _cause(worker.process.exitcode)
+            told = worker.log_tail() or "it printed nothing"
+            self._give_up_start(
+                worker, f"a worker process ended while it was starting ({cause}): {told}"
+            )
+            return ()
         if message[0] == "error":
             raise message[1]
         if message[0] == "ready":
             worker.ready = True
         return message
+
+    def _give_up_start(self, worker: _Worker, why: str) -> None:
+        """Bury a worker that has played nothing; raises as :meth:`_count_failed_start` does."""
+        worker.kill()
+        del self._workers[worker.slot]
+        self._count_failed_start(why)
+
+
+def _share_of_memory(n_workers: int) -> int:
+    """Bytes for each of so many workers, so that together they leave a tenth of the machine."""
+    pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
+    return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)
 
 
 def _cause(exitcode: int | None) -> str:

@@ -20,14 +20,14 @@ from typing import Any
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import BudgetExceededError, InvalidArgumentError, ResultsError
 from gym_memory.experiment.explore import Exploration, explore
-from gym_memory.experiment.jobs import Job, with_parameter
-from gym_memory.files import write_atomic
+from gym_memory.files import parse_json, read_json, write_atomic
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import Memory
-from gym_memory.memory.ldm2 import LDM2
-from gym_memory.memory.ldm2_formation import score_of
+from gym_memory.memory.ldm2.formation import score_of
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.memory.records.store import Store
 from gym_memory.memory.registry import make_memory
+from gym_memory.run.jobs import Job, with_parameter
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Outcome, Step, Task
@@ -290,7 +290,7 @@ def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
     path = folder / "config.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = json.loads(path.read_text("utf-8")) if path.exists() else None
+        held = read_json(path) if path.exists() else None
         if held is None:
             write_atomic(path, json.dumps(config.to_json(), indent=2) + "\n")
         elif held != config.to_json():
@@ -299,7 +299,7 @@ def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
                 f"{str(folder)!r} holds another exploration, with other {', '.join(changed)}: "
                 "use another --out"
             )
-        return [_read(json.loads(line)) for line in _lines(folder / _FILE)]
+        return [_read(parse_json(line)) for line in _lines(folder / _FILE)]
     except (OSError, TypeError, ValueError, AttributeError) as error:
         raise ResultsError(f"cannot use {str(folder)!r} for an exploration: {error}") from error
 
@@ -313,7 +313,7 @@ def _noted(path: Path, seed: int) -> tuple[RefinedTask, Trajectory, Trajectory] 
     """What was found in a task, with the best and the greedy process; None if not noted."""
     if not path.exists():
         return None
-    record, *processes = json.loads(path.read_text("utf-8"))
+    record, *processes = read_json(path)
     row = _read(record)
     better, worse = map(_trajectory, processes)
     return (row, better, worse) if row.seed == seed else None

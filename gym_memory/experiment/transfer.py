@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.jobs import RunConfig
 from gym_memory.memory.registry import MEMORIES
+from gym_memory.run.jobs import RunConfig
 from gym_memory.specs import check_parameters, format_spec, parse_spec
 
 __all__ = ["SETUPS", "Setup", "trained_on", "transfer"]

@@ -30,11 +30,14 @@ from gym_memory.errors import (
     InvalidArgumentError,
     UnknownNameError,
 )
-from gym_memory.experiment.jobs import Job, Listener, RunConfig, play_job
 from gym_memory.llm import Budget
 from gym_memory.memory.registry import make_memory
+from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
-__all__ = ["import_plugin", "serve"]
+__all__ = ["MARK", "import_plugin", "kill_marked", "serve"]
+
+MARK = "GYM_MEMORY_WORKER"
+"""Environment variable that tells a worker, and all that it starts, from other processes."""
 
 
 def serve(
@@ -44,9 +47,16 @@ def serve(
     steps: str,
     limits: Mapping[str, Any],
     lanes: int = 1,
+    memory: int = 0,
 ) -> None:
-    """Body of a worker process; ``limits`` are the arguments of a Budget, empty for none."""
+    """Body of a worker process.
+
+    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the most bytes of data,
+    0 for no limit.
+    """
     _isolate(log, all_threads=lanes > 1)
+    if memory:
+        _limit_memory(memory)
     try:
         for plugin in plugins:
             import_plugin(plugin)
@@ -86,11 +96,40 @@ def _isolate(log: str, *, all_threads: bool) -> None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
 
 
+def _limit_memory(most: int) -> None:
+    """What holds more than ``most`` bytes of data gets a MemoryError, an engine dies.
+
+    It is the data that counts and not the address space, of which a JVM reserves far more than
+    it uses. Child processes are limited likewise, each by itself.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limits on this platform
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
 def _die_with(sentinel: int) -> None:
     wait([sentinel])
+    kill_marked(os.environ.get(MARK, ""))
     if hasattr(os, "killpg"):
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
+
+
+def kill_marked(mark: str) -> None:
+    """Kill the processes that have inherited a mark from a worker, but not this one.
+
+    A child that has begun a session of its own is in no group of the worker's, and one whose
+    parent has died is nobody's child. Only where the system has ``/proc``.
+    """
+    wanted = f"{MARK}={mark}".encode()
+    for place in Path("/proc").glob("[0-9]*/environ") if mark else ():
+        with contextlib.suppress(OSError):
+            if wanted in place.read_bytes().split(b"\0") and int(place.parent.name) != os.getpid():
+                os.kill(int(place.parent.name), signal.SIGKILL)
 
 
 def import_plugin(plugin: str) -> None:
@@ -117,7 +156,7 @@ def _check(config: RunConfig) -> tuple[str, Any]:
                     f"policy {policy!r} needs a terminal: use gym-memory play"
                 )
         for spec in config.envs:
-            env = Job(spec, "none", "", 0, budget=config.budget).make_env()
+            env = Job(spec, "none", "", 0, budget=config.budgets[0]).make_env()
             with contextlib.closing(env):
                 ids = env.get_wrapper_attr("task_ids") if config.task_id else ()
                 if config.task_id and config.task_id not in ids:

@@ -10,20 +10,26 @@ may be used from many threads; :func:`episode_usage` counts and limits one episo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gym_memory.llm.base import ChatModel, Completion, Message, Scorer, Tokens
 from gym_memory.llm.cache import ResponseCache
+from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel
-from gym_memory.llm.usage import Budget, Meter, Price, Usage, episode_usage
+from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
 from gym_memory.registry import Registry
+from gym_memory.specs import Spec, parse_spec
 
 __all__ = [
     "MODELS",
+    "SMOLLM",
     "BaseChatModel",
     "Budget",
+    "Call",
     "ChatModel",
     "Completion",
+    "Form",
     "Message",
     "Meter",
     "Price",
@@ -32,8 +38,13 @@ __all__ = [
     "Tokens",
     "Usage",
     "episode_usage",
+    "logged_calls",
     "make_model",
+    "model_spec",
 ]
+
+SMOLLM = "smollm"
+"""The model that comes with a package, for ``--model`` and wherever a model is named."""
 
 MODELS = Registry(
     "chat model",
@@ -41,8 +52,22 @@ MODELS = Registry(
     {
         "openai": "gym_memory.llm.client:OpenAIChat",
         "transformers": "gym_memory.llm.local:TransformersChat",
+        SMOLLM: "gym_memory.llm.smollm:SmolLM",
     },
 )
+
+
+def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
+    """What names a model by its kind and parameters; ``model=smollm`` is a kind of its own.
+
+    Behind a ``base_url`` it is a name like any other.
+
+    >>> model_spec("openai", {"model": "smollm", "max_tokens": 1000})
+    Spec(name='smollm', kwargs={'max_tokens': 1000})
+    """
+    if kwargs.get("model") == SMOLLM and "base_url" not in kwargs:
+        return Spec(SMOLLM, {name: kwargs[name] for name in kwargs if name != "model"})
+    return Spec(kind, dict(kwargs))
 
 
 def make_model(spec: str | ChatModel) -> Any:
@@ -58,4 +83,4 @@ def make_model(spec: str | ChatModel) -> Any:
         UnknownNameError: Unknown name or parameter.
         ModelSetupError: The parameters do not make a usable model.
     """
-    return MODELS.make(spec) if isinstance(spec, str) else spec
+    return MODELS.make(model_spec(*parse_spec(spec))) if isinstance(spec, str) else spec

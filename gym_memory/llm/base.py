@@ -59,6 +59,7 @@ class ChatModel(Protocol):
         max_tokens: int = 512,
         seed: int | None = None,
         schema: Any = None,
+        strict: bool = False,
     ) -> Completion:
         """Answer a chat.
 
@@ -70,7 +71,10 @@ class ChatModel(Protocol):
             seed: Seed of the sampling where the server takes one. Two seeds are two answers
                 in the response cache.
             schema: A pydantic model class; the answer is then JSON of that form, validated
-                and, if it is not, asked for once more with the error.
+                and, if it is not, asked for once more with the error. Or a
+                :class:`~gym_memory.llm.forms.Form`: the model is then held to that text.
+            strict: Whether the answer is held to ``schema`` while it is written, where the
+                model or its server can.
 
         Raises:
             ModelError: No usable answer; ``kind`` says why.
@@ -85,4 +89,8 @@ class Scorer(Protocol):
 
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
         """Log-likelihood (natural log, summed over tokens) of each continuation as the answer."""
+        ...
+
+    def lengths(self, continuations: Sequence[str]) -> list[int]:
+        """Tokens of each continuation."""
         ...

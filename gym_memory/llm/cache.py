@@ -52,6 +52,8 @@ class ResponseCache:
         self._lock = threading.Lock()
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+            # Prompts and answers are the user's alone; SQLite gives its log the same permissions.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             self._db = sqlite3.connect(
                 self.path, timeout=60, check_same_thread=False, isolation_level=None
             )

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import functools
+import math
 import os
 import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gym_memory.errors import InvalidArgumentError, ModelSetupError
+from gym_memory.checks import check_amount
+from gym_memory.errors import InvalidArgumentError, ModelError, ModelSetupError
 from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.forms import Form
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
 from gym_memory.optional import require
 
 __all__ = ["OpenAIChat"]
 
-_JSON_MODES = ("off", "object", "schema")
+_MOST_TOKENS = 1 << 40
+"""A count above it is no count."""
+_JSON_MODES = ("off", "object", "schema", "grammar")
 
 
 class OpenAIChat(BaseChatModel):
@@ -34,7 +40,10 @@ class OpenAIChat(BaseChatModel):
         key_env: Name of the environment variable that holds the key. A local server needs none.
         timeout: Seconds to wait for a response, > 0.
         json_mode: How JSON is asked for beyond the prompt: ``off``, ``object`` (the server makes
-            sure that it is JSON) or ``schema`` (of the right form), where the server can.
+            sure that it is JSON) or ``schema`` (of the right form), where the server can. What
+            must be held to a form (``constrain`` of an agent) is asked for by ``schema`` whatever
+            this says, but for ``grammar``: as ``schema``, and text by a grammar in the field
+            ``grammar`` (llama.cpp), so that it need not be wrapped in JSON.
         limit_field: What the server calls the limit of the answer: ``max_tokens``, or
             ``max_completion_tokens`` for OpenAI's reasoning models.
         prompt_price: US dollars a million prompt tokens; default: the model's row of the price
@@ -90,7 +99,7 @@ class OpenAIChat(BaseChatModel):
             )
         if not str(key_env).isidentifier():  # not shown: it may be the key itself
             raise InvalidArgumentError("expected key_env as the name of an environment variable")
-        if not timeout > 0:
+        if not check_amount("timeout", timeout):
             raise InvalidArgumentError(f"expected timeout in seconds > 0, got {timeout!r}")
         super().__init__(
             name,
@@ -137,6 +146,7 @@ class OpenAIChat(BaseChatModel):
         max_tokens: int,
         seed: int | None,
         schema: Any,
+        strict: bool,
     ) -> Completion:
         request: dict[str, Any] = {
             "model": self.name,
@@ -147,11 +157,16 @@ class OpenAIChat(BaseChatModel):
             request["temperature"] = temperature
         if seed is not None:
             request["seed"] = seed
-        if schema is not None and self.json_mode == "object":
-            request["response_format"] = {"type": "json_object"}
-        elif schema is not None and self.json_mode == "schema":
-            form = {"name": schema.__name__, "schema": schema.model_json_schema()}
+        held = strict or isinstance(schema, Form)
+        by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
+        if by_grammar:
+            request["grammar"] = schema.grammar()
+        elif schema is not None and (held or self.json_mode in ("schema", "grammar")):
+            name = "Form" if isinstance(schema, Form) else schema.__name__
+            form = {"name": name, "schema": schema.model_json_schema()}
             request["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif schema is not None and self.json_mode == "object":
+            request["response_format"] = {"type": "json_object"}
         client = self._client
         openai = require("openai", "llm")
         try:
@@ -175,7 +190,11 @@ class OpenAIChat(BaseChatModel):
             # ValueError: the body of the response is no JSON.
             message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
             raise Failure("server", message, tokens=None) from None
-        return self._completion(response)
+        answer = self._completion(response)
+        if isinstance(schema, Form) and not by_grammar:
+            with contextlib.suppress(ModelError):  # else the text is what it is
+                answer = answer._replace(text=schema.pour(answer.text))
+        return answer
 
     def _completion(self, response: Any) -> Completion:
         """Read a response of status 200."""
@@ -259,7 +278,7 @@ def _price(
 ) -> Price | None:
     """The price given, else the one in the environment's table."""
     if prompt is not None and completion is not None:
-        return Price(prompt, completion, cached)
+        return Price(prompt, completion, cached).checked(name)
     if prompt is not None or completion is not None or cached is not None:
         raise InvalidArgumentError("expected both prompt_price and completion_price")
     table = os.environ.get("GYM_MEMORY_PRICES", "")
@@ -273,20 +292,23 @@ def _price(
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Token counts of a response; zeros where the server sends none."""
+    """Token counts of a response; zeros where the server sends none, or no count."""
+
+    def count(part: Any, name: str) -> int:
+        value = getattr(part, name, 0)
+        return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
+
+    prompt = count(usage, "prompt_tokens")
     details = getattr(usage, "prompt_tokens_details", None)
-    return Tokens(
-        int(getattr(usage, "prompt_tokens", 0) or 0),
-        int(getattr(details, "cached_tokens", 0) or 0),
-        int(getattr(usage, "completion_tokens", 0) or 0),
-    )
+    cached = min(count(details, "cached_tokens"), prompt)
+    return Tokens(prompt, cached, count(usage, "completion_tokens"))
 
 
 def _retry_after(headers: Any) -> float | None:
     """Seconds that the server asks to wait: ``Retry-After`` in seconds or as a date."""
     text = headers.get("retry-after", "").strip()
     try:
-        return float(text)
+        return float(text) if math.isfinite(float(text)) else None
     except ValueError:
         pass
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 import time
@@ -12,8 +11,11 @@ from typing import Any
 from gym_memory.checks import check_int
 from gym_memory.errors import ModelError, ModelSetupError
 from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
+from gym_memory.llm.prefix import Prefix, Started
 from gym_memory.llm.usage import Price, Usage
+from gym_memory.llm.writing import Writer, write_form, write_json
 from gym_memory.optional import require
 
 __all__ = ["TransformersChat"]
@@ -30,7 +32,9 @@ class TransformersChat(BaseChatModel):
         model: Folder or hub name of the weights; nothing is fetched unless ``download``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
-        batch: Prompts or continuations that go through the model together, >= 1.
+        batch: Prompts that go through the model together in :meth:`complete_batch`, >= 1.
+        prefix: Whether a prompt that begins as one of the latest is computed from there on; no
+            for a model whose keys and values cannot be cut (sliding windows).
         download: Whether weights that are not on disk may be fetched from the hub.
         cache: Path of the response cache, or None for none.
         max_tokens: Hard stop in tokens.
@@ -48,6 +52,7 @@ class TransformersChat(BaseChatModel):
         device: str = "cpu",
         dtype: str = "auto",
         batch: int = 8,
+        prefix: bool = True,
         download: bool = False,
         cache: str | None = None,
         max_tokens: int | None = None,
@@ -62,12 +67,20 @@ class TransformersChat(BaseChatModel):
             price=Price(0.0, 0.0),
             retries=0,
         )
-        self.device, self.dtype, self.batch, self.download = device, dtype, batch, download
+        self.device, self.dtype, self.batch = device, dtype, batch
+        self.prefix, self.download = prefix, download
 
     def _load(self) -> tuple[Any, Any]:
         """The tokenizer and the model."""
         with _turn:
-            return _weights(self.name, self.device, self.dtype, self.download)
+            return self._loaded()[:2]
+
+    def _loaded(self) -> tuple[Any, Any, Prefix]:
+        return _weights(self._folder(), self.device, self.dtype, self.download)
+
+    def _folder(self) -> str:
+        """Folder or hub name of the weights."""
+        return self.name
 
     def _call(
         self,
@@ -76,8 +89,32 @@ class TransformersChat(BaseChatModel):
         max_tokens: int,
         seed: int | None,
         schema: Any,
+        strict: bool,
     ) -> Completion:
-        return self._generate([messages], temperature or 0.0, max_tokens, seed)[0]
+        with _turn, require("torch", "semantic", "local language models").inference_mode():
+            tokenizer, model, prefix = self._loaded()
+            prompt = self._prompt_ids(tokenizer, messages)
+            self._check_room(model, len(prompt) + max_tokens)
+            start = prefix.start(prompt, keep=self.prefix)
+            ends = _ends(model)
+            writer = Writer(
+                tokenizer,
+                model,
+                start,
+                ends=ends,
+                most=max_tokens,
+                temperature=temperature or 0.0,
+                seed=0 if seed is None else seed,
+            )
+            if isinstance(schema, Form):
+                write_form(writer, schema)
+            elif strict:
+                write_json(writer, schema.model_json_schema())
+            else:
+                writer.free(most=max_tokens)
+            # What was known before is not told: a result must not depend on earlier episodes.
+            tokens = Tokens(len(prompt), 0, len(writer.ids))
+            return Completion(writer.text, tokens, "stop" if writer.ended else "length")
 
     def complete_batch(
         self,
@@ -172,8 +209,7 @@ class TransformersChat(BaseChatModel):
                     pad_token_id=tokenizer.pad_token_id,
                     **options,
                 )
-            ends = model.generation_config.eos_token_id
-            ends = ends if isinstance(ends, list) else [ends]
+            ends = _ends(model)
             return [
                 _completion(tokenizer, row[width:].tolist(), len(prompt), ends)
                 for prompt, row in zip(prompts, output, strict=True)
@@ -182,11 +218,12 @@ class TransformersChat(BaseChatModel):
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
         """Log-likelihood of each continuation as the assistant's answer to a chat.
 
-        The prompt goes through the model once; the continuations share its keys and values.
+        The prompt goes through the model once, from where it differs from the latest ones, and the
+        continuations as one tree after it.
 
         Returns:
             Natural log, summed over the continuation's tokens; 0 for an empty one. Divide by the
-            number of tokens where lengths differ much.
+            number of tokens (:meth:`lengths`) where lengths differ much.
 
         Raises:
             ModelError: A continuation does not fit into the model's context.
@@ -204,18 +241,23 @@ class TransformersChat(BaseChatModel):
         self._metered(work, ceiling, 0, "score")
         return scores
 
+    def lengths(self, continuations: Sequence[str]) -> list[int]:
+        """Tokens of each continuation."""
+        tokenizer, _ = self._load()
+        return [
+            len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in continuations
+        ]
+
     def _score(self, messages: Sequence[Message], texts: list[str]) -> tuple[list[float], Tokens]:
         torch = require("torch", "semantic", "local language models")
         with _turn, torch.inference_mode():
-            tokenizer, model = self._load()
+            tokenizer, model, prefix = self._loaded()
             prompt = self._prompt_ids(tokenizer, messages)
             tails = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
             self._check_room(model, len(prompt) + max(map(len, tails), default=0))
-            start = model(torch.tensor([prompt], device=self.device), use_cache=True)
-            scores: list[float] = []
-            for at in range(0, len(tails), self.batch):
-                scores += _score_batch(torch, model, start, tails[at : at + self.batch])
-            return scores, Tokens(prompt=len(prompt) + sum(map(len, tails)))
+            start = prefix.start(prompt, keep=self.prefix)
+            scores = _score_tails(torch, model, start, tails)
+            return scores, Tokens(len(prompt) + sum(map(len, tails)))
 
 
 _turn = threading.RLock()
@@ -223,8 +265,8 @@ _turn = threading.RLock()
 
 
 @functools.lru_cache(maxsize=4)
-def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, Any]:
-    """A tokenizer that pads on the left and a model on its device, ready to answer.
+def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, Any, Prefix]:
+    """A tokenizer that pads on the left, a model on its device, and what it knows of prompts.
 
     Raises:
         ModelSetupError: They cannot be loaded.
@@ -243,7 +285,8 @@ def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, A
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     tokenizer.padding_side = "left"
-    return tokenizer, model.to(device).eval()
+    model = model.to(device).eval()
+    return tokenizer, model, Prefix(model)
 
 
 def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: bool) -> Any:
@@ -258,21 +301,63 @@ def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: b
     return torch.tensor(ids, device=device), torch.tensor(real, device=device)
 
 
-def _score_batch(torch: Any, model: Any, start: Any, tails: list[list[int]]) -> list[float]:
-    """Log-likelihoods of some continuations after a prompt that went through the model."""
-    if not any(tails):
-        return [0.0] * len(tails)
-    first = start.logits[:, -1:].expand(len(tails), -1, -1)
-    device = str(first.device)
-    ids, real = _padded(torch, [tail or [0] for tail in tails], 0, device, left=False)
-    past = copy.deepcopy(start.past_key_values)
-    past.batch_repeat_interleave(len(tails))
-    seen = torch.ones(len(tails), start.logits.shape[1], dtype=real.dtype, device=device)
-    output = model(ids, past_key_values=past, attention_mask=torch.cat([seen, real], dim=1))
-    logits = torch.cat([first, output.logits[:, :-1]], dim=1).float()
-    chosen = logits.log_softmax(-1).gather(2, ids[:, :, None])[:, :, 0]
-    totals = (chosen * real).sum(1).tolist()
-    return [total if tail else 0.0 for total, tail in zip(totals, tails, strict=True)]
+def _score_tails(
+    torch: Any, model: Any, start: Started, tails: Sequence[Sequence[int]]
+) -> list[float]:
+    """Log-likelihoods of continuations of a prompt that went through the model.
+
+    They go through it as one tree: what begins alike is computed once, and each token attends to
+    the prompt and to what leads to it (the tree attention of SpecInfer, Miao et al. 2024).
+    """
+    tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt
+    children: dict[tuple[int, int], int] = {}
+    paths: list[list[int]] = []
+    for tail in tails:
+        node, path = 0, []
+        for token in tail:
+            after = children.get((node, token))
+            if after is None:
+                after = children[node, token] = len(tokens)
+                tokens.append(token)
+                parents.append(node)
+                depths.append(depths[node] + 1)
+            node = after
+            path.append(node)
+        paths.append(path)
+    logs = [start.logits.log_softmax(-1)[None]]
+    row = {0: 0}  # node to row of its logits; nothing comes after the others
+    with_next = set(parents)
+    inner = [node for node in range(1, len(tokens)) if node in with_next]
+    row |= {node: at for at, node in enumerate(inner, 1)}
+    if inner:
+        sees = torch.zeros(len(inner), len(inner), dtype=torch.bool)
+        for at, node in enumerate(inner):
+            if parents[node]:
+                sees[at] = sees[row[parents[node]] - 1]
+            sees[at, at] = True
+        device = start.logits.device
+        mask = torch.cat([torch.ones(len(inner), start.length, dtype=torch.bool), sees], dim=1)
+        blocked = torch.zeros(mask.shape, dtype=model.dtype)
+        blocked.masked_fill_(~mask, torch.finfo(model.dtype).min)
+        output = model(
+            torch.tensor([[tokens[node] for node in inner]], device=device),
+            past_key_values=start.past,
+            attention_mask=blocked[None, None].to(device),
+            position_ids=torch.tensor(
+                [[start.length + depths[node] - 1 for node in inner]], device=device
+            ),
+        )
+        logs.append(output.logits[0].float().log_softmax(-1))
+    table = torch.cat(logs)
+    chosen = [table[row[parents[node]], tokens[node]] for node in range(1, len(tokens))]
+    values = [0.0, *torch.stack(chosen).tolist()] if chosen else [0.0]
+    return [sum(values[node] for node in path) for path in paths]
+
+
+def _ends(model: Any) -> list[int]:
+    """Ids that end an answer."""
+    ends = model.generation_config.eos_token_id
+    return ends if isinstance(ends, list) else [ends]
 
 
 def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Completion:

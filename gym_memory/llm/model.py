@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gym_memory.checks import check_int
+from gym_memory.checks import check_amount, check_int
 from gym_memory.errors import GymMemoryError, ModelError, ModelSetupError
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.cache import ResponseCache, call_key
+from gym_memory.llm.forms import Form
 from gym_memory.llm.structured import repair_messages, validate
-from gym_memory.llm.usage import Budget, Meter, Price, Usage, current_scope
+from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope
 
 __all__ = ["MAX_ANSWER_CHARS", "BaseChatModel", "Failure", "prompt_ceiling"]
 
@@ -79,6 +80,8 @@ class BaseChatModel(ABC):
         max_wait: float = 60.0,
     ):
         check_int("retries", retries, 0)
+        check_amount("backoff", backoff)
+        check_amount("max_wait", max_wait)
         if max_cost_usd is not None and price is None:
             raise ModelSetupError(
                 f"max_cost_usd needs the price of model {name!r}: give prompt_price and "
@@ -105,6 +108,7 @@ class BaseChatModel(ABC):
         max_tokens: int,
         seed: int | None,
         schema: Any,
+        strict: bool,
     ) -> Completion:
         """Make one attempt; raises :class:`Failure` or :class:`ModelSetupError`."""
 
@@ -117,13 +121,19 @@ class BaseChatModel(ABC):
         max_tokens: int = 512,
         seed: int | None = None,
         schema: Any = None,
+        strict: bool = False,
     ) -> Completion:
         """Answer a chat; see :class:`gym_memory.llm.ChatModel`."""
         ask = functools.partial(
-            self._answer, temperature=temperature, max_tokens=max_tokens, seed=seed, schema=schema
+            self._answer,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            seed=seed,
+            schema=schema,
+            strict=strict,
         )
         first = ask(messages, role)
-        if schema is None:
+        if schema is None or isinstance(schema, Form):
             return first
         try:
             return first._replace(parsed=validate(first.text, schema))
@@ -150,25 +160,30 @@ class BaseChatModel(ABC):
         max_tokens: int,
         seed: int | None,
         schema: Any,
+        strict: bool,
     ) -> Completion:
         """One answer from the cache, else from the model."""
         started = time.perf_counter()
         key = ""
         if self.cache is not None:
             form = None if schema is None else schema.model_json_schema()
+            held: dict[str, Any] = {"strict": True} if strict else {}
+            if isinstance(schema, Form):
+                held["template"] = schema.template
             key = call_key(
                 {
                     **self.identity(),
                     "messages": list(messages),
                     "parameters": [temperature, max_tokens, seed, form],
+                    **held,
                 }
             )
             kept = self.cache.get(key)
             if kept is not None:
-                self._count_answer(role, kept, started)
+                self._count_answer(role, messages, kept, started)
                 return kept
-        answer = self._attempts(messages, role, temperature, max_tokens, seed, schema)
-        self._count_answer(role, answer, started)
+        answer = self._attempts(messages, role, temperature, max_tokens, seed, schema, strict)
+        self._count_answer(role, messages, answer, started)
         return answer if self.cache is None else self.cache.put(key, answer)
 
     def _attempts(
@@ -179,13 +194,14 @@ class BaseChatModel(ABC):
         max_tokens: int,
         seed: int | None,
         schema: Any,
+        strict: bool,
     ) -> Completion:
         """Call until it works or the retries are spent."""
         ceiling = prompt_ceiling(messages, schema)
         for attempt in range(self.retries + 1):
             try:
                 with self._spending(ceiling, max_tokens) as settle:
-                    answer = self._call(messages, temperature, max_tokens, seed, schema)
+                    answer = self._call(messages, temperature, max_tokens, seed, schema, strict)
                     settle(answer.tokens)
             except Failure as failure:
                 self._count(role, Usage(failures=1))
@@ -243,9 +259,13 @@ class BaseChatModel(ABC):
             settle(None)  # interrupted under way: the server may bill it
             raise
 
-    def _count_answer(self, role: str, answer: Completion, started: float) -> None:
+    def _count_answer(
+        self, role: str, messages: Sequence[Message], answer: Completion, started: float
+    ) -> None:
         tokens = answer.tokens
         paid = not answer.hit
+        cost = self.price.cost(tokens) if paid and self.price else 0.0
+        seconds = time.perf_counter() - started
         self._count(
             role,
             Usage(
@@ -254,11 +274,13 @@ class BaseChatModel(ABC):
                 prompt_tokens=tokens.prompt,
                 cached_tokens=tokens.cached,
                 completion_tokens=tokens.completion,
-                cost_usd=self.price.cost(tokens) if paid and self.price else 0.0,
+                cost_usd=cost,
                 unpriced=int(paid and self.price is None),
-                seconds=time.perf_counter() - started,
+                seconds=seconds,
             ),
         )
+        for log in current_scope().logs:
+            log.append(Call(role, tuple(messages), answer.text, tokens, cost, answer.hit, seconds))
 
     def _count(self, role: str, usage: Usage) -> None:
         for meter in (self.meter, *current_scope().meters):

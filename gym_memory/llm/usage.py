@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
+import math
 import os
 import sqlite3
 import threading
@@ -19,17 +19,21 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from gym_memory.checks import check_amount
 from gym_memory.errors import BudgetExceededError, InvalidArgumentError, StoreError
-from gym_memory.llm.base import Tokens
+from gym_memory.files import parse_json
+from gym_memory.llm.base import Message, Tokens
 
 __all__ = [
     "Budget",
+    "Call",
     "Meter",
     "Price",
     "Scope",
     "Usage",
     "current_scope",
     "episode_usage",
+    "logged_calls",
     "read_prices",
 ]
 
@@ -46,6 +50,17 @@ class Price(NamedTuple):
     prompt: float
     completion: float
     cached: float | None = None
+
+    def checked(self, model: str) -> Price:
+        """The price itself; a negative one, or NaN, would let a hard stop never come.
+
+        Raises:
+            InvalidArgumentError: One of its parts is no finite number >= 0.
+        """
+        for name, part in self._asdict().items():
+            if part is not None or name != "cached":
+                check_amount(f"prices of {model!r}: its {name} price", part)
+        return self
 
     def cost(self, tokens: Tokens) -> float:
         """What a completion costs in US dollars."""
@@ -164,8 +179,8 @@ class Budget:
         path: str | os.PathLike[str] = ":memory:",
     ):
         for name, limit in (("max_cost_usd", max_cost_usd), ("max_tokens", max_tokens)):
-            if limit is not None and (isinstance(limit, bool) or not limit >= 0):
-                raise InvalidArgumentError(f"expected {name} as a number >= 0, got {limit!r}")
+            if limit is not None and limit != math.inf:
+                check_amount(name, limit)
         self.max_cost_usd, self.max_tokens = max_cost_usd, max_tokens
         self.path = os.fspath(path)
         self._lock = threading.Lock()
@@ -241,18 +256,41 @@ class Budget:
             self._db.close()
 
 
+class Call(NamedTuple):
+    """One answered call, word for word.
+
+    Attributes:
+        role: What it was for.
+        messages: What was asked.
+        answer: What the model wrote.
+        tokens: What it took.
+        cost_usd: US dollars; 0 for a hit and for a model without a price.
+        hit: Whether the response cache answered.
+        seconds: Wall time, waiting for retries included.
+    """
+
+    role: str
+    messages: tuple[Message, ...]
+    answer: str
+    tokens: Tokens
+    cost_usd: float
+    hit: bool
+    seconds: float
+
+
 class Scope(NamedTuple):
-    """What counts and limits the calls made in the present context besides the model itself."""
+    """What counts, limits and keeps the calls of the present context besides the model itself."""
 
     meters: tuple[Meter, ...] = ()
     budgets: tuple[Budget, ...] = ()
+    logs: tuple[list[Call], ...] = ()
 
 
 _SCOPE: ContextVar[Scope] = ContextVar("gym_memory_llm_scope", default=Scope())  # noqa: B039
 
 
 def current_scope() -> Scope:
-    """The scope that :func:`episode_usage` opened here; empty outside."""
+    """The scope that :func:`episode_usage` and :func:`logged_calls` opened here; empty outside."""
     return _SCOPE.get()
 
 
@@ -267,10 +305,27 @@ def episode_usage(budget: Budget | None = None) -> Iterator[Meter]:
         The meter of this episode; scopes may be nested, each then counts.
     """
     meter = Meter()
-    meters, budgets = _SCOPE.get()
-    token = _SCOPE.set(Scope((*meters, meter), budgets if budget is None else (*budgets, budget)))
+    scope = _SCOPE.get()
+    budgets = scope.budgets if budget is None else (*scope.budgets, budget)
+    token = _SCOPE.set(scope._replace(meters=(*scope.meters, meter), budgets=budgets))
     try:
         yield meter
+    finally:
+        _SCOPE.reset(token)
+
+
+@contextlib.contextmanager
+def logged_calls() -> Iterator[list[Call]]:
+    """Keep every answered call made inside, prompt and answer, in this thread or task.
+
+    Yields:
+        The calls so far, oldest first; whoever reads them may empty the list.
+    """
+    calls: list[Call] = []
+    scope = _SCOPE.get()
+    token = _SCOPE.set(scope._replace(logs=(*scope.logs, calls)))
+    try:
+        yield calls
     finally:
         _SCOPE.reset(token)
 
@@ -285,16 +340,9 @@ def read_prices(text: str) -> dict[str, Price]:
         InvalidArgumentError: It is not such a table.
     """
     try:
-        table = {str(name): Price(*row) for name, row in json.loads(text).items()}
+        table = {str(name): Price(*row) for name, row in parse_json(text).items()}
     except (AttributeError, TypeError, ValueError) as error:
         raise InvalidArgumentError(
             f'expected prices as JSON such as {{"model": [0.1, 0.4]}}, got: {error}'
         ) from error
-    for name, price in table.items():
-        if any(
-            isinstance(p, bool) or not isinstance(p, int | float) or p < 0
-            for p in price
-            if p is not None
-        ):
-            raise InvalidArgumentError(f"expected prices >= 0 for {name!r}, got {tuple(price)}")
-    return table
+    return {name: price.checked(name) for name, price in table.items()}

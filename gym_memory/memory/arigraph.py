@@ -9,7 +9,7 @@ from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
 
-from gym_memory.checks import check_flag, check_int
+from gym_memory.checks import check_flag, check_int, typed
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -17,7 +17,9 @@ from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.places import current_place
 from gym_memory.memory.graph.rewind import REWIND, rewind
+from gym_memory.memory.recall.deeds import DeedIndex
 from gym_memory.memory.recall.episodic import EpisodicIndex
 from gym_memory.memory.recall.past import (
     Dated,
@@ -26,11 +28,11 @@ from gym_memory.memory.recall.past import (
     recollect,
     steps_asked_for,
 )
-from gym_memory.memory.recall.ranking import put_unexplored, rank
-from gym_memory.memory.recall.render import Page, fact_block, fit_episodes
+from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
+from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
-from gym_memory.memory.records.episodes import Episode, EpisodeStore
+from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -38,9 +40,9 @@ from gym_memory.memory.roles import (
     chat_model,
     role_counts,
 )
-from gym_memory.memory.schema import INVENTORY, PLAYER
+from gym_memory.schema import INVENTORY, PLAYER
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.types import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task, Triple
 
 __all__ = ["AriGraph"]
 
@@ -190,12 +192,14 @@ class AriGraph(Memory):
     def _clear(self) -> None:
         self.graph, self.store = TemporalGraph(), EpisodeStore()
         self._origin = self._calls = self._tokens = 0
+        self._searched: tuple[Queries, tuple[Triple, ...]] = (), ()
         self._index()
 
     def _index(self) -> None:
         """Indexes over the present graph; they fill themselves."""
         self._structure = StructuralIndex(self.graph)
         self._past = EpisodicIndex(self.store)
+        self._deeds = DeedIndex(self.store)
         self._meaning = (
             SemanticIndex(self.graph, self._encoder, self.width, self.threshold)
             if self._encoder
@@ -233,6 +237,7 @@ class AriGraph(Memory):
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
             put_unexplored(self._structure, page)
+        self._searched = queries, tuple(page.triples)
         text = "\n".join(filter(None, (page.text(), past)))
         episodes: tuple[str, ...] = ()
         if with_episodes:
@@ -240,7 +245,7 @@ class AriGraph(Memory):
             told, episodes = fit_episodes(self._search_episodes(relevant, cue, queries), room)
             text = f"{text}\n{told}" if text and told else text or told
         self._tokens = count_tokens(text)
-        return Recall(text, tuple(page.triples), (*asked, *episodes))
+        return Recall(text, self._searched[1], (*asked, *episodes))
 
     def _recall_past(self, cue: Cue, budget: int) -> tuple[str, tuple[str, ...]]:
         """What the cue's focus asks about the past, in at most half of the budget.
@@ -280,7 +285,9 @@ class AriGraph(Memory):
             cue = cue._replace(focus="; ".join([cue.focus, *names]))
         if not self.semantic:  # the ablation: found, but not shown
             page = Page(page.left // CHARS_PER_TOKEN)
-        count = rank(self._structure, cue, page, exploration=exploration)
+        here = current_place(self.graph)
+        tried = self._deeds.tried(here, cue.valid_actions) if here else NOTHING
+        count = rank(self._structure, cue, page, exploration=exploration, tried=tried)
         return page.triples[:count]
 
     def _queries(self, cue: Cue) -> Queries:
@@ -344,6 +351,46 @@ class AriGraph(Memory):
                 seen.add(store[id].text)
                 yield store[id]
 
+    def reasons(self, cue: Cue, budget: int) -> Reasons:
+        """The part of the ranking, or the similarity and the path of Algorithm 2; equation 1."""
+        queries: Queries = ()
+        relevant: list[Triple] = []
+        why: list[Reason] = []
+        if self._meaning is None:
+            answer = self._structure.answer
+            if answer is not None:
+                relevant = answer.page.triples[: answer.relevant]
+                why = [Reason(part) for part in part_of_each(answer)] if self.semantic else []
+        else:
+            queries, shown = self._searched  # asked again, a model might answer otherwise
+            scores = dict(self._meaning.search(queries))
+            paths = self._meaning.paths(queries)
+            relevant = list(scores)
+            why = [
+                Reason("similar to what was searched for", round(scores[t], 4), paths[t])
+                if t in scores
+                else Reason("exit that nobody took")
+                for t in shown
+            ]
+        return Reasons(tuple(why), self._episodic_reasons(relevant, cue, queries))
+
+    def _episodic_reasons(
+        self, relevant: Sequence[Triple], cue: Cue, queries: Queries
+    ) -> tuple[Reason, ...]:
+        if not (self.episodic and self.k and len(self.store) > self.recent + 1):
+            return ()
+        asked = [
+            Reason(f"step {e.t}, asked for by the plan") for e in self._observed(cue.focus)
+        ] if self.semantic and asks_about_past(cue.focus) else []  # fmt: skip
+        told = set(relevant)
+        found = []
+        for episode in self._search_episodes(relevant, cue, queries):
+            shared = len(told.intersection(episode.triples))
+            score = round(shared * weight(episode), 4) if self.episodic_score == "paper" else None
+            why = f"step {episode.t - self._origin}, states {shared} of the facts searched with"
+            found.append(Reason(why, score))
+        return (*asked, *found)
+
     # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
@@ -361,7 +408,7 @@ class AriGraph(Memory):
         graph, store = TemporalGraph(), EpisodeStore()
         graph.load_state(state["graph"])
         store.load_state(state["episodes"])
-        self._task = Task(*state["task"])
+        self._task = typed(Task, state["task"])
         self._origin, self._calls = int(state["origin"]), int(state["calls"])
         self.graph, self.store = graph, store
         self._index()

@@ -14,12 +14,12 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.files import write_atomic
-from gym_memory.types import Cue, MemoryStats, Oracle, Outcome, Recall, Step, Task
+from gym_memory.errors import InvalidArgumentError, StoreError, other_format
+from gym_memory.files import read_json, write_atomic
+from gym_memory.html import cut, table, text
+from gym_memory.types import Cue, MemoryStats, Oracle, Outcome, Reasons, Recall, Step, Task
 
 __all__ = ["Lifetime", "Memory"]
 
@@ -32,6 +32,8 @@ stays the same. ``forever``: kept until it is deleted.
 """
 
 _FORMAT = 1
+_SHOWN = 200
+"""Facts that a notebook shows."""
 
 
 class Memory(ABC):
@@ -47,6 +49,8 @@ class Memory(ABC):
     oracle: Callable[[], Oracle] | None = None
     """Engine facts; set by the wrapper only where ``uses_oracle`` is True."""
     uses_oracle: ClassVar[bool] = False
+    keeps_budget: bool = True
+    """Whether recalls stay within their budget; a whole transcript does not."""
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
@@ -65,8 +69,17 @@ class Memory(ABC):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """What matters now, rendered within ``budget`` tokens (see :mod:`gym_memory.tokens`).
 
+        Only a memory whose ``keeps_budget`` is False may recall more.
+
         Must not change what later calls answer: recalling twice gives the same.
         """
+
+    def reasons(self, cue: Cue, budget: int) -> Reasons:
+        """Why :meth:`recall` shows what it shows for a cue, for a person who looks at it.
+
+        A memory that does not say gives no reasons. To be asked right after that recall.
+        """
+        return Reasons()
 
     def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
         """Close the episode; memories that learn over trials learn here."""
@@ -103,6 +116,22 @@ class Memory(ABC):
         """Sizes and counters; the wrapper fills in the times."""
         return MemoryStats()
 
+    def _repr_html_(self) -> str:
+        """A notebook shows what the memory holds, and its facts where it keeps a graph."""
+        told = [
+            f"{getattr(self.stats(), name)} {name.replace('_', ' ')}"
+            for name in ("facts", "live_facts", "episodes", "lessons")
+            if getattr(self.stats(), name)
+        ]
+        head = f"memory {self.name}: {', '.join(told) or 'nothing yet'}"
+        graph = getattr(self, "graph", None)
+        if graph is None:
+            return f"<p>{text(head)}</p>"
+        facts = [tuple(cut(part, 200) for part in triple) for triple in graph.live()]
+        if len(facts) > _SHOWN:
+            head += f"; the first {_SHOWN} of {len(facts)} that hold"
+        return table(("subject", "relation", "object"), facts[:_SHOWN], caption=head)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state as JSON, atomically.
 
@@ -122,26 +151,37 @@ class Memory(ABC):
             StoreError: The file is not such a state, or is one of another memory.
         """
         try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            record = read_json(path)
             found, version, state = record["memory"], record["format"], record["state"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(
                 f"expected a memory saved by gym-memory at {os.fspath(path)!r}: {error}"
             ) from error
-        if version != _FORMAT or found != self.name:
+        if version != _FORMAT:
+            raise StoreError(other_format("a memory", record, _FORMAT, os.fspath(path)))
+        if found != self.name:
             raise StoreError(
-                f"expected memory {self.name!r} in format {_FORMAT} at {os.fspath(path)!r}, "
-                f"got {found!r} in format {version}"
+                f"expected memory {self.name!r} at {os.fspath(path)!r}, got {found!r:.80}"
             )
         before = self.snapshot()
         try:
+            _check_shape(state, self.state())
             self.load_state(state)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.restore(before)
             raise StoreError(
                 f"expected the state of memory {self.name!r} at {os.fspath(path)!r}, got "
                 f"something else: {type(error).__name__}: {error}"
             ) from error
+
+
+def _check_shape(state: Any, own: Any) -> None:
+    """Refuse a state whose outermost parts are of other kinds than this memory's own."""
+    for name, value in own.items():
+        found = state[name]
+        number = isinstance(value, int | float) and isinstance(found, int | float)
+        if value is not None and not number and type(found) is not type(value):
+            raise TypeError(f"expected {name!r} as {type(value).__name__}, got {found!r:.80}")
 
 
 def check_budget(budget: int) -> int:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_int
+from gym_memory.checks import check_flag, check_int, typed
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
@@ -279,7 +279,7 @@ class _Entry(NamedTuple):
             payload["task"],
             payload["goal"],
             tuple(payload["sentences"]),
-            Outcome(*payload["outcome"]),
+            typed(Outcome, payload["outcome"]),
         )
 
 
@@ -291,7 +291,7 @@ def _kind(task_id: str) -> str:
 def _world(task_id: str) -> tuple[str, str]:
     """Family and number of a task id, what ids of two tasks in one environment share.
 
-    >>> _world("scienceworld/boil/21") == _world("scienceworld/freeze/21")
+    >>> _world("laboratory/boil/21") == _world("laboratory/freeze/21")
     True
     """
     family, _, rest = task_id.partition("/")

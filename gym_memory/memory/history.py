@@ -5,12 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any, ClassVar, NamedTuple
 
+from gym_memory.checks import check_flag, check_text
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.reading import entry_head
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 
 __all__ = ["History"]
+
+_MAX_WHOLE_CHARS = 1_000_000
+"""Characters of the observation space's texts."""
 
 
 class _Entry(NamedTuple):
@@ -23,7 +28,7 @@ class _Entry(NamedTuple):
 
 
 def _head(action: str) -> str:
-    return f"> {action}\n" if action else ""
+    return f"{entry_head(None, action)}\n" if action else ""
 
 
 class History(Memory):
@@ -35,15 +40,21 @@ class History(Memory):
     twice. Pairs are kept whole and without gaps, from the newest back; when not even the newest
     fits, its beginning is kept.
 
+    With ``full`` it is what papers call full history: the transcript whatever the budget. It does
+    not keep the budget, so its score is to be read beside the tokens it took.
+
     A step costs the rendering of its own text; a recall costs a binary search and the copying
     of what it returns, however long the episode is.
 
     Args:
         window: Past observations to recall at most, >= 1 (Ariadne in the AriGraph paper's code
-            shows 5); None for the full history.
+            shows 5); None for as many as fit.
+        full: Recall all of it, over the budget where that is smaller; only beyond what an
+            observation holds (1,000,000 characters) the oldest pairs are left out.
 
     Raises:
-        InvalidArgumentError: ``window`` is neither None nor an int >= 1.
+        InvalidArgumentError: ``window`` is neither None nor an int >= 1, ``full`` no bool, or
+            both are given.
 
     Example:
         >>> memory = History()
@@ -58,12 +69,15 @@ class History(Memory):
     name: ClassVar[str] = "history"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"episodes": "episode"}
 
-    def __init__(self, window: int | None = None):
+    def __init__(self, window: int | None = None, *, full: bool = False):
         if window is not None and (
             isinstance(window, bool) or not isinstance(window, int) or window < 1
         ):
             raise InvalidArgumentError(f"expected window as an int >= 1 or None, got {window!r}")
-        self.window = window
+        if check_flag("full", full) and window is not None:
+            raise InvalidArgumentError(f"expected full or a window, got window {window} and full")
+        self.window, self.full = window, full
+        self.keeps_budget = not full
         self._entries: list[_Entry] = []
         self._end = 0
         self._tokens = 0
@@ -86,7 +100,7 @@ class History(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """The transcript of the latest pairs; ``episodes`` are its observations, newest first."""
-        room = check_budget(budget) * CHARS_PER_TOKEN
+        room = _MAX_WHOLE_CHARS if self.full else check_budget(budget) * CHARS_PER_TOKEN
         entries, end = self._entries, self._end
         stop, tail = len(entries), ""
         if stop and entries[-1].text == cue.text.strip():
@@ -122,7 +136,7 @@ class History(Memory):
         """Replace the pairs."""
         self._entries, self._end = [], 0
         for action, text in state["pairs"]:
-            self._append(action, text)
+            self._append(check_text("action", action), check_text("text", text))
 
     def snapshot(self) -> Any:
         """The pairs held; copies references, not text."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import random
 import re
 import zlib
 from itertools import islice
 from typing import Any, ClassVar
 
+from gym_memory.checks import check_text
 from gym_memory.memory.base import Lifetime, Memory
-from gym_memory.tokens import count_tokens, truncate_tokens
-from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.memory.controls import Altered
+from gym_memory.types import Recall, Step, Task
 
 __all__ = ["Placebo"]
 
@@ -20,7 +19,7 @@ _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
 
 
-class Placebo(Memory):
+class Placebo(Altered):
     """Recalls what another memory would, with every action in its lessons exchanged by chance.
 
     The lessons keep their number, their forms and about their length, the rest of the recall is
@@ -38,48 +37,37 @@ class Placebo(Memory):
     def __init__(self, of: str = "clin"):
         from gym_memory.memory.registry import make_memory  # which knows this class by name
 
-        self.of = make_memory(of)
-        self._task = Task("", "")
-        self._seed: int | None = None
+        super().__init__(make_memory(of))
         self._trial = 0
         self._seen: dict[str, None] = {}
         self._known = 0
-        self._tokens = 0
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
         """Those of the other memory; the actions seen are kept over trials."""
-        return {**self.of.lifetimes, "actions": "trial"}
+        return {**super().lifetimes, "actions": "trial"}
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start a trial; the actions seen so far are what lessons will be made of."""
         same = (task.id, task.goal) == (self._task.id, self._task.goal)
         self._trial = self._trial + 1 if same else 0
-        self._task, self._seed = task, seed
         if not same:
             self._seen = {}
         self._known = len(self._seen)
-        self.of.begin(task, seed)
+        super().begin(task, seed)
 
     def observe(self, step: Step) -> None:
         """Note the valid actions; the other memory learns."""
         if len(self._seen) < _MOST_ACTIONS:
             self._seen.update(dict.fromkeys(a for a in step.valid_actions if '"' not in a))
-        self.of.observe(step)
+        super().observe(step)
 
-    def end(self, outcome: Outcome) -> None:
-        """The other memory learns over trials."""
-        self.of.end(outcome)
-
-    def recall(self, cue: Cue, budget: int) -> Recall:
-        """The other memory's recall with the lessons exchanged."""
-        honest = self.of.recall(cue, budget)
+    def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
+        """The recall with the lessons exchanged; by trial, not by step."""
         text, lessons = honest.text, []
         for lesson in honest.lessons:
             lessons.append(_QUOTED.sub(self._other, lesson))
             text = text.replace(lesson, lessons[-1], 1)
-        text = truncate_tokens(text, budget)
-        self._tokens = count_tokens(text)
         return honest._replace(text=text, lessons=tuple(lessons))
 
     def _other(self, quoted: re.Match[str]) -> str:
@@ -94,40 +82,27 @@ class Placebo(Memory):
 
     def state(self) -> dict[str, Any]:
         """The other memory's state, and what the exchange depends on."""
-        return {
-            "of": self.of.state(),
-            "actions": list(self._seen),
-            "task": list(self._task),
-            "seed": self._seed,
-            "trial": self._trial,
-            "known": self._known,
-        }
+        own = {"actions": list(self._seen), "trial": self._trial, "known": self._known}
+        return {**super().state(), **own}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        self._seen = dict.fromkeys(state["actions"])
-        self._task = Task(*state["task"])
-        self._seed, self._trial = state["seed"], int(state["trial"])
-        self._known = int(state["known"])
-        self.of.load_state(state["of"])
+        self._seen = dict.fromkeys(check_text("action", action) for action in state["actions"])
+        self._trial, self._known = int(state["trial"]), int(state["known"])
+        super().load_state(state)
 
     def snapshot(self) -> Any:
         """The present state."""
-        own = (tuple(self._seen), self._known, self._task, self._seed, self._trial)
-        return self.of.snapshot(), own
+        return super().snapshot(), tuple(self._seen), self._trial, self._known
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
-        below, (seen, self._known, self._task, self._seed, self._trial) = snapshot
+        below, seen, self._trial, self._known = snapshot
         self._seen = dict.fromkeys(seen)
-        self.of.restore(below)
+        super().restore(below)
 
-    def fork(self) -> Placebo:
+    def fork(self) -> Memory:
         """An independent copy."""
-        twin = copy.copy(self)
-        twin.of, twin._seen = self.of.fork(), dict(self._seen)
+        twin = super().fork()
+        twin._seen = dict(self._seen)  # type: ignore[attr-defined]
         return twin
-
-    def stats(self) -> MemoryStats:
-        """As of the other memory, with the size of the recall shown."""
-        return dataclasses.replace(self.of.stats(), tokens=self._tokens)

@@ -1,8 +1,9 @@
-"""RAG: the past observations that are most similar to the present one and to the plan."""
+"""RAG: the past observations that answer the present one and the plan best."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -12,9 +13,10 @@ from gym_memory.checks import check_int
 from gym_memory.errors import UnknownNameError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.records.stream import Record, Stream, fit_records
+from gym_memory.memory.recall.bm25 import BM25
+from gym_memory.memory.records.stream import ByMeaning, Record, Stream, TextIndex, fit_records
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
+from gym_memory.types import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
 
 __all__ = ["RAG"]
 
@@ -24,19 +26,21 @@ _ORDERS = ("time", "rank")
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 
-    Recalls the ``k`` past observations with the highest cosine to the present observation and the
-    plan (the mean of their unit vectors). Only what fits in the budget is recalled, the most
-    similar first; the present observation is never recalled. Of observations that are the same
-    word for word after the same action, the latest counts.
+    Recalls the past observations that are most similar to the present observation and the plan,
+    both counting alike: by their words (BM25), or by meaning, the cosine with the mean of the
+    unit vectors of the two. It fills the budget, the most similar first, unless ``k`` says how
+    many; the present observation is never recalled. Of observations that are the same word for
+    word after the same action, the latest counts.
 
     It has no role that a language model could play: the LLM version of this memory is another
-    ``encoder``.
+    encoder.
 
     Args:
-        k: Observations to recall, >= 1.
+        k: Observations to recall at most, >= 1; None for as many as the budget holds.
         recent: Latest observations, besides the present one, that are never recalled, >= 0. An
             agent that is shown its last observations anyway (Ariadne: 5) leaves them out here.
-        encoder: See :mod:`gym_memory.memory.encoders`; the default needs no weights.
+        by: What similar means: ``bm25``, or an encoder (:mod:`gym_memory.memory.encoders`), such
+            as ``all-MiniLM-L6-v2``. The default needs no weights.
         order: How the text goes: in order of ``time``, or by ``rank``, the most similar first.
 
     Raises:
@@ -57,19 +61,22 @@ class RAG(Memory):
     name: ClassVar[str] = "rag"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"records": "episode"}
 
-    def __init__(self, *, k: int = 5, recent: int = 0, encoder: str = "hash", order: str = "time"):
-        for label, number, least in (("k", k, 1), ("recent", recent, 0)):
-            check_int(label, number, least)
+    def __init__(
+        self, *, k: int | None = None, recent: int = 0, by: str = "bm25", order: str = "time"
+    ):
+        if k is not None:
+            check_int("k", k, 1)
+        check_int("recent", recent, 0)
         if order not in _ORDERS:
             raise UnknownNameError("order", str(order), _ORDERS)
         self.k, self.recent, self.order = k, recent, order
-        self._encoder = make_encoder(encoder)
-        self._stream = Stream(self._encoder)
+        self._index: TextIndex = BM25() if by == "bm25" else ByMeaning(make_encoder(by))
+        self._stream = Stream(self._index.empty())
         self._tokens = 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Forget the last episode."""
-        self._stream = Stream(self._encoder)
+        self._stream = Stream(self._index.empty())
         self._tokens = 0
 
     def observe(self, step: Step) -> None:
@@ -78,22 +85,36 @@ class RAG(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """The most similar observations; ``episodes`` has them by rank."""
-        stream = self._stream
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
-        similar = stream.similarities([cue.text, cue.focus])
-        hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))
-        ranked = []
-        for row in np.lexsort((-stream.times, -similar)):
-            record = stream.records[row]
-            if row not in hidden and record.text != cue.text and record.text.strip():
-                ranked.append(record)
-                if len(ranked) == self.k:
-                    break
-        kept = fit_records(ranked, left)
+        kept = fit_records((record for record, _ in self._ranked(cue)), left)
         shown = sorted(kept, key=lambda pair: pair[0].t) if self.order == "time" else kept
         text = "\n".join([piece for _, piece in shown])
         self._tokens = count_tokens(text)
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
+
+    def _ranked(self, cue: Cue) -> Iterator[tuple[Record, float]]:
+        """The records that are most similar to a cue, best first, with the similarity."""
+        stream = self._stream
+        similar = stream.similarities([cue.text, cue.focus])
+        hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))
+        ranked = (
+            (record, float(similar[row]))
+            for row in np.lexsort((-stream.times, -similar))
+            if row not in hidden
+            and (record := stream.records[row]).text != cue.text
+            and record.text.strip()
+        )
+        return islice(ranked, self.k)
+
+    def reasons(self, cue: Cue, budget: int) -> Reasons:
+        """The similarity of each observation to what is seen and to the plan."""
+        shown = len(self.recall(cue, budget).episodes)
+        return Reasons(
+            episodes=tuple(
+                Reason(f"step {record.t}, similar to what is seen or planned", round(score, 4))
+                for record, score in islice(self._ranked(cue), shown)
+            )
+        )
 
     def state(self) -> dict[str, Any]:
         """The records."""

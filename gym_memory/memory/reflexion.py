@@ -24,7 +24,7 @@ __all__ = ["Reflexion", "reflect"]
 
 _MOST_STEPS = 60
 _MOST_IDLE = 8
-_LONGEST = 4000
+_MAX_REFLECTION_CHARS = 4000
 
 
 class Reflexion(LessonMemory):
@@ -81,7 +81,7 @@ class Reflexion(LessonMemory):
         """Reflect on a trial that failed."""
         if not outcome.success:
             told = self._reflect(trace, outcome, self._reflections, self._task)
-            self._reflections = [*self._reflections, told[:_LONGEST]][-self.keep :]
+            self._reflections = [*self._reflections, told[:_MAX_REFLECTION_CHARS]][-self.keep :]
 
     def _lessons(self) -> Sequence[str]:
         return self._reflections

@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.checks import check_int
+from gym_memory.checks import check_int, typed
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
+from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
 from gym_memory.memory.records.episodes import Episode
-from gym_memory.memory.records.stream import LONGEST, Record, Stream, fit_records
+from gym_memory.memory.records.stream import LONGEST, ByMeaning, Record, Stream, fit_records
 from gym_memory.memory.roles import (
     Importance,
     Insights,
@@ -27,8 +28,8 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.memory.roles.notes import fact_lines, read_account
-from gym_memory.memory.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
+from gym_memory.memory.roles.notes import stated_facts
+from gym_memory.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
@@ -53,7 +54,7 @@ def told_insights(statements: Sequence[str], task: Task) -> list[str]:
         task: The task.
     """
     told: dict[str, list[Triple]] = {}
-    for fact in reversed(read_account("\n".join(statements), task)):
+    for fact in reversed(stated_facts("\n".join(statements), task)):
         if fact.relation not in _SEEN:
             told.setdefault(fact.subject, []).insert(0, fact)
     sentences = [line for name, facts in told.items() for line in fact_lines(name, facts)]
@@ -124,7 +125,7 @@ class Simulacra(Memory):
         self._clear()
 
     def _clear(self) -> None:
-        self._stream = Stream(self._encoder)
+        self._stream = Stream(ByMeaning(self._encoder))
         self._now = self._tokens = 0
         self._pending, self._reflected = 0.0, -1
 
@@ -213,7 +214,7 @@ class Simulacra(Memory):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        self._task = Task(*state["task"])
+        self._task = typed(Task, state["task"])
         self._now, self._pending = int(state["now"]), float(state["pending"])
         self._reflected = int(state["reflected"])
         self._stream.load_state(state["records"])

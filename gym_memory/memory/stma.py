@@ -9,13 +9,24 @@ from itertools import chain
 from operator import length_hint
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_flag, check_int
+from gym_memory.checks import check_flag, check_int, check_text, typed
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
+from gym_memory.memory.extract.base import is_whole
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import EXIT, current_place, ways_out
+from gym_memory.memory.reading import (
+    ACTIONS,
+    GOALS,
+    PLACES,
+    READ,
+    fact_lines,
+    listed_fact,
+    read_line,
+    sections,
+)
 from gym_memory.memory.recall.entities import ATTRIBUTES, EntityIndex
 from gym_memory.memory.recall.render import fit_facts, render_episode
 from gym_memory.memory.records.episodes import Episode
@@ -29,19 +40,9 @@ from gym_memory.memory.roles import (
     chat_model,
     role_counts,
 )
-from gym_memory.memory.roles.notes import (
-    ACTIONS,
-    GOALS,
-    PLACES,
-    READ,
-    fact_lines,
-    fit_lines,
-    read_line,
-    section,
-    sections,
-)
+from gym_memory.memory.roles.notes import fit_lines, section
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
-from gym_memory.memory.schema import (
+from gym_memory.schema import (
     LOCATIONS,
     OPPOSITE,
     PLAYER,
@@ -54,8 +55,8 @@ from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 __all__ = ["STMA"]
 
 _SPATIAL = "Spatial belief"
-_LONGEST_RECORD = 20_000
-_LONGEST_QUERY = 4_000
+_MAX_RECORD_CHARS = 20_000
+_MAX_QUERY_CHARS = 4_000
 _ACTIONS_SHARE = 8
 """An eighth of the budget is kept free for the latest actions."""
 _TRIES = 3
@@ -185,7 +186,7 @@ class STMA(Memory):
 
     def observe(self, step: Step) -> None:
         """Record, summarise, extract relations from the summary, update the graph."""
-        step = step._replace(text=step.text[:_LONGEST_RECORD])
+        step = step._replace(text=step.text[:_MAX_RECORD_CHARS])
         trace = [*self._records, step][-self.buffer :]
         self._records.append(step._replace(valid_actions=()))
         from_belief = self.spatial and self.spatial_summarizer
@@ -204,7 +205,7 @@ class STMA(Memory):
         """
         graph = self.graph
         for fact in relations:
-            if fact in graph:
+            if fact in graph or not is_whole(fact):
                 continue
             graph.add(fact, t)
             subject, relation, obj = fact
@@ -229,7 +230,7 @@ class STMA(Memory):
             most: Vertices after which the search stops, >= 1.
         """
         here = current_place(self.graph) or ""
-        texts = [cue.focus, f"{here}\n{cue.text[:_LONGEST_QUERY]}\n{cue.inventory}"]
+        texts = [cue.focus, f"{here}\n{cue.text[:_MAX_QUERY_CHARS]}\n{cue.inventory}"]
         found = dict.fromkeys([here] if here else [])
         found.update(dict.fromkeys(self._names.nearest(texts, self.entities)))
         frontier = list(found)[: self.entities]
@@ -336,7 +337,7 @@ class STMA(Memory):
             if self.aggregator:
                 text = self._aggregate(facts, self._task)
             else:
-                text = "\n".join([f"[{fact}]" for fact in facts])
+                text = "\n".join([listed_fact(fact) for fact in facts])
             if len(text) <= left:
                 break
             facts = facts[: len(facts) * left // len(text)]
@@ -358,9 +359,9 @@ class STMA(Memory):
         """Replace everything by what :meth:`state` returned."""
         graph = TemporalGraph()
         graph.load_state(state["graph"])
-        records = [Step(*record)._replace(valid_actions=()) for record in state["buffer"]]
-        self._task = Task(*state["task"])
-        self._belief, self._calls = state["belief"], int(state["calls"])
+        records = [typed(Step, record)._replace(valid_actions=()) for record in state["buffer"]]
+        self._task = typed(Task, state["task"])
+        self._belief, self._calls = check_text("belief", state["belief"]), int(state["calls"])
         self._records = deque(records, maxlen=self.buffer)
         self.graph = graph
         self._index()

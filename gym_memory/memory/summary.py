@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_int
+from gym_memory.checks import check_int, check_text, typed
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.reading import read_line
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
-from gym_memory.memory.roles.notes import Notes, fit_lines, read_line
+from gym_memory.memory.roles.notes import Notes, fit_lines
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 
@@ -102,8 +103,8 @@ class Summary(Memory):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        self._task = Task(*state["task"])
-        self._text, self._steps = state["summary"], int(state["steps"])
+        self._task = typed(Task, state["task"])
+        self._text, self._steps = check_text("summary", state["summary"]), int(state["steps"])
 
     def stats(self) -> MemoryStats:
         """Facts that the summary states, size of the last recall, calls of the summary role."""

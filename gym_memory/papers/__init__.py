@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.optional import require
 from gym_memory.papers.presets import memory_with_model, policy_with_model
+from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 from gym_memory.specs import format_spec, parse_spec
 
 __all__ = [
@@ -131,7 +131,7 @@ class Experiment(NamedTuple):
             memories=tuple(memories),
             policies=tuple(policies),
             seeds=parse_seeds(seeds or part["seeds"]),
-            **{key: part[key] for key in ("protocol", "budget") if key in part},
+            **{key: part[key] for key in ("protocol",) if key in part},
         )
         cells = {
             Cell(env, memory, policy): Cell(env, _canonical(memories[memory]), _canonical(named))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.errors import UnknownNameError
+from gym_memory.llm import model_spec
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.registry import Registry
 from gym_memory.specs import format_spec, parse_spec
@@ -87,14 +88,14 @@ def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
 
 
 def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
-    """A memory whose roles the chat model ``openai`` plays; one without roles stays as it is.
+    """A memory whose roles the chat model plays; one without roles stays as it is.
 
     >>> memory_with_model("stma", {}), memory_with_model("history", {})
     ('stma?llm=openai', 'history')
     """
     name, kwargs = parse_spec(spec)
     if "llm" in _taken(MEMORIES, name):
-        kwargs = {"llm": format_spec("openai", model), **kwargs}
+        kwargs = {"llm": format_spec(*model_spec("openai", model)), **kwargs}
     return format_spec(name, kwargs)
 
 

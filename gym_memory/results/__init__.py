@@ -1,4 +1,7 @@
-"""What a run came to: its folder, scores with intervals, report and plots."""
+"""What a run came to: its folder, scores with intervals, report and plots.
+
+Reads and writes results; plays nothing.
+"""
 
 from gym_memory.results.folder import ResultsFolder, check_backends, read_config, read_episodes
 

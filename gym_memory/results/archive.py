@@ -8,18 +8,17 @@ again, for the same steps always make the same memory. A third kind, a durable s
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from gym_memory.errors import InvalidArgumentError, StoreError
+from gym_memory.files import read_json
 from gym_memory.memory.base import Memory
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.facts import Fact
 from gym_memory.memory.records.episodes import EpisodeStore
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.registry import MEMORIES, make_memory
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
 from gym_memory.types import Cue, Recall, Step, Task, Triple
@@ -172,13 +171,20 @@ def open_memory(
 def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
     """Name and task of a saved memory."""
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = read_json(path)
         name, task = record["memory"], record["state"].get("task")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
             f"expected a saved memory, a store or recorded steps at {os.fspath(path)!r}: {error!r}"
         ) from error
-    known = isinstance(task, list) and len(task) == len(Task._fields)
+    if name not in MEMORIES.names():
+        # Above all no name with parameters: a memory may write where they say.
+        raise StoreError(
+            f"expected a saved memory with the name of one of {', '.join(MEMORIES.names())} at "
+            f"{os.fspath(path)!r}, got {name!r}"
+        )
+    texts = isinstance(task, list) and all(isinstance(part, str) for part in task)
+    known = texts and len(task) == len(Task._fields)
     return name, Task(*task) if known else Task("", "")
 
 

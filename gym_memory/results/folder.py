@@ -5,10 +5,11 @@
     config.json          the configuration; the same one resumes, another one is refused
     environment.json     versions, machine, commit
     episodes.jsonl       one line an episode, on disk before the next one counts
+    episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.trajectory)
     logs/*.log           what the workers' backends printed
     spending.sqlite      what language models took, where a run has a hard stop
-    summary.json report.md *.png
+    summary.json report.md report.html *.png
 
 A killed run leaves whole episodes and at most one torn line, which the next start removes.
 Files other than ``episodes.jsonl`` are replaced atomically.
@@ -23,14 +24,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from gym_memory.errors import ResultsError
-from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.files import write_atomic
+from gym_memory.errors import ResultsError, other_format
+from gym_memory.files import encode, parse_json, read_json, write_atomic
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.versions import environment_record
 
-__all__ = ["ResultsFolder", "check_backends", "read_config", "read_episodes"]
+__all__ = ["ResultsFolder", "check_backends", "read_config", "read_environment", "read_episodes"]
+__all__ += ["read_replaced"]
 
 _FORMAT = 1
+_REPLACED = "episodes.failed.jsonl"
 Rows = tuple[EpisodeRow, ...]
 """The episodes of one finished job."""
 
@@ -41,9 +44,32 @@ def _dump(record: Any) -> str:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
     except (OSError, ValueError) as error:
         raise ResultsError(f"expected a readable {path.name} at {str(path)!r}: {error}") from error
+
+
+def read_environment(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What ``environment.json`` of a results folder holds; empty before the first session.
+
+    Raises:
+        ResultsError: It is damaged.
+    """
+    path = Path(folder) / "environment.json"
+    if not path.exists():
+        return {}
+    record = _read_json(path)
+    try:
+        texts = [record[name] for name in ("gym_memory", "python", "platform")]
+        texts += [text for pair in record["backends"].items() for text in pair]
+        if all(isinstance(text, str) for text in texts):
+            return dict(record)
+    except (AttributeError, KeyError, TypeError):
+        pass
+    raise ResultsError(
+        f"expected the versions of a run in {str(path)!r}: the file is damaged. Move it away to go "
+        "on without a check of versions"
+    )
 
 
 def read_config(folder: str | os.PathLike[str]) -> RunConfig:
@@ -60,8 +86,23 @@ def read_config(folder: str | os.PathLike[str]) -> RunConfig:
         )
     record = _read_json(path)
     if not isinstance(record, dict) or record.get("format") != _FORMAT:
-        raise ResultsError(f"expected results in format {_FORMAT} at {os.fspath(folder)!r}")
+        raise ResultsError(other_format("results", record, _FORMAT, folder))
     return RunConfig.from_json(record)
+
+
+def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
+    """The failed episodes whose jobs were played again, in the order in which they failed.
+
+    Raises:
+        ResultsError: A line cannot be read.
+    """
+    path = Path(folder) / _REPLACED
+    rows = [EpisodeRow.from_json(json.loads(line)) for line in _lines_of(path)]
+    return [row for row in rows if row.result.failed]
+
+
+def _lines_of(path: Path) -> list[bytes]:
+    return [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
 
 
 def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
@@ -81,9 +122,9 @@ def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
         if not line:
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             row, last = EpisodeRow.from_json(record), record["last"]
-        except (ValueError, KeyError, ResultsError) as error:
+        except (ValueError, KeyError, TypeError, ResultsError) as error:
             if number == len(lines):
                 break
             raise ResultsError(
@@ -120,7 +161,7 @@ class ResultsFolder:
     Args:
         path: The folder; made when it is not there.
         config: What the run is; must be what the folder holds already, if anything.
-        retry_failed: Forget failed jobs, so that they are played again.
+        retry_failed: Put failed jobs aside, so that they are played again.
 
     Raises:
         ResultsError: The folder is another run's, is in use, or cannot be written.
@@ -187,15 +228,28 @@ class ResultsFolder:
     def _open_episodes(self) -> None:
         path = self.path / "episodes.jsonl"
         planned = {job.key for job in self.config.jobs()}
+        replaced = []
         for rows in read_episodes(self.path):
             failed = any(row.result.failed for row in rows)
-            if rows[0].job.key in planned and not (failed and self._retry_failed):
+            if failed and self._retry_failed:
+                replaced.append(rows)
+            elif rows[0].job.key in planned:
                 self._finished[rows[0].job.key] = rows
+        self._keep_aside(replaced)
         clean = b"".join(_lines(rows) for rows in self._finished.values())
         if not path.exists() or path.read_bytes() != clean:
             write_atomic(path, clean)
         # Opened without a buffer, so that a line is one write.
         self._episodes = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+
+    def _keep_aside(self, replaced: Sequence[Rows]) -> None:
+        """Keep failures that are played again, before they leave the episodes."""
+        path = self.path / _REPLACED
+        held = path.read_bytes() if path.exists() else b""
+        # A call that was killed in between has written some already.
+        new = b"".join(lines for rows in replaced if (lines := _lines(rows)) not in held)
+        if new:
+            write_atomic(path, held + new)
 
     def todo(self) -> list[Job]:
         """The jobs that are not finished, in the order of the configuration."""
@@ -209,9 +263,15 @@ class ResultsFolder:
         if job.key in self._finished:
             raise ResultsError(f"seed {job.seed} of {job.env} {job.memory} {job.policy} came twice")
         content = _lines(rows)
-        while content:
-            content = content[self._episodes.write(content) or 0 :]
-        os.fsync(self._episodes.fileno())
+        try:
+            while content:
+                content = content[self._episodes.write(content) or 0 :]
+            os.fsync(self._episodes.fileno())
+        except OSError as error:
+            raise ResultsError(
+                f"cannot write to {str(self.path)!r}: {error}. What was finished before is kept; "
+                "the same command goes on when there is space"
+            ) from error
         self._finished[job.key] = tuple(rows)
 
     def rows(self) -> list[EpisodeRow]:
@@ -225,22 +285,20 @@ class ResultsFolder:
         Raises:
             ResultsError: The episodes held were played with others.
         """
-        path = self.path / "environment.json"
-        if path.exists() and self._finished and not allow_mismatch:
-            check_backends(_read_json(path)["backends"], backends, repr(str(self.path)))
-        write_atomic(path, _dump(environment_record(backends)))
+        if self._finished and not allow_mismatch:
+            known = read_environment(self.path).get("backends", {})
+            check_backends(known, backends, repr(str(self.path)))
+        write_atomic(self.path / "environment.json", _dump(environment_record(backends)))
 
     def environment(self) -> dict[str, Any]:
         """What ``environment.json`` holds; empty before the first session."""
-        path = self.path / "environment.json"
-        record: dict[str, Any] = _read_json(path) if path.exists() else {}
-        return record
+        return read_environment(self.path)
 
 
 def _lines(rows: Iterable[EpisodeRow]) -> bytes:
     rows = list(rows)
     records = [{**row.to_json(), "last": row is rows[-1]} for row in rows]
-    return b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in records)
+    return b"".join(encode(json.dumps(r, ensure_ascii=False)) + b"\n" for r in records)
 
 
 def _short(value: Any) -> str:

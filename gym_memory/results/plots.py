@@ -1,4 +1,4 @@
-"""Plots of a run: score as grouped bars, score against steps, score by trial. PNG, no display."""
+"""Plots of a run: score as bars, against steps, trials and token budget. PNG, no display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,15 @@ from gym_memory.results.score import (
     score_by_trial,
     step_curve,
 )
+from gym_memory.results.sweep import Curve, place
 from gym_memory.specs import parse_spec
 
-__all__ = ["plot_scores", "plot_steps", "plot_trials", "short_label"]
+__all__ = ["plot_budgets", "plot_scores", "plot_steps", "plot_trials", "short_label"]
 
 PALETTE = (
     *("#8c8c8c", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"),
     *("#56b4e9", "#b8a800", "#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b"),
-    *("#00c2b2", "#f4b6c2"),
+    *("#00c2b2", "#f4b6c2", "#1b1b1b", "#8f9e00", "#a6761d"),
 )
 """Colours told apart by colour-blind readers, as many as there are memories; the first is the
 control's."""
@@ -168,12 +169,12 @@ def _legend(figure: Any, axes: Any, title: str, panel: float) -> None:
 
 
 def _plot_lines(
-    units: Sequence[Unit],
+    units: Sequence[Any],
     path: str | os.PathLike[str],
     xlabel: str,
-    points: Callable[[Sequence[Unit]], Points],
+    points: Callable[[Sequence[Any]], Points],
     *,
-    steps: bool,
+    kind: Literal["steps", "trials", "budgets"],
 ) -> None:
     """A panel an environment and policy, a line a memory.
 
@@ -181,11 +182,11 @@ def _plot_lines(
 
 
     Args:
-        units: What to show.
+        units: What to show; each says its ``env``, ``memory`` and ``policy``.
         path: File to write.
         xlabel: What runs along the axis.
         points: Places, means and intervals of a line.
-        steps: Whether a value holds until the next place; else places are counted things.
+        kind: A value holds until the next step; trials are counted; budgets are a logarithm.
     """
     envs, memories = _distinct(u.env for u in units), _distinct(u.memory for u in units)
     policies = _distinct(u.policy for u in units)
@@ -209,14 +210,20 @@ def _plot_lines(
                 width = 3.6 - 2.2 * index / max(len(memories) - 1, 1)
                 style = {"color": PALETTE[index % len(PALETTE)], "linewidth": width}
                 x, mean, band = points(group)
-                form = {"drawstyle": "steps-post"} if steps else {"marker": "o"}
+                form = {"drawstyle": "steps-post"} if kind == "steps" else {"marker": "o"}
+                if kind == "budgets":  # side by side, so that every interval is seen
+                    x = x * 1.035 ** (index - (len(memories) - 1) / 2)
+                    axis.vlines(x, *band.T, color=style["color"], linewidth=0.9, alpha=0.6)
                 axis.plot(x, mean, label=memory, markersize=4, **style, **form)
-                if len(memories) <= _MAX_BANDS:
+                if len(memories) <= _MAX_BANDS and kind != "budgets":
                     shade = {"color": style["color"], "alpha": 0.12, "linewidth": 0}
-                    kind = "post" if steps else None
-                    axis.fill_between(x, band[:, 0], band[:, 1], step=kind, **shade)
-                if not steps:
+                    step = "post" if kind == "steps" else None
+                    axis.fill_between(x, band[:, 0], band[:, 1], step=step, **shade)
+                if kind == "trials":
                     axis.set_xticks(x)
+        if kind == "budgets":
+            axis.set_xscale("log")
+            axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.set_title(titles[number], loc="left", fontsize=8)
         if number >= len(panels) - columns:
             axis.set_xlabel(xlabel, fontsize=8)
@@ -233,7 +240,7 @@ def plot_steps(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
     def points(group: Sequence[Unit]) -> Points:
         return step_curve(group, longest[group[0].env])
 
-    _plot_lines(units, path, "environment steps", points, steps=True)
+    _plot_lines(units, path, "environment steps", points, kind="steps")
 
 
 def plot_trials(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
@@ -248,4 +255,21 @@ def plot_trials(units: Sequence[Unit], path: str | os.PathLike[str]) -> None:
             np.array([ci or (mean, mean) for mean, ci in scores]),
         )
 
-    _plot_lines(units, path, "trial", points, steps=False)
+    _plot_lines(units, path, "trial", points, kind="trials")
+
+
+def plot_budgets(found: Sequence[Curve], path: str | os.PathLike[str]) -> None:
+    """Mean score with its interval against the token budget, on a logarithmic axis.
+
+    A memory that goes over its budget stands where the tokens are that it took.
+    """
+
+    def points(group: Sequence[Curve]) -> Points:
+        rows = {place(row): row for row in group[0].points}
+        return (
+            np.array(list(rows)),
+            np.array([row.score for row in rows.values()]),
+            np.array([row.score_ci or (row.score,) * 2 for row in rows.values()]),
+        )
+
+    _plot_lines(found, path, "token budget", points, kind="budgets")

@@ -1,4 +1,4 @@
-"""``summary.json``, ``report.md`` and the plots of a results folder, or of several together."""
+"""``summary.json``, ``report.md``, ``report.html`` and plots of one results folder or several."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import ResultsError, UnknownNameError
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
 from gym_memory.files import write_atomic
-from gym_memory.results.folder import check_backends, read_config, read_episodes
-from gym_memory.results.plots import plot_scores, plot_steps, plot_trials
+from gym_memory.results.cells import format_interval, format_p, seeds_go_round
+from gym_memory.results.folder import (
+    check_backends,
+    read_config,
+    read_environment,
+    read_episodes,
+    read_replaced,
+)
+from gym_memory.results.html import report_page
+from gym_memory.results.plots import plot_budgets, plot_scores, plot_steps, plot_trials
 from gym_memory.results.score import (
     Difference,
-    Interval,
     TableRow,
     Unit,
     differences,
@@ -24,19 +30,38 @@ from gym_memory.results.score import (
     table,
     units,
 )
+from gym_memory.results.sweep import Curve, at_largest, budgets, comparable, curves
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
-__all__ = ["Source", "build_report", "format_interval", "read_source", "write_report"]
+__all__ = [
+    "Source",
+    "build_report",
+    "format_interval",
+    "format_p",
+    "read_source",
+    "seeds_go_round",
+    "write_report",
+]
 
 _MAX_FAILURES = 50
 
 
 class Source(NamedTuple):
-    """A results folder as a report needs it."""
+    """A results folder as a report needs it.
+
+    Attributes:
+        path: The folder.
+        config: What it is to hold.
+        environment: What ``environment.json`` holds.
+        rows: Its episodes, in the order of the configuration.
+        replaced: Failed episodes whose jobs were played again.
+    """
 
     path: Path
     config: RunConfig
     environment: dict[str, Any]
     rows: list[EpisodeRow]
+    replaced: list[EpisodeRow]
 
     @property
     def planned(self) -> int:
@@ -54,11 +79,7 @@ def read_source(folder: str | os.PathLike[str]) -> Source:
     config = read_config(path)
     found = {rows[0].job.key: rows for rows in read_episodes(path)}
     rows = [row for job in config.jobs() for row in found.get(job.key, ())]
-    try:
-        text = (path / "environment.json").read_text(encoding="utf-8")
-    except OSError:
-        text = "{}"
-    return Source(path, config, json.loads(text), rows)
+    return Source(path, config, read_environment(path), rows, read_replaced(path))
 
 
 def build_report(
@@ -107,19 +128,23 @@ def write_report(
     path = Path(out)
     all_units = units(row for source in sources for row in source.rows)
     rows = table(all_units)
-    gaps = _differences(all_units, against)
+    replaced = [row for source in sources for row in source.replaced]
+    gaps = _differences(comparable(all_units), against)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        parts = [_head(sources, all_units)]
+        parts = [_head(sources, all_units, replaced)]
         for protocol in dict.fromkeys(u.protocol for u in all_units):
             own = [u for u in all_units if u.protocol == protocol]
             parts.append(_section(path, protocol, own, [d for d in gaps if d.protocol == protocol]))
-        parts += [_failures(all_units), _provenance(sources)]
+        parts += [_failures(all_units, replaced), _provenance(sources)]
         write_atomic(path / "report.md", "\n".join(part for part in parts if part))
+        page = report_page(all_units, gaps, [source.path for source in sources])
+        write_atomic(path / "report.html", page)
         summary = {
             "complete": len(all_units) == sum(source.planned for source in sources),
             "n_jobs": len(all_units),
             "n_failed": sum(bool(u.failed) for u in all_units),
+            "n_replaced": len(replaced),
             "table": [row.to_json() for row in rows],
             "differences": [gap.to_json() for gap in gaps],
         }
@@ -144,15 +169,6 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
 # ---------------------------------------------------------------- parts of report.md
 
 
-def format_interval(interval: Interval | None, sign: str = "") -> str:
-    """An interval for a reader.
-
-    >>> format_interval((0.25, 0.5)), format_interval(None)
-    ('[0.25, 0.50]', '–')
-    """
-    return "–" if interval is None else f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]"
-
-
 def _number(value: float | None, form: str) -> str:
     return "–" if value is None else f"{value:{form}}"
 
@@ -166,10 +182,14 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Text in a table; what comes from a game or an error is no markup."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return " ".join(text.replace("|", "\\|").splitlines())
 
 
-def _head(sources: Sequence[Source], all_units: Sequence[Unit]) -> str:
+def _head(
+    sources: Sequence[Source], all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]
+) -> str:
     planned = sum(source.planned for source in sources)
     n_failed = sum(bool(u.failed) for u in all_units)
     lines = ["# Results", ""]
@@ -184,9 +204,15 @@ def _head(sources: Sequence[Source], all_units: Sequence[Unit]) -> str:
             f"**{n_failed} of {len(all_units)} jobs failed** and count with score 0: see Failures.",
             "",
         ]
+    if replaced:
+        lines += [
+            f"**{len(replaced)} failed episodes were played again** (`--retry-failed`): see "
+            "Failures.",
+            "",
+        ]
     lines += [
-        "Scores are normalized to [0, 1] and averaged over seeds; intervals are 95 % bootstrap "
-        "intervals of that mean. A job is one seed of one combination.",
+        "Scores are normalized to [0, 1] and averaged over seeds; 95 % intervals of that mean "
+        "take tasks as their unit. A job is one seed of one combination.",
         "",
     ]
     return "\n".join(lines)
@@ -196,10 +222,23 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     """Tables and plots of one protocol."""
     rows = table(own)
     stem = "".join(c if c.isalnum() else "-" for c in protocol)
-    plot_scores(rows, path / f"scores-{stem}.png")
+    lines = [f"## Protocol `{protocol}`", ""]
+    swept = len(budgets(own)) > 1
+    if swept:
+        found = curves(own)
+        plot_budgets(found, path / f"budgets-{stem}.png")
+        lines += [_SWEEP, "", _budget_table(found)]
+        lines += [f"![Score against token budget](budgets-{stem}.png)", "", "### Every budget", ""]
+    lines += [_score_table(rows)]
+    if swept:
+        own = at_largest(own)
+        lines += ["What follows, but for the differences, is of the largest budget.", ""]
+    plot_scores(table(own), path / f"scores-{stem}.png")
     plot_steps(own, path / f"steps-{stem}.png")
     several = any(len(u.trials) > 1 for u in own) and protocol.startswith("trials")
-    lines = [f"## Protocol `{protocol}`", "", _score_table(rows)]
+    repeated = next((row for row in rows if row.n_tasks < row.n), None)
+    if repeated:
+        lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
     lines += [f"![Score by environment, memory and policy](scores-{stem}.png)", ""]
     if several:
         plot_trials(own, path / f"trials-{stem}.png")
@@ -213,22 +252,63 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
         lines += [
             "### Differences, paired on task and seed",
             "",
+            *(["Between areas under the score over the token budget.", ""] if swept else []),
             "Positive: the compared one scores higher. An interval without 0 is a difference "
-            "that these seeds show.",
+            "that these tasks show; p is corrected for the number of lines (Holm), those of all "
+            "environments together apart.",
             "",
             _difference_table(gaps),
         ]
     return "\n".join(lines)
 
 
+_SWEEP = (
+    "Score against token budget. *Area*: under the mean score over the logarithm of the budget, "
+    "as a share of that of a score of 1; none for a memory that goes over its budget, which stands "
+    "in the plot at the tokens that it took. *Tokens for 95 %*: those recalled on average at the "
+    "least budget with 95 % of the best score that a memory other than `oracle` has."
+)
+
+
+def _budget_table(found: Sequence[Curve]) -> str:
+    every = sorted({row.budget for curve in found for row in curve.points})
+    header = ["environment", "memory", "policy", "area", "95 %", "tokens for 95 %"]
+    return _markdown_table(
+        [*header, *(f"{budget:,}" for budget in every)],
+        [
+            (
+                *(f"`{curve.env}`", curve.memory, curve.policy),
+                *(_number(curve.area, ".3f"), format_interval(curve.area_ci)),
+                _number(curve.enough, ",.0f"),
+                *(_number(scores.get(budget), ".2f") for budget in every),
+            )
+            for curve in found
+            for scores in [{row.budget: row.score for row in curve.points}]
+        ],
+    )
+
+
 def _score_table(rows: Sequence[TableRow]) -> str:
-    header = ["environment", "memory", "policy", "n", "failed", "score", "95 %", "success"]
-    header += ["steps", "memory ms/step", "memory tokens", "USD"]
+    swept = len({row.budget for row in rows}) > 1
+    header = ["environment", "memory", "policy", *(["budget"] if swept else [])]
+    header += [
+        "n",
+        "failed",
+        "score",
+        "95 %",
+        "success",
+        "steps",
+        "memory ms/step",
+        "memory tokens",
+        "USD",
+    ]
     return _markdown_table(
         header,
         [
             (
-                *(f"`{row.env}`", row.memory, row.policy, str(row.n), str(row.n_failed)),
+                *(f"`{row.env}`", row.memory, row.policy),
+                *([f"{row.budget:,}"] if swept else []),
+                *(str(row.n), str(row.n_failed)),
                 *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
                 *(_number(row.steps, ".1f"), _number(row.memory_ms, ".3f")),
                 *(_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
@@ -278,7 +358,7 @@ def _trial_table(own: Sequence[Unit]) -> str:
 
 def _difference_table(gaps: Sequence[Difference]) -> str:
     header = ["compared", "with", "environment", "memory", "policy", "n", "difference", "95 %"]
-    header += ["better", "equal", "worse"]
+    header += ["p, corrected", "better", "equal", "worse"]
     return _markdown_table(
         header,
         [
@@ -286,6 +366,7 @@ def _difference_table(gaps: Sequence[Difference]) -> str:
                 *(gap.name, gap.against, gap.env if gap.env == "all" else f"`{gap.env}`"),
                 *(("", gap.other) if gap.axis == "memory" else (gap.other, "")),
                 *(str(gap.n), f"{gap.difference:+.3f}", format_interval(gap.ci, "+")),
+                format_p(gap.p),
                 *(str(gap.better), str(gap.equal), str(gap.worse)),
             )
             for gap in gaps
@@ -293,20 +374,29 @@ def _difference_table(gaps: Sequence[Difference]) -> str:
     )
 
 
-def _failures(all_units: Sequence[Unit]) -> str:
-    failed = [u for u in all_units if u.failed]
-    if not failed:
-        return ""
+def _failures(all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]) -> str:
+    failed = [(u, u.task_id, u.failed) for u in all_units if u.failed]
+    again = [(row.job, row.result.task_id, row.result.failed) for row in replaced]
+    parts = ["## Failures\n"] if failed or again else []
+    if failed:
+        parts.append(_failure_table(failed, "episodes.jsonl"))
+    if again:
+        parts += ["Failed at first and played again:\n"]
+        parts.append(_failure_table(again, "episodes.failed.jsonl"))
+    return "\n".join(parts)
+
+
+def _failure_table(failed: Sequence[tuple[Unit | Job, str, str]], file: str) -> str:
     shown = _markdown_table(
         ("environment", "memory", "policy", "seed", "task", "reason"),
         [
-            (f"`{u.env}`", u.memory, u.policy, str(u.seed), u.task_id or "–", u.failed)
-            for u in failed[:_MAX_FAILURES]
+            (f"`{of.env}`", of.memory, of.policy, str(of.seed), task or "–", reason)
+            for of, task, reason in failed[:_MAX_FAILURES]
         ],
     )
     more = len(failed) - _MAX_FAILURES
-    rest = f"\n... and {more} more, all in `episodes.jsonl`.\n" if more > 0 else ""
-    return f"## Failures\n\nDetails are in `episodes.jsonl`.\n\n{shown}{rest}"
+    rest = f"\n... and {more} more, all in `{file}`.\n" if more > 0 else ""
+    return f"Details are in `{file}`.\n\n{shown}{rest}"
 
 
 def _provenance(sources: Sequence[Source]) -> str:

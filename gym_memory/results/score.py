@@ -1,7 +1,8 @@
 """Scores over rows: means with intervals, and differences between what was paired.
 
-The unit of all statistics is a job: one seed of one combination. Its score is what its protocol
-makes of its episodes; a job with a failed episode scores 0 and stays in every mean of scores.
+A job is one seed of one combination. Its score is what its protocol makes of its episodes; a job
+with a failed episode scores 0 and stays in every mean of scores. Several seeds may play the same
+task, so the unit of all intervals is the task (see :mod:`~gym_memory.results.intervals`).
 """
 
 from __future__ import annotations
@@ -14,28 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.errors import UnknownNameError
-from gym_memory.experiment.jobs import EpisodeRow
-from gym_memory.experiment.protocols import make_protocol
+from gym_memory.results import intervals
+from gym_memory.results.cells import score_cells
+from gym_memory.results.intervals import Interval
+from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.protocols import make_protocol
 
 __all__ = [
     "Difference",
-    "Interval",
+    "ScoreTable",
     "TableRow",
     "Unit",
-    "bootstrap_interval",
     "differences",
+    "grouped",
     "mean_counters",
     "score_by_trial",
     "step_curve",
     "table",
+    "tasks",
     "units",
 ]
 
-LEVEL = 0.95
-N_RESAMPLES = 10_000
-_BLOCK = 2_000_000
-Interval = tuple[float, float]
 Axis = Literal["memory", "policy"]
+ALL_ENVS = "all"
 
 
 class Unit(NamedTuple):
@@ -44,6 +46,7 @@ class Unit(NamedTuple):
     Attributes:
         protocol: The protocol it was played under.
         env: Environment, with its parameters; likewise ``memory`` and ``policy``.
+        budget: Tokens that the recalled memory might take.
         seed: Its seed.
         task_id: The task instance; empty when it failed before the first reset.
         failed: Why it failed; empty when it did not.
@@ -62,6 +65,7 @@ class Unit(NamedTuple):
     env: str
     memory: str
     policy: str
+    budget: int
     seed: int
     task_id: str
     failed: str
@@ -78,7 +82,7 @@ class Unit(NamedTuple):
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
     """Bring the episodes of each job together, in order of first appearance."""
-    return [_unit(group) for group in _grouped(rows, lambda row: row.job).values()]
+    return [_unit(group) for group in grouped(rows, lambda row: row.job).values()]
 
 
 def _unit(rows: Sequence[EpisodeRow]) -> Unit:
@@ -92,6 +96,7 @@ def _unit(rows: Sequence[EpisodeRow]) -> Unit:
         env=job.env,
         memory=job.memory,
         policy=job.policy,
+        budget=job.budget,
         seed=job.seed,
         task_id=next((r.task_id for r in results if r.task_id), ""),
         failed=failed,
@@ -115,53 +120,12 @@ def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return total
 
 
-def _grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
+def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
     """Items by key, in order of first appearance."""
     groups: dict[Any, list[Any]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
-
-
-# ---------------------------------------------------------------- intervals
-
-
-def bootstrap_interval(
-    values: Sequence[float] | NDArray[np.float64],
-    *,
-    level: float = LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = 0,
-) -> Interval | None:
-    """Percentile bootstrap interval of the mean.
-
-    Args:
-        values: Independent values, any order; the order does not change the answer.
-        level: Share of the resampled means inside, in (0, 1).
-        n_resamples: Number of resamples.
-        seed: Seed of the resampling.
-
-    Returns:
-        ``(low, high)``, or None for fewer than two values: one value says nothing about how
-        values vary.
-    """
-    # Sorted, so that the answer depends on the values and not on who finished first.
-    data = np.sort(np.asarray(values, dtype=np.float64))
-    n = len(data)
-    if n < 2:
-        return None
-    rng = np.random.default_rng(seed)
-    block = max(1, _BLOCK // n)
-    means = np.concatenate(
-        [
-            data[rng.integers(n, size=(min(block, n_resamples - start), n))].mean(axis=1)
-            for start in range(0, n_resamples, block)
-        ]
-    )
-    tail = (1.0 - level) / 2
-    # A mean of equal values may differ from them in the last bit: keep it among them.
-    low, high = np.clip(np.quantile(means, [tail, 1.0 - tail]), data[0], data[-1])
-    return float(low), float(high)
 
 
 # ---------------------------------------------------------------- the table
@@ -176,7 +140,7 @@ class TableRow:
         n: Jobs (seeds), the failed ones included.
         n_failed: Failed jobs; each scores 0.
         score: Mean normalized score in [0, 1].
-        score_ci: Its 95 % bootstrap interval; None for a single seed.
+        score_ci: Its 95 % interval, over tasks; None for a single task.
         success: Share of the tasks that were won.
         steps: Mean environment steps of the jobs that did not fail; None if all did. Likewise
             ``memory_ms`` (a step) and ``tokens`` (an observation).
@@ -184,6 +148,8 @@ class TableRow:
         tokens: See ``steps``.
         cost_usd: Money spent in all, on failed jobs too.
         protocol: The protocol; rows of different ones never share a table.
+        n_tasks: Different tasks among the jobs; fewer than ``n`` where seeds go round.
+        budget: Tokens that the recalled memory might take.
     """
 
     env: str
@@ -199,6 +165,8 @@ class TableRow:
     tokens: float | None
     cost_usd: float
     protocol: str
+    n_tasks: int
+    budget: int
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; the interval as a list of two."""
@@ -210,10 +178,17 @@ class TableRow:
         return record
 
 
-def table(all_units: Iterable[Unit]) -> list[TableRow]:
+class ScoreTable(list[TableRow]):
+    """Rows of scores; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        return score_cells(self)
+
+
+def table(all_units: Iterable[Unit]) -> ScoreTable:
     """Average over seeds; one row a combination, in order of first appearance."""
-    groups = _grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy))
-    return [_table_row(group) for group in groups.values()]
+    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy, u.budget))
+    return ScoreTable(_table_row(group) for group in groups.values())
 
 
 def _table_row(group: Sequence[Unit]) -> TableRow:
@@ -229,16 +204,23 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
         memory=first.memory,
         policy=first.policy,
         n=len(group),
+        n_tasks=len(set(tasks(group))),
         n_failed=len(group) - len(played),
         score=float(np.mean(scores)),
-        score_ci=bootstrap_interval(scores),
+        score_ci=intervals.scores(scores, tasks(group)).interval(),
         success=float(np.mean([u.success for u in group])),
         steps=mean("steps"),
         memory_ms=mean("memory_ms"),
         tokens=mean("tokens"),
         cost_usd=sum(u.cost_usd for u in group),
         protocol=first.protocol,
+        budget=first.budget,
     )
+
+
+def tasks(group: Iterable[Unit]) -> list[str]:
+    """The task of each job; one that failed before its first reset has that of its seed."""
+    return [u.task_id or f"seed {u.seed}" for u in group]
 
 
 def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
@@ -255,8 +237,8 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
     """
     length = max(len(u.trials) for u in group)
     played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
-    columns = zip(*played, strict=True)
-    return [(float(np.mean(column)), bootstrap_interval(column)) for column in columns]
+    estimates = [intervals.scores(column, tasks(group)) for column in zip(*played, strict=True)]
+    return [(estimate.mean, estimate.interval()) for estimate in estimates]
 
 
 # ---------------------------------------------------------------- differences
@@ -275,7 +257,9 @@ class Difference:
         other: What both sides share on the other axis.
         n: Pairs.
         difference: Mean difference of the normalized scores, in [-1, 1].
-        ci: Its 95 % bootstrap interval; None for a single pair.
+        ci: Its 95 % interval, over tasks; None for a single task.
+        p: Two-sided p-value of no difference, corrected for all comparisons made with it (Holm);
+            the pairs of all environments together are apart.
         better: Pairs in which ``name`` scores higher; likewise ``equal`` and ``worse``.
         equal: See ``better``.
         worse: See ``better``.
@@ -290,6 +274,7 @@ class Difference:
     n: int
     difference: float
     ci: Interval | None
+    p: float
     better: int
     equal: int
     worse: int
@@ -299,14 +284,15 @@ class Difference:
         record = dataclasses.asdict(self)
         record["difference"] = round(self.difference, 6)
         record["ci"] = [round(v, 6) for v in self.ci] if self.ci else None
+        record["p"] = round(self.p, 6)
         return record
 
 
 def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> list[Difference]:
     """Compare every memory (or policy) with one of them.
 
-    Pairs are jobs of the same protocol, environment, seed and task, and of the same policy (or
-    memory). A failed job takes part with score 0.
+    Pairs are jobs of the same protocol, budget, environment, seed and task, and of the same policy
+    (or memory). A failed job takes part with score 0.
 
     Args:
         all_units: Jobs, possibly of several protocols.
@@ -324,15 +310,16 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
     base = against or (control if control in names else next(iter(names), ""))
     other: Axis = "policy" if axis == "memory" else "memory"
     found = []
-    cells = _grouped(all_units, lambda u: (u.protocol, getattr(u, other)))
-    for (protocol, shared), cell in cells.items():
-        by_name = _grouped(cell, lambda u: getattr(u, axis))
+    cells = grouped(all_units, lambda u: (u.protocol, getattr(u, other), u.budget))
+    for (protocol, shared, _), cell in cells.items():
+        by_name = grouped(cell, lambda u: getattr(u, axis))
         for name in [n for n in by_name if n != base and base in by_name]:
             pairs = _pairs(by_name[name], by_name[base])
-            by_env = _grouped(pairs, lambda pair: pair[0].env)
-            groups = [*by_env.items(), *([("all", pairs)] if len(by_env) > 1 else [])]
+            by_env = grouped(pairs, lambda pair: pair[0].env)
+            groups = [*by_env.items(), *([(ALL_ENVS, pairs)] if len(by_env) > 1 else [])]
             for env, group in groups:
                 gaps = [a.score - b.score for a, b in group]
+                estimate = intervals.gaps(gaps, tasks(a for a, _ in group))
                 found.append(
                     Difference(
                         protocol=protocol,
@@ -343,12 +330,22 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
                         other=shared,
                         n=len(gaps),
                         difference=float(np.mean(gaps)),
-                        ci=bootstrap_interval(gaps),
+                        ci=estimate.interval(),
+                        p=estimate.p_value(),
                         better=sum(gap > 0 for gap in gaps),
                         equal=sum(gap == 0 for gap in gaps),
                         worse=sum(gap < 0 for gap in gaps),
                     )
                 )
+    return _corrected(found)
+
+
+def _corrected(found: list[Difference]) -> list[Difference]:
+    """P-values corrected for their number: each environment's, and those over all."""
+    for over_all in (False, True):
+        family = [i for i, gap in enumerate(found) if (gap.env == ALL_ENVS) is over_all]
+        for i, p in zip(family, intervals.holm([found[i].p for i in family]), strict=True):
+            found[i] = dataclasses.replace(found[i], p=p)
     return found
 
 
@@ -380,9 +377,6 @@ def step_curve(
     for row, unit in enumerate(group):
         for start, score in unit.curve:
             scores[row, steps >= start] = score
-    n = len(group)
-    # A resample is how often it draws each job: all steps at once by one product.
-    draws = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=1000) / n
-    tail = (1.0 - LEVEL) / 2
-    band = np.quantile(draws @ scores, [tail, 1.0 - tail], axis=0).T
-    return steps, scores.mean(axis=0), np.clip(band, 0.0, 1.0)
+    labels = tasks(group)
+    band = [intervals.scores(column, labels).interval() or (column[0],) * 2 for column in scores.T]
+    return steps, scores.mean(axis=0), np.array(band)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fake_env import FakeHouse
+from trained import assert_same_training
 
 from gym_memory.baselines.a2c import A2cLearner, A2cSettings
-from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.types import Triple
 from gym_memory.wrappers import MemoryObservation
 
@@ -101,10 +101,6 @@ def test_a_break_amid_a_rollout_changes_nothing(tmp_path: Path) -> None:
     assert whole.curve[-1]["updates"] == 7
     train(tmp_path / "half", 60)
     train(tmp_path / "half", 120)
-    one, two = (
-        checkpoints.read(tmp_path / name / checkpoints.TRAINING)[0] for name in ("whole", "half")
-    )
-    assert one.keys() == two.keys()
-    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert_same_training(tmp_path / "whole", tmp_path / "half")
     policy = make_policy(f"a2c?checkpoint={tmp_path / 'whole'}")
     assert rollout(make_env("valid"), policy, seed=0).steps > 0

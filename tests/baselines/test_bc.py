@@ -6,9 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from fake_env import FakeHouse
+from trained import assert_same_training
 
 from gym_memory.baselines.bc import Advice, BcLearner, BcSettings, PlannerTeacher, Recorded
 from gym_memory.baselines.learning import checkpoints
@@ -17,6 +16,7 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation, RecordTrajectory
 
 TINY = BcSettings(
@@ -121,8 +121,4 @@ def test_rl_goes_on_from_the_clone_and_a_break_changes_nothing(tmp_path: Path) -
     assert "loss" not in whole.curve[0]
     train(tmp_path / "half", settings, steps=120)
     train(tmp_path / "half", settings)
-    one, two = (
-        checkpoints.read(tmp_path / name / checkpoints.TRAINING)[0] for name in ("whole", "half")
-    )
-    assert one.keys() == two.keys()
-    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert_same_training(tmp_path / "whole", tmp_path / "half")

@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from fake_env import FAKE_ID
 
 from gym_memory.baselines.choose import Choose
 from gym_memory.baselines.language import fill
@@ -18,6 +17,7 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.prompts import load_prompt
 from gym_memory.run import rollout
 from gym_memory.specs import format_spec
+from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.types import Observation
 
 torch = pytest.importorskip("torch")
@@ -66,7 +66,7 @@ def test_the_most_likely_action_is_taken(weights: Path) -> None:
     assert len(set(scores)) == len(valid)
     per_character = [score / len(action) for score, action in zip(scores, valid, strict=True)]
     assert policy.act(OBS, {}) == valid[int(np.argmax(per_character))]
-    assert choose(weights, per="none").act(OBS, {}) == valid[int(np.argmax(scores))]
+    assert choose(weights, score="sum").act(OBS, {}) == valid[int(np.argmax(scores))]
 
 
 def test_a_temperature_draws_by_the_seed(weights: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_prompt_that_does_not_fit_is_a_counted_fallback(weights: Path) -> None
 
 def test_arguments_are_checked(weights: Path) -> None:
     with pytest.raises(UnknownNameError):
-        choose(weights, per="word")
+        choose(weights, score="word")
     with pytest.raises(InvalidArgumentError, match="temperature"):
         choose(weights, temperature=-1)
     with pytest.raises(InvalidArgumentError, match="scores"):

@@ -10,8 +10,8 @@ from heirs import heirs_go_on_as_the_first_would
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.descender import Descender
-from gym_memory.baselines.descending.situation import Plan, Situation
+from gym_memory.baselines.players.nethack.descender import Descender
+from gym_memory.baselines.players.nethack.situation import Plan, Situation
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.types import Observation, Task, Triple

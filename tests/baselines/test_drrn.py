@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.learning.bags import Seen, memory_key
+from gym_memory.baselines.learning.bags import Seen
 from gym_memory.baselines.learning.interning import Batch
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.errors import InvalidArgumentError
@@ -30,7 +30,14 @@ SMALL = DrrnSettings(
 
 
 def obs(place: str, *actions: str) -> Any:
-    empty = {"text": "", "task": "", "inventory": "", "memory": "", "episodes": (), "lessons": ()}
+    empty = {
+        "text": place,
+        "task": "",
+        "inventory": "",
+        "memory": "",
+        "episodes": (),
+        "lessons": (),
+    }
     facts = (Triple("you", "is in", place), Triple(place, "is", place))
     return {**empty, "triples": facts, "valid_actions": actions}
 
@@ -141,7 +148,7 @@ def test_what_was_tried_here_is_tried_less() -> None:
     assert learner.act([elsewhere], explore=False) == learner.act([fresh], explore=False)
 
 
-def test_a_new_memory_state_is_worth_something() -> None:
+def test_a_new_text_is_worth_something() -> None:
     learner = DrrnLearner(dataclasses.replace(SMALL, count_bonus=0.5), seed=0)
     one, two = (learner.see(obs(room, "x"), "game") for room in "ab")
     for _ in range(4):
@@ -164,13 +171,24 @@ def test_what_an_episode_has_not_shown_before_is_worth_something(facts: bool) ->
     assert arrays["floats"][:, 0].tolist() == [1.5, 1.0, 1.0, 1.5, 1.0]
 
 
-def test_the_key_of_a_memory_state() -> None:
-    one = obs("a")
-    other = {**one, "triples": one["triples"][::-1], "text": "another text"}
-    assert memory_key(one) == memory_key(other)
-    assert memory_key(one) != memory_key(obs("b"))
-    blind = {**one, "triples": ()}
-    assert memory_key(blind) != memory_key({**blind, "text": "another text"})
+def test_what_is_counted_is_the_same_whatever_the_memory() -> None:
+    """Bonus, penalty and counts must not carry the memory past the observation."""
+    shown = [obs(room, "x", "y") for room in "abbca"]
+    bare = [{**each, "triples": (), "memory": "another text"} for each in shown]
+    counted = []
+    for episode in (shown, bare):
+        learner, seen, found = DrrnLearner(SMALL), None, []
+        for each in episode:
+            seen = learner.see(each, "game", seen, 1)
+            found.append((seen.place, seen.commands, seen.tried, seen.known))
+        counted.append(found)
+    assert counted[0] == counted[1]
+    assert len({place for place, *_ in counted[0]}) == 3
+
+
+def test_nothing_is_added_to_the_reward_unless_it_is_asked_for() -> None:
+    plain = DrrnSettings()
+    assert (plain.repeat_penalty, plain.count_bonus, plain.discovery_bonus) == (0, 0, 0)
 
 
 def test_what_is_overwritten_is_forgotten() -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from fake_env import FakeHouse
+from trained import assert_same_training
 
 from gym_memory.baselines.gata import GataLearner, GataSettings, unpack_graphs
-from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.interning import Ragged
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.types import Triple
 from gym_memory.wrappers import MemoryObservation
 
@@ -143,10 +143,6 @@ def test_a_break_changes_nothing(tmp_path: Path) -> None:
     train(tmp_path / "whole", 120)
     train(tmp_path / "half", 60)
     train(tmp_path / "half", 120)
-    one, two = (
-        checkpoints.read(tmp_path / name / checkpoints.TRAINING)[0] for name in ("whole", "half")
-    )
-    assert one.keys() == two.keys()
-    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert_same_training(tmp_path / "whole", tmp_path / "half")
     policy = make_policy(f"gata?checkpoint={tmp_path / 'whole'}")
     assert rollout(make_env("valid"), policy, seed=0).steps > 0

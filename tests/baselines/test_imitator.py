@@ -13,22 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.imitating.decisions import decided
-from gym_memory.baselines.imitating.demonstrations import (
+from gym_memory.baselines.players.scienceworld.decisions import decided
+from gym_memory.baselines.players.scienceworld.demonstrations import (
     Demonstration,
     Lore,
     learn,
     nearest,
 )
-from gym_memory.baselines.imitating.goals import Terms, condition_of, recipe_in, terms
-from gym_memory.baselines.imitating.guide import Guide
-from gym_memory.baselines.imitating.meaning import Meaning
-from gym_memory.baselines.imitating.phrases import fit, likeness, parse, things_in
-from gym_memory.baselines.imitating.progress import Standing, progress
-from gym_memory.baselines.imitating.scene import read_scene
-from gym_memory.baselines.imitator import Imitator
-from gym_memory.envs.scienceworld import catalog
+from gym_memory.baselines.players.scienceworld.goals import Terms, condition_of, recipe_in, terms
+from gym_memory.baselines.players.scienceworld.guide import Guide
+from gym_memory.baselines.players.scienceworld.imitator import Imitator
+from gym_memory.baselines.players.scienceworld.meaning import Meaning
+from gym_memory.baselines.players.scienceworld.phrases import fit, likeness, parse, things_in
+from gym_memory.baselines.players.scienceworld.progress import Standing, progress
+from gym_memory.baselines.players.scienceworld.scene import read_scene
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError, ResultsError
+from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
 from gym_memory.types import Observation, Triple
 

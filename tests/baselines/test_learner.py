@@ -7,7 +7,7 @@ import pytest
 
 from gym_memory.baselines.learner import Advice, Learner
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.experiment.jobs import Job, play_job
+from gym_memory.run.jobs import Job, play_job
 from gym_memory.types import Observation
 
 CAUSES = (

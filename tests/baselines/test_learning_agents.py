@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,16 +17,17 @@ from gym_memory.baselines.ldm2 import Ldm2
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError
-from gym_memory.experiment.jobs import Job, RunConfig, play_job
 from gym_memory.llm import Completion
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.structured import validate
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
-from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.serve import FAULTS, Faults, ScriptedServer
-from gym_memory.serve.analogy import analogies, read_examples, read_present
+from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.specs import format_spec
+from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
+from gym_memory.testing.chat.analogy import analogies, read_examples, read_present
+from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.trajectory import read_trajectory
 from gym_memory.types import Observation
 from gym_memory.wrappers import RecordTrajectory
@@ -143,7 +143,7 @@ def test_examples_agree_whatever_the_names_of_things() -> None:
     assert not policy.disagree(shown(lessons=tuple(lessons), valid_actions=("take sword", "look")))
     lessons[0] = lessons[0].replace("take red key", "look")
     assert policy.disagree(shown(lessons=tuple(lessons), valid_actions=("take sword", "look")))
-    assert Ldm2(Told(), agreement=0.7).agreement == 0.7
+    assert Ldm2(Told(), agreement=0.7).settings.agreement == 0.7
     assert not Ldm2(Told(), agreement=0.7).disagree(
         shown(lessons=tuple(lessons), valid_actions=("take sword", "look"))
     )

@@ -7,13 +7,13 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.descender import Descender
 from gym_memory.baselines.netplay import NetPlay
+from gym_memory.baselines.players.nethack.descender import Descender
 from gym_memory.llm import Completion
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.prompts import load_prompt, read_slots
-from gym_memory.serve import Faults, ScriptedServer
-from gym_memory.serve.nethack_answers import facts_recalled
+from gym_memory.testing.chat import Faults, ScriptedServer
+from gym_memory.testing.chat.nethack_answers import facts_recalled
 from gym_memory.types import Observation, Transition, Triple
 
 

@@ -9,14 +9,20 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.answerer import Answerer
-from gym_memory.baselines.reader import Evidence, Reader, answer_to, bridge_from, evidence_in
+from gym_memory.baselines.players.qa.reader import (
+    Evidence,
+    Reader,
+    answer_to,
+    bridge_from,
+    evidence_in,
+)
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import InvalidArgumentError
-from gym_memory.experiment.jobs import Job, play_job
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run import rollout
-from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.run.jobs import Job, play_job
 from gym_memory.specs import format_spec
+from gym_memory.testing.chat import Faults, ScriptedServer
 
 GRAPH = "arigraph?recall=semantic&encoder=hash&recent=0&episodes=5&episodic_score=relevance"
 HARBOUR = Evidence("Violet Harbour", ("It is a port in Oun.", "It was designed by Ada Quill."))

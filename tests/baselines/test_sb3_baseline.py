@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_env import FakeHouse
 
 from gym_memory.baselines.learning.features import Lexicon
-from gym_memory.errors import CheckpointError, InvalidArgumentError
+from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -131,6 +131,28 @@ def test_a_saved_player_plays_the_same(trained: Any, tmp_path: Path) -> None:
     number, _ = model.predict(obs, deterministic=True, action_masks=info["action_mask"])
     assert policy.act(text, told) == text["valid_actions"][int(number)]
     assert rollout(raw(), policy, seed=1).steps > 0
+
+
+def test_sampling_and_a_penalty_break_circles(trained: Any, tmp_path: Path) -> None:
+    model, lexicon, _ = trained
+    path = tmp_path / "player.safetensors"
+    save(path, model.policy, lexicon, SIZES)
+    text, told = raw().reset(seed=1)
+
+    def taken(times: int, seed: int = 0, **how: Any) -> list[str]:
+        policy = Sb3(str(path), **how)
+        policy.reset(told, seed)
+        return [policy.act(text, told) for _ in range(times)]
+
+    count = len(text["valid_actions"])
+    assert len(set(taken(count))) == 1
+    assert set(taken(count, repeat_penalty=100.0)) == set(text["valid_actions"])
+    sampled = taken(200, mode="sample")
+    assert sampled == taken(200, mode="sample") != taken(200, seed=1, mode="sample")
+    assert len(set(sampled)) > 1
+    for wrong in ({"mode": "best"}, {"repeat_penalty": -1}):
+        with pytest.raises((UnknownNameError, InvalidArgumentError), match=next(iter(wrong))):
+            Sb3(str(path), **wrong)
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

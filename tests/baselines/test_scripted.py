@@ -9,13 +9,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from fake_env import FAKE_ID
 
 from gym_memory.baselines import POLICIES, Policy, make_policy
 from gym_memory.baselines.human import Human
 from gym_memory.baselines.scripted import Random, Walkthrough
 from gym_memory.errors import UnknownNameError
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.types import Oracle
 
 

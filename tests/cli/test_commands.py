@@ -73,6 +73,16 @@ def test_it_runs_as_a_module_and_as_a_script() -> None:
         assert done.stdout == f"gym-memory {__version__}\n"
 
 
+@pytest.mark.parametrize("option", ["--env", "--memory", "--policy", "--task-id", "--protocol"])
+def test_words_of_another_encoding_are_refused(option: str, tmp_path: Path) -> None:
+    words = ["-m", "gym_memory", "compare", *HOUSE, option, b"f\xfcr", "--seeds", "0:1"]
+    done = subprocess.run([sys.executable, *words, "--out", tmp_path / "x"],
+                          capture_output=True, text=True, cwd=PLUGIN_FOLDER)  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert r"UTF-8 text, got 'f\udcfcr'" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
 # ---------------------------------------------------------------- compare, run, report
 
 
@@ -84,7 +94,7 @@ def test_compare_prints_json_rows_and_keeps_a_report(run: Run, tmp_path: Path) -
     assert [row["memory"] for row in rows] == ["none", "history?window=3"]
     for row in rows:
         assert list(row)[:7] == ["env", "memory", "policy", "n", "n_failed", "score", "score_ci"]
-        assert (row["n"], row["score"], row["score_ci"]) == (2, 1.0, [1.0, 1.0])
+        assert (row["n"], row["n_tasks"], row["score"], row["score_ci"][1]) == (2, 2, 1.0, 1.0)
     assert "out/report.md" in err
     assert (tmp_path / "out" / "report.md").is_file()
     status, again, _ = run(*words, "-s", "0:2", "-o", "out", "--json")
@@ -312,7 +322,7 @@ def play(*words: str, typed: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_person_can_win_lose_patience_and_leave() -> None:
-    from fake_env import FakeHouse
+    from gym_memory.testing.fake_env import FakeHouse
 
     house = FakeHouse()
     house.reset(seed=0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_env import FakeHouse
 
 from gym_memory.cli import options
 from gym_memory.cli.ldm2 import prepare
-from gym_memory.experiment.jobs import RunConfig
-from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.papers import Experiment, Part, load_experiment
-from gym_memory.serve import ScriptedServer
+from gym_memory.run.jobs import RunConfig
+from gym_memory.testing.chat import ScriptedServer
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import RecordTrajectory
 
 ENV = "FakeHouse?max_steps=4"

@@ -11,10 +11,10 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.experiment.jobs import Job, play_job
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.records.store import Store
 from gym_memory.results.archive import fact_records, open_memory
+from gym_memory.run.jobs import Job, play_job
 from gym_memory.trajectory import read_trajectory
 from gym_memory.types import Cue
 
@@ -54,6 +54,20 @@ def rows(text: str) -> list[dict[str, Any]]:
 
 
 # ---------------------------------------------------------------- inspect
+
+
+@pytest.mark.parametrize(
+    "name", ["clin?lifetime=forever&path={}/any/x.db", "clin?k=1", "nothing", ["clin"], None, 3]
+)
+def test_a_file_names_its_memory_and_nothing_more(run: Run, tmp_path: Path, name: Any) -> None:
+    """Its parameters would be another's: with them a memory writes where they say."""
+    name = name.format(tmp_path) if isinstance(name, str) else name
+    (tmp_path / "m.json").write_text(json.dumps({"format": 1, "memory": name, "state": {}}))
+    for command in ("inspect", "diff"):
+        code, out, err = run("memory", command, "m.json")
+        assert (code, out) == (2, "")
+        assert "expected a saved memory with the name of one of" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
 
 
 def test_facts_come_with_steps_and_words(run: Run, steps: Path) -> None:

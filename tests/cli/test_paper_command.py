@@ -9,7 +9,6 @@ import pytest
 
 from gym_memory.cli import main
 from gym_memory.errors import MissingDependencyError, UnknownNameError
-from gym_memory.experiment.jobs import Job
 from gym_memory.memory import make_memory
 from gym_memory.papers import (
     Cell,
@@ -19,7 +18,8 @@ from gym_memory.papers import (
     experiment_names,
     load_experiment,
 )
-from gym_memory.serve import ScriptedServer
+from gym_memory.run.jobs import Job
+from gym_memory.testing.chat import ScriptedServer
 
 MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
 

@@ -12,8 +12,6 @@ import pytest
 from gym_memory.cli import main, options
 from gym_memory.cli.compare import agent_of
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.jobs import RunConfig
-from gym_memory.experiment.protocols import make_protocol
 from gym_memory.memory import make_memory
 from gym_memory.papers.presets import (
     PRESETS,
@@ -22,7 +20,9 @@ from gym_memory.papers.presets import (
     policy_with_model,
 )
 from gym_memory.results.folder import read_config
-from gym_memory.serve import ScriptedServer
+from gym_memory.run.jobs import RunConfig
+from gym_memory.run.protocols import make_protocol
+from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers.make import make_env
 
 GAME = "Cooking?level=rl-1&max_steps=4"

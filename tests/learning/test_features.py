@@ -108,7 +108,6 @@ def test_names_make_no_difference() -> None:
     other = KITCHEN.replace("carrot", "papaya").replace("potato", "fig").replace("hall", "attic")
     renamed = tuple(a.replace("carrot", "papaya").replace("potato", "fig") for a in actions)
     one, two = obs(KITCHEN, actions), obs(other, renamed)
-    assert describe(one, Lexicon(1)).here == "kitchen"
     assert describe(one, Lexicon(1)) == describe(two, Lexicon(1))
 
 

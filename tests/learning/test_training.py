@@ -14,7 +14,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from fake_env import FakeHouse
 
 from gym_memory.baselines.bc import BcLearner, BcSettings
 from gym_memory.baselines.drrn import Drrn, DrrnLearner, DrrnSettings
@@ -23,6 +22,7 @@ from gym_memory.baselines.learning.training import Trainer, TrainSettings, evalu
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import CheckpointError, InvalidArgumentError
 from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
 
 TINY = DrrnSettings(
@@ -208,7 +208,7 @@ def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
 
 CTRL_C = """
 import sys
-from fake_env import register_fake
+from gym_memory.testing.fake_env import register_fake
 register_fake()
 from gym_memory.cli import main
 main(sys.argv[1:])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.testing.chat import Faults, ScriptedServer
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pydantic
@@ -26,10 +27,10 @@ from gym_memory.errors import (
     UnknownNameError,
 )
 from gym_memory.llm import Price, Usage, episode_usage, make_model
-from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.client import OpenAIChat, _tokens
 from gym_memory.llm.model import prompt_ceiling
 from gym_memory.prompts import load_prompt
-from gym_memory.serve import ScriptedServer
+from gym_memory.testing.chat import ScriptedServer
 from gym_memory.tokens import count_tokens
 
 KEY = "sk-THIS-IS-THE-SECRET-0123456789"
@@ -408,6 +409,15 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
         ("openai?model=m&retries=-1", InvalidArgumentError),
         ("openai?model=m&max_tokens=-1", InvalidArgumentError),
         ("openai?model=m&prompt_price=1", InvalidArgumentError),
+        *(
+            (f"openai?model=m&completion_price=1&prompt_price={price}", InvalidArgumentError)
+            for price in ("-1", "cheap", "NaN", "1e999", "true", "")
+        ),
+        ("openai?model=m&prompt_price=1&completion_price=1&cached_price=-1", InvalidArgumentError),
+        ("openai?model=m&timeout=long", InvalidArgumentError),
+        ("openai?model=m&backoff=-1", InvalidArgumentError),
+        ("openai?model=m&max_wait=long", InvalidArgumentError),
+        ("openai?model=m&max_tokens=many", InvalidArgumentError),
         ("opnai?model=m", UnknownNameError),
     ],
 )
@@ -436,3 +446,13 @@ def test_settings_from_the_environment(serve, monkeypatch, tmp_path):
     monkeypatch.setenv("GYM_MEMORY_PRICES", '{"scripted": ["dear", 4]}')
     with pytest.raises(InvalidArgumentError, match="prices"):
         make_model("openai")
+
+
+@pytest.mark.parametrize("count", [-5, "many", 1 << 70, None, True])
+def test_counts_that_are_none_neither_break_nor_refill_a_budget(count):
+    usage = SimpleNamespace(
+        prompt_tokens=count,
+        completion_tokens=count,
+        prompt_tokens_details=SimpleNamespace(cached_tokens=10),
+    )
+    assert all(0 <= number <= 1 for number in _tokens(usage))

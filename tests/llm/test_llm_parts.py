@@ -56,7 +56,14 @@ def test_usage_adds_up_by_role_from_many_threads():
     assert Meter().total() == Usage()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"m": 1}', '{"m": [1]}', '{"m": [1, -2]}', "{"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", '{"m": 1}', '{"m": [1]}', '{"m": [1, -2]}', "{", '{"m": [1, NaN]}',
+        '{"m": [Infinity, 1]}', '{"m": [1, "2"]}', '{"m": [1, null]}', '{"m": [1, 2, -1]}',
+        '{"m": [true, 1]}', "[" * 100_000,
+    ],
+)  # fmt: skip
 def test_a_wrong_price_table_is_refused(text):
     with pytest.raises(InvalidArgumentError, match="expected prices"):
         read_prices(text)

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from gym_memory.baselines.clin import Clin
-from gym_memory.envs.scienceworld.engine import check_installed
 from gym_memory.errors import MissingDependencyError
+from gym_memory.games.scienceworld.engine import check_installed
 from gym_memory.llm.base import Completion
 from gym_memory.run import rollout
-from gym_memory.serve import answer
-from gym_memory.serve.scientist import IN_VAIN, Notes, Scientist, plan_for
+from gym_memory.testing.chat import answer
+from gym_memory.testing.chat.scientist import IN_VAIN, Notes, Scientist, plan_for
 from gym_memory.wrappers.make import make_env
 
 TASK = (

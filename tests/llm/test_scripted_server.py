@@ -14,8 +14,8 @@ import pytest
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.prompts import load_prompt, prompt_names
-from gym_memory.serve import FAULTS, Faults, ScriptedServer, answer, answers
-from gym_memory.serve.answers import UNKNOWN_PROMPT
+from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer, answer, answers
+from gym_memory.testing.chat.answers import UNKNOWN_PROMPT
 
 EXPLORE = load_prompt("explore").messages(task="", plan="find the red key")
 SUMMARY = load_prompt("summary").messages(
@@ -52,7 +52,7 @@ def test_other_prompts_get_a_plain_answer(client):
 
 
 def test_a_prompt_is_taught_by_one_function(monkeypatch):
-    from gym_memory.serve import answers as module
+    from gym_memory.testing.chat import answers as module
 
     monkeypatch.setattr(sys.modules[answers.__module__], "_ANSWERS", {})
 

@@ -8,7 +8,6 @@ import random
 
 import numpy as np
 import pytest
-from fake_env import FakeHouse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,8 +24,9 @@ from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.records.episodes import EpisodeStore
-from gym_memory.memory.schema import OPPOSITE, direction_of
-from gym_memory.serve.answers import answer
+from gym_memory.schema import OPPOSITE, direction_of
+from gym_memory.testing.chat.answers import answer
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple
 

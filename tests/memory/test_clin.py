@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from fake_env import FakeHouse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,8 +26,9 @@ from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, th
 from gym_memory.memory.lessons.surroundings import NEW
 from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import CausalAbstraction, Learnings
-from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.specs import format_spec
+from gym_memory.testing.chat import Faults, ScriptedServer
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Outcome, Step, Task
 

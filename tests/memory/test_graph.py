@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError
+from gym_memory.memory.extract import base as extract
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.schema import slot_of
+from gym_memory.schema import slot_of
 from gym_memory.types import Triple
 
 APPLE_FRIDGE = Triple("apple", "is in", "fridge")
@@ -464,3 +465,19 @@ def test_growth_is_linear_in_what_happens():
     assert graph.outgoing("you") == (Triple("you", "is in", "room 39"),)
     assert len(graph.state()["events"]) == 2 * 10_000 - 1
     assert sum(len(fact.intervals) for fact in graph.facts()) == 10_000
+
+
+@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("blank", ["", " ", "\t\n", "\u2003"])
+def test_a_blank_name_is_no_fact(part: int, blank: str) -> None:
+    graph = TemporalGraph()
+    parts = ["apple", "is in", "fridge"]
+    parts[part] = blank
+    triple = Triple(*parts)
+    whole = Triple("key", "is in", "box")
+    assert triple not in graph
+    found = extract.Extraction((extract.Mention(triple), extract.Mention(whole)))
+    assert extract.apply(found, graph, 0) == [whole]
+    assert list(graph.live()) == [whole]
+    with pytest.raises(InvalidArgumentError, match="non-empty"):
+        graph.add(triple, 0)

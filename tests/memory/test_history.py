@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.history import History
+from gym_memory.spaces import memory_observation_space
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.types import Cue, Step, Task
 
@@ -89,6 +90,35 @@ def test_too_long_past_and_present_action() -> None:
 def test_bad_window(window: object) -> None:
     with pytest.raises(InvalidArgumentError, match="expected window as an int >= 1 or None, got"):
         History(window)  # type: ignore[arg-type]
+
+
+def test_full_is_the_whole_transcript_whatever_the_budget() -> None:
+    pairs = [("look", f"Room {n}. " + "x" * 100) for n in range(50)]
+    full = History(full=True)
+    full.begin(TASK, 0)
+    for t, (action, text) in enumerate(pairs):
+        full.observe(Step(t, text, action))
+    for budget in (0, 10, 100_000):
+        recall = full.recall(Cue("elsewhere"), budget)
+        assert recall == filled(pairs).recall(Cue("elsewhere"), 100_000)
+        assert full.stats().tokens == count_tokens(recall.text) > 1000
+    assert not full.keeps_budget
+    assert filled(pairs).keeps_budget
+    with pytest.raises(InvalidArgumentError, match="full"):
+        History(5, full=True)
+    with pytest.raises(InvalidArgumentError, match="full"):
+        History(full="yes")  # type: ignore[arg-type]
+
+
+def test_full_stays_within_what_an_observation_holds() -> None:
+    memory = History(full=True)
+    memory.begin(TASK, 0)
+    for t in range(12):
+        memory.observe(Step(t, f"{t} " + "x" * 100_000, "look"))
+    recall = memory.recall(Cue("elsewhere"), 10)
+    assert memory_observation_space()["memory"].contains(recall.text)
+    assert recall.episodes[0].startswith("11 ")
+    assert len(recall.episodes) == 9
 
 
 def test_bad_budget() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_env import FakeHouse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,13 +23,14 @@ from gym_memory.errors import (
 )
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.ldm2 import LDM2
-from gym_memory.memory.ldm2_formation import LONGEST, choose, evaluate, summarize
-from gym_memory.memory.ldm2_index import Addition, Entry, Example, Library, pending
-from gym_memory.memory.ldm2_types import EncodedTypes, NearestType
+from gym_memory.memory.ldm2.formation import LONGEST, choose, evaluate, summarize
+from gym_memory.memory.ldm2.index import Addition, Entry, Example, Library, pending
+from gym_memory.memory.ldm2.memory import LDM2
+from gym_memory.memory.ldm2.records import EncodedTypes, NearestType
 from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import Subgoal
-from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.testing.chat import Faults, ScriptedServer
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.tokens import count_tokens
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Cue, Outcome, Step, Task
@@ -587,7 +587,7 @@ def test_a_store_outlives_the_memory(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Outcome, Step, Task
 memory = LDM2(path=sys.argv[1])

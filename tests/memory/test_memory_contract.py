@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from fake_env import FakeHouse
 
 from gym_memory.errors import StoreError
 from gym_memory.memory import MEMORIES, Memory, make_memory
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 
@@ -19,6 +19,7 @@ TASK = Task("house/0", "Find the golden key.", "textworld")
 OUTCOME = Outcome(1.0, 2.0, 0.5, False, False, 12)
 VARIANTS = [
     "history?window=3",
+    "history?full=true",
     "arigraph?episodic=false",
     "arigraph?semantic=false&exploration=false",
     "arigraph?lifetime=trial",
@@ -27,6 +28,7 @@ VARIANTS = [
     "stma?summarizer=false&spatial_summarizer=false&aggregator=false",
     "stma?spatial=false",
     "rag?recent=3&order=rank",
+    "rag?by=hash&k=5",
     "simulacra?threshold=9&recent=1",
     "clin?lifetime=forever&advice=true",
     "reflexion?inner=arigraph",
@@ -171,7 +173,7 @@ def test_budget_is_kept(spec: str, budget: int) -> None:
     for _ in range(40):
         for asked in (cue, cue._replace(text="elsewhere"), cue._replace(focus="find the key")):
             recall = memory.recall(asked, budget)
-            assert count_tokens(recall.text) <= budget
+            assert count_tokens(recall.text) <= budget or not memory.keeps_budget
             assert memory.stats().tokens == count_tokens(recall.text)
         cue = walk.step()
 
@@ -318,12 +320,34 @@ def test_odd_text(spec: str, kind: str, tmp_path) -> None:
     for t in range(4):
         memory.observe(Step(t, text, text if t else "", 0.0, text, (text, "look")))
         for cue in (Cue(text, text, text, (text,), text), Cue("")):
-            assert count_tokens(memory.recall(cue, 30).text) <= 30
+            assert count_tokens(memory.recall(cue, 30).text) <= 30 or not memory.keeps_budget
     memory.end(OUTCOME)
     memory.save(tmp_path / "memory.json")
     other = begun(spec)
     other.load(tmp_path / "memory.json")
     assert dump(other) == dump(memory)
+
+
+@pytest.mark.parametrize("dialect", ["nethack", "textworld", "alfworld", "scienceworld", "webshop"])
+def test_gaps_where_names_belong(spec: str, dialect: str) -> None:
+    """A name that is blank is no fact, and no end of the episode."""
+    if spec.startswith("oracle"):
+        pytest.skip("does not read")
+    gaps = (
+        "b - a ",
+        "b - ",
+        "b -  (weapon in hand)",
+        "c -  (being worn)",
+        "You are carrying: a ,  .",
+    )
+    memory = make_memory(spec)
+    memory.begin(Task("t", "Find  in .", dialect), 0)
+    for t, gap in enumerate(gaps):
+        text = f"You are in room 1 of level 2.\nRoom 1, .\n- items: {gap}; ;  \nOn the  you see a ."
+        step = Step(t, text, "take  from ", 0.0, gap)
+        memory.observe(step)
+        memory.recall(Cue(text, "", gap, (), " "), 500)
+    memory.end(OUTCOME)
 
 
 def test_megabyte_of_text(spec: str) -> None:
@@ -340,7 +364,8 @@ def test_megabyte_of_text(spec: str) -> None:
     started = time.process_time()
     for t, text in enumerate(texts):
         memory.observe(Step(t, text, "look", 0.0, "You are carrying nothing."))
-        assert count_tokens(memory.recall(Cue(text), 1000).text) <= 1000
+        recall = memory.recall(Cue(text), 1000)
+        assert count_tokens(recall.text) <= 1000 or not memory.keeps_budget
     assert time.process_time() - started < 5.0
 
 
@@ -360,5 +385,6 @@ def test_thousands_of_steps(spec: str) -> None:
     early = min(_cost(memory, walk, 50) for _ in range(3))
     _cost(memory, walk, 2_500)
     late = min(_cost(memory, walk, 50) for _ in range(3))
-    assert late < 4 * early + 0.01  # what grows with the steps would have grown tenfold
+    # What grows with the steps would have grown tenfold; a whole transcript does.
+    assert late < 4 * early + 0.01 or not memory.keeps_budget
     assert late / 50 < 0.02

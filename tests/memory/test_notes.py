@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.memory.roles.notes import (
-    Notes,
-    fact_lines,
-    fit_lines,
-    read_account,
-    read_line,
-    section,
-    sections,
-)
+from gym_memory.memory.reading import fact_lines, read_line, sections
+from gym_memory.memory.roles.notes import Notes, fit_lines, section, stated_facts
 from gym_memory.types import Step, Task, Triple
 
 TASK = Task("t", "Cook a meal.", "textworld")
@@ -53,7 +46,7 @@ def test_any_text_can_be_read(text, left) -> None:
     assert all(line in text for lines in parts.values() for line in lines)
     assert len(section("Read", text.split("\n"), left)) <= max(left, 0)
     Notes(text).text(1000)
-    read_account(text, TASK)
+    stated_facts(text, TASK)
 
 
 @pytest.mark.parametrize(
@@ -141,14 +134,14 @@ def test_the_oldest_is_dropped_and_what_was_read_is_kept() -> None:
 
 def test_a_transcript_is_read_step_by_step() -> None:
     account = f"[step 0]\n{KITCHEN}\n[step 4] > take knife\nYou take the knife from the table."
-    facts = read_account(account, TASK)
+    facts = stated_facts(account, TASK)
     assert Triple("knife", "is in", "inventory") in facts
     assert Triple("knife", "is on", "table") not in facts
 
 
 def test_prose_is_read_with_the_plain_rules_and_kept() -> None:
     prose = "The knife is on the table. I went east."
-    assert Triple("knife", "is on", "table") in read_account(prose, TASK)
+    assert Triple("knife", "is on", "table") in stated_facts(prose, TASK)
     notes = Notes(prose)
     notes.take(Step(3, KITCHEN, "go west"), TASK)
     assert notes.text(2000).endswith(f"Earlier:\n{prose}")
@@ -158,5 +151,5 @@ def test_prose_is_read_with_the_plain_rules_and_kept() -> None:
 def test_a_recipe_is_read_without_its_empty_line() -> None:
     """A recalled observation is shown without empty lines."""
     squeezed = COOKBOOK.replace("\n\n", "\n")
-    facts = read_account(f"[step 1] > examine cookbook\n{squeezed}", TASK)
+    facts = stated_facts(f"[step 1] > examine cookbook\n{squeezed}", TASK)
     assert [f.object for f in facts if f.relation == "requires"] == ["red onion", "egg"]

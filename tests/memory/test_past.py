@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.controls import Shuffled
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.recall.past import asks_about_past, dated_lines, recollect, steps_asked_for
-from gym_memory.memory.shuffled import ShuffledGraph
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple
 
@@ -147,7 +147,7 @@ def test_questions_about_the_past_keep_to_the_budget(budget: int) -> None:
 def test_the_placebo_says_nothing_of_the_past_either() -> None:
     wrong = 0
     for seed in range(20):
-        memory = taught(ShuffledGraph())
+        memory = taught(Shuffled())
         memory._seed = seed
         text = memory.recall(cue("Where were you at step 1?"), 300).text
         assert "[step 1] you: is in" in text

@@ -15,7 +15,7 @@ from gym_memory.memory.graph.places import (
     visited_places,
     ways_out,
 )
-from gym_memory.memory.schema import DIRECTIONS, OPPOSITE
+from gym_memory.schema import DIRECTIONS, OPPOSITE
 from gym_memory.types import Triple
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gym_memory.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.rag import RAG
-from gym_memory.memory.records.stream import Record, Stream, fit_records
+from gym_memory.memory.recall.bm25 import BM25
+from gym_memory.memory.records.stream import ByMeaning, Record, Stream, fit_records
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task
 
@@ -32,7 +33,7 @@ def lived(memory: RAG, texts=TEXTS) -> RAG:
 
 
 def test_ranks_by_the_mean_of_observation_and_plan() -> None:
-    memory = lived(RAG(k=2))
+    memory = lived(RAG(k=2, by="hash"))
     assert memory.recall(Cue("A door."), 500).episodes == (TEXTS[0], TEXTS[1])
     assert (
         memory.recall(Cue("A door.", focus="find the kitchen table"), 500).episodes[0] == (TEXTS[3])
@@ -77,6 +78,25 @@ def test_the_best_fit_first() -> None:
         assert all(text in recall.text for text in recall.episodes)
 
 
+def test_fills_its_budget_unless_k_says_how_many() -> None:
+    texts = [f"Room {n} has a door, a window and a chair." for n in range(400)]
+    cue = Cue("Room 7 has a door.")
+    for by in ("bm25", "hash"):
+        filling = lived(RAG(by=by), texts)
+        for budget in (100, 500, 2000):
+            assert 0.8 * budget <= count_tokens(filling.recall(cue, budget).text) <= budget
+        assert "Room 7 has" in filling.recall(cue, 100).text
+        assert len(lived(RAG(by=by, k=3), texts).recall(cue, 2000).episodes) == 3
+    reasons = filling.reasons(cue, 100).episodes
+    assert len(reasons) == len(filling.recall(cue, 100).episodes)
+
+
+def test_a_short_plan_counts_as_much_as_a_long_observation() -> None:
+    texts = ["A cellar with a key.", "A hall with a lamp, a rug, a door, a clock.", "Nothing."]
+    seen = Cue("Another hall: a lamp, a rug, a door, a clock.", focus="find the key")
+    assert set(lived(RAG(k=2), texts).recall(seen, 500).episodes) == set(texts[:2])
+
+
 def test_a_blank_cue_recalls_the_latest() -> None:
     assert lived(RAG(k=2)).recall(Cue(""), 500).episodes == (TEXTS[4], TEXTS[3])
 
@@ -98,7 +118,7 @@ def test_arguments_are_checked() -> None:
     with pytest.raises(UnknownNameError, match="order"):
         RAG(order="alphabet")
     with pytest.raises(MissingDependencyError, match="no-such-model"):
-        RAG(encoder="no-such-model")
+        RAG(by="no-such-model")
 
 
 # ---------------------------------------------------------------- the stream
@@ -108,9 +128,15 @@ record = st.builds(
 )
 
 
-@given(st.lists(record, max_size=20), st.integers(0, 20), st.lists(record, max_size=10))
-def test_stream_after_going_back_is_the_stream_that_went_straight(first, cut, branch) -> None:
-    encoder = HashEncoder(32)
+@pytest.mark.parametrize("index", [ByMeaning(HashEncoder(32)), BM25()], ids=["meaning", "words"])
+@given(
+    first=st.lists(record, max_size=20),
+    cut=st.integers(0, 20),
+    branch=st.lists(record, max_size=10),
+)
+def test_stream_after_going_back_is_the_stream_that_went_straight(
+    index, first, cut, branch
+) -> None:
 
     def grown(stream: Stream, records, start: int) -> Stream:
         for t, item in enumerate(records):
@@ -118,21 +144,21 @@ def test_stream_after_going_back_is_the_stream_that_went_straight(first, cut, br
         return stream
 
     cut = min(cut, len(first))
-    stream = grown(Stream(encoder), first[:cut], 0)
+    stream = grown(Stream(index.empty()), first[:cut], 0)
     kept = tuple(stream.records)
     stream.similarities(["a"])
     grown(stream, first[cut:], cut)
     stream.similarities(["b"])
     stream.restore(kept)
     grown(stream, branch, cut)
-    straight = grown(grown(Stream(encoder), first[:cut], 0), branch, cut)
+    straight = grown(grown(Stream(index.empty()), first[:cut], 0), branch, cut)
     assert stream.records == straight.records
     assert list(stream.latest()) == list(straight.latest())
     for query in (["a"], ["c", "d"], ["", " "]):
         assert np.array_equal(stream.similarities(query), straight.similarities(query))
     assert np.array_equal(stream.times, straight.times)
     assert np.array_equal(stream.importance, straight.importance)
-    loaded = Stream(encoder)
+    loaded = Stream(index.empty())
     loaded.load_state(stream.state())
     assert loaded.records == stream.records
     assert list(loaded.latest()) == list(stream.latest())

@@ -11,7 +11,7 @@ from test_clin import DETOUR, chat, play, trial_of
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory import Memory, make_memory
 from gym_memory.memory.reflexion import Reflexion, reflect
-from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Outcome, Step, Task
 

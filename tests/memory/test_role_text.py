@@ -28,7 +28,7 @@ from gym_memory.memory.roles.text import (
     triples_json,
 )
 from gym_memory.prompts import Prompt, load_prompt, prompt_names, read_slots
-from gym_memory.serve.lesson_answers import read_trace
+from gym_memory.testing.chat.lesson_answers import read_trace
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Outcome, Step, Triple
 

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from fake_env import FakeHouse
 
 from gym_memory.errors import BudgetExceededError, ModelSetupError
 from gym_memory.llm.client import OpenAIChat
@@ -40,8 +39,9 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.specs import Spec, format_spec
+from gym_memory.testing.chat import Faults, ScriptedServer
+from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.types import Cue, Outcome, Step, Task, Triple
 
 TASK = Task("house/0", "Find the red key and put it on the table.")

@@ -9,7 +9,7 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.simulacra import Simulacra, told_insights
-from gym_memory.serve import Faults, ScriptedServer
+from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task
 

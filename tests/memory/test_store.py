@@ -378,3 +378,9 @@ def test_an_empty_file_becomes_a_store(tmp_path):
     file = tmp_path / "empty.db"
     file.touch()
     assert Store(file).add("m", "k", "x", 1) == [1]
+
+
+def test_a_path_with_a_null_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="expected the path"):
+        Store(f"{tmp_path}/a\0b.db")
+    assert list(tmp_path.iterdir()) == []

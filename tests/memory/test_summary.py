@@ -8,8 +8,8 @@ from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
 from gym_memory.memory.summary import FactNotes, Summary
-from gym_memory.serve import Faults, ScriptedServer
 from gym_memory.specs import Spec
+from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple
 

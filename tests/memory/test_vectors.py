@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -117,6 +118,8 @@ def test_cache_is_written_by_several_at_once(tmp_path, python) -> None:
     path = tmp_path / "vectors.sqlite"
     program = """
 import sys
+import time
+
 import numpy as np
 from gym_memory.memory.encoders.vectors import VectorCache
 cache, name = VectorCache(__import__("pathlib").Path(sys.argv[1])), sys.argv[2]
@@ -160,3 +163,15 @@ def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
     cache.put("one", ["a"], array([[1, 2, 3]]))
     assert list(cache.get("one", ["a"])) == ["a"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_oldest_vectors_of_a_process_go_first_and_fast(monkeypatch):
+    monkeypatch.setattr("gym_memory.memory.encoders.vectors._MOST_KEPT", 20_000)
+    cache, vector = VectorCache(), np.ones(2, dtype=np.float32)
+    before = time.process_time()
+    for start in range(0, 200_000, 100):
+        texts = [str(number) for number in range(start, start + 100)]
+        cache.put("e", texts, np.stack([vector] * 100))
+    assert time.process_time() - before < 2  # took 5 to 39 microseconds an eviction
+    assert len(cache) == 20_000
+    assert set(cache.get("e", ["179999", "180000", "199999"])) == {"180000", "199999"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import time
 from importlib.metadata import version
@@ -13,12 +14,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fake_env import FakeHouse, register_fake
-
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.scripted import Random, Walkthrough
-from gym_memory.envs.registry import ENVIRONMENTS
 from gym_memory.errors import BackendError
+from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.testing.fake_env import FakeHouse, register_fake
 
 LOCK = multiprocessing.get_context("spawn").Lock()
 """As some libraries make one when they are imported: the system must get it back."""
@@ -69,6 +69,20 @@ class Bad(Walkthrough):
                 time.sleep(3600)
             if self.how == "backend":
                 raise BackendError("the engine is gone")
+            if self.how == "daemon":
+                child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+                print(f"sleepy {child.pid}", flush=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.how == "memory":
+                self.held = [bytearray(1 << 26) for _ in range(1 << 10)]
+            if self.how == "noise":
+                for _ in range(400):
+                    os.write(1, b"noise " * 8000)
+                    time.sleep(0.02)
+                print("the end", flush=True)
+                os._exit(5)
+            if self.how == "surrogate":
+                raise ValueError("bad \ud800 text")
             raise ZeroDivisionError("a mistake\nover two lines")
         return super().act(obs, info)
 

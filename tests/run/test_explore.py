@@ -10,17 +10,17 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID
 
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.errors import InvalidArgumentError, ResultsError
 from gym_memory.experiment.explore import Exploration, explore
 from gym_memory.experiment.refine import RefineConfig, form, refine
-from gym_memory.memory.ldm2 import LDM2
+from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import rollout
-from gym_memory.serve import ScriptedServer
 from gym_memory.specs import format_spec
+from gym_memory.testing.chat import ScriptedServer
+from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.trajectory import Trajectory, read_trajectory
 from gym_memory.types import Observation, Outcome, Step, Task, Transition
 from gym_memory.wrappers import RecordTrajectory

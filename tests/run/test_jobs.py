@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shlex
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError, ResultsError, UnknownNameError
-from gym_memory.experiment.jobs import (
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import (
     EpisodeRow,
     Job,
     RunConfig,
@@ -19,7 +22,6 @@ from gym_memory.experiment.jobs import (
     parse_seeds,
     with_parameter,
 )
-from gym_memory.run import EpisodeResult
 
 CONFIG = RunConfig(
     envs=("FakeHouse?split=test&max_steps=9", "FakeHouse"),
@@ -27,7 +29,7 @@ CONFIG = RunConfig(
     policies=("random", "walkthrough"),
     seeds=(0, 1, 2, 7),
     protocol="trials?k=2",
-    budget=300,
+    budgets=(300,),
 )
 
 
@@ -100,7 +102,9 @@ def test_whatever_changes_an_episode_changes_the_hash(field: str, value: Any) ->
         ({"seeds": (-1,)}, "seeds as ints >= 0"),
         ({"memories": ("none", "none")}, "'none' is given twice"),
         ({"envs": ("FakeHouse?memory=none",)}, "sets 'memory'"),
-        ({"budget": -1}, "token budget"),
+        ({"budgets": (-1,)}, "token budget"),
+        ({"budgets": ()}, "at least one of budgets"),
+        ({"budgets": (5, 5)}, "5 is given twice in budgets"),
         ({"policies": ("?x=1",)}, "the name is empty"),
     ],
 )
@@ -109,6 +113,18 @@ def test_what_a_configuration_refuses(change: dict[str, Any], message: str) -> N
     values["seeds"] = (0,)
     with pytest.raises(InvalidArgumentError, match=message):
         RunConfig(**{**values, **change})
+
+
+def test_a_sweep_plays_every_budget_and_one_budget_is_as_before() -> None:
+    sweep = dataclasses.replace(CONFIG, budgets=(100, 300))
+    assert len(sweep.jobs()) == 2 * len(CONFIG.jobs())
+    assert {job.key for job in CONFIG.jobs()} < {job.key for job in sweep.jobs()}
+    assert len({job.key for job in sweep.jobs()}) == len(sweep.jobs())
+    assert CONFIG.to_json()["budget"] == 300
+    assert sweep.to_json()["budget"] == [100, 300]
+    for config in (CONFIG, sweep):
+        assert RunConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert shlex.split(sweep.command("x")).count("--budget") == 2
 
 
 def test_an_unknown_protocol_is_told_at_once() -> None:
@@ -135,7 +151,7 @@ def test_the_command_says_the_configuration() -> None:
         tuple(options["--policy"]),
         parse_seeds(options["--seeds"][0]),
         options["--protocol"][0],
-        int(options["--budget"][0]),
+        tuple(map(int, options["--budget"])),
     )
     assert again == CONFIG
     assert options["--out"] == ["results/x y"]
@@ -167,3 +183,13 @@ def test_a_row_survives_json(result: EpisodeResult, trial: int) -> None:
 def test_other_records_are_refused(record: Any) -> None:
     with pytest.raises(ResultsError, match="expected an episode"):
         EpisodeRow.from_json(record)
+
+
+def test_seeds_beyond_number_are_refused_at_once() -> None:
+    before = time.process_time()
+    for text in ("0:1000000000", "0:600000,1000000:1600000", "0:" + "9" * 40):
+        with pytest.raises(InvalidArgumentError, match="at most 1000000 seeds"):
+            parse_seeds(text)
+    config = RunConfig(("E",), ("none",), ("random",), parse_seeds("0:20000"))
+    assert len(config.jobs()) == 20_000
+    assert time.process_time() - before < 2

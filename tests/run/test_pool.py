@@ -5,6 +5,7 @@ Everything here runs in real processes; ``run_plugin`` brings the policies that 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -25,10 +26,10 @@ from gym_memory.errors import (
     UnknownNameError,
 )
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
 from gym_memory.experiment.pool import WorkerPool
 from gym_memory.results import read_episodes
 from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.trajectory import read_trajectory
 
 HERE = Path(__file__).parent
@@ -117,6 +118,40 @@ def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) 
     assert report.count("worker died of SIGKILL") == 1
 
 
+def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path) -> None:
+    setup = config("bad?how=surrogate", memories=("none", "history"))
+    rows = compare(setup, tmp_path)
+    assert {r.result.failed for r in rows if r.job.seed == 1} == {"ValueError: bad \ud800 text"}
+    assert compare(setup, tmp_path) == rows
+    assert r"bad \ud800 text" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_worker_that_takes_too_much_memory_costs_its_episode(tmp_path: Path) -> None:
+    setup = config("bad?how=memory", seeds=3)
+    rows = compare(setup, tmp_path, worker_memory=1.0)
+    assert [row.result.failed.partition(":")[0] for row in rows] == ["", "MemoryError", ""]
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
+    """In a session of its own too, and when the worker itself was killed first."""
+    rows = compare(config("bad?how=daemon"), tmp_path)
+    assert sum(row.result.failed == "worker died of SIGKILL" for row in rows) == 1
+    (child,) = worker_ids(tmp_path)
+    assert gone(child)
+
+
+def test_the_log_of_a_worker_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """19 MB are printed within one episode; its end is kept, for it tells why."""
+    monkeypatch.setattr("gym_memory.experiment.pool._LOOK_SECONDS", 0.1)
+    rows = compare(config("bad?how=noise"), tmp_path)
+    (failed,) = [row.result for row in rows if row.result.failed]
+    assert failed.failed == "worker died with exit status 5"
+    assert failed.detail.endswith("the end")
+    assert len(failed.detail) <= 2000
+    assert sum(path.stat().st_size for path in (tmp_path / "logs").iterdir()) < 12_000_000
+
+
 def test_trials_before_a_death_are_kept(tmp_path: Path) -> None:
     setup = config("bad?how=exit&seed=0&trial=1", seeds=1, protocol="trials?k=3")
     rows = compare(setup, tmp_path)
@@ -177,12 +212,8 @@ def test_another_backend_version_is_refused_on_resume(tmp_path: Path) -> None:
 def test_mistakes_are_told_before_anything_is_played(
     tmp_path: Path, change: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    values = {**config("random").to_json(), **change}
     with pytest.raises(error, match=message):
-        compare(
-            RunConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}),
-            tmp_path,
-        )
+        compare(dataclasses.replace(config("random"), **change), tmp_path)
     assert read_episodes(tmp_path) == []
 
 
@@ -197,6 +228,47 @@ def test_a_worker_that_cannot_start_is_told(tmp_path: Path) -> None:
             pool.check(config("random"))
     finally:
         sys.path.remove(str(tmp_path))
+
+
+def test_a_worker_that_dies_while_it_starts_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first process dies before the check, two more beside games that are played."""
+    (tmp_path / "frail.py").write_text(
+        "import os, pathlib\n"
+        "import run_plugin\n"
+        "log = pathlib.Path(__file__).with_name('starts')\n"
+        "with open(log, 'a') as file: file.write('x')\n"
+        "if len(log.read_text()) in (1, 3, 4): os._exit(9)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    setup = RunConfig(
+        ("FakeHouse",), ("none",), ("bad?how=exit&seed=1",), tuple(range(6)), plugins=("frail",)
+    )
+    rows = compare(setup, tmp_path / "run", workers=2)
+    assert [bool(row.result.failed) for row in rows] == [False, True, *[False] * 4]
+    assert len((tmp_path / "starts").read_text()) >= 5
+
+
+def test_workers_that_never_start_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one plays and dies; none comes after it."""
+    (tmp_path / "frail.py").write_text(
+        "import os, pathlib\n"
+        "import run_plugin\n"
+        "log = pathlib.Path(__file__).with_name('starts')\n"
+        "with open(log, 'a') as file: file.write('x')\n"
+        "if len(log.read_text()) > 1: os._exit(9)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    setup = RunConfig(
+        ("FakeHouse",), ("none",), ("bad?how=exit&seed=1",), (0, 1, 2), plugins=("frail",)
+    )
+    with pytest.raises(BackendError, match=r"exit status 9.* It was tried 4 times"):
+        compare(setup, tmp_path / "run")
+    assert len(read_episodes(tmp_path / "run")) == 2
+    assert len((tmp_path / "starts").read_text()) == 5
 
 
 @pytest.mark.parametrize(("workers", "timeout"), [(0, 1.0), (True, 1.0), (1, 0.0), (1, -1.0)])
@@ -300,10 +372,17 @@ def test_kill_9_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
 def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "run"
     kept: list[bytes] = []
-    for how, seeds in ((signal.SIGINT, 1), (signal.SIGTERM, 3)):
+    for how, times, seeds in (
+        (signal.SIGINT, 1, 1),
+        (signal.SIGTERM, 1, 2),
+        (signal.SIGHUP, 1, 3),
+        (signal.SIGINT, 3, 4),
+    ):
         run = Running(out, seeds=seeds)
         run.wait_for_lines(2 * seeds)
-        run.process.send_signal(how)
+        for _ in range(times):
+            run.process.send_signal(how)
+            time.sleep(0.05)
         _, errors = run.process.communicate(timeout=120)
         assert run.process.returncode == 130
         assert "the same command goes on" in " ".join(errors.split())
@@ -315,3 +394,28 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
     Running(out).finish()
     assert run.lines()[: len(kept)] == kept
     assert len(run.lines()) == 12
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    """As a limit on the size of files has it; what was whole stays whole."""
+    words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none", "-p", "greedy"]
+    words += ["--seeds", "0:12", "-w", "1", "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "gym_memory", *words]
+
+    def limited() -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
+
+    full = subprocess.run(command, cwd=HERE, preexec_fn=limited, capture_output=True, text=True)
+    assert full.returncode == 2
+    assert "Traceback" not in full.stderr
+    assert "error: cannot write to" in full.stderr
+    held = (tmp_path / "run" / "episodes.jsonl").read_bytes()
+    kept = held[: held.rfind(b"\n") + 1]
+    assert 0 < kept.count(b"\n") < 12
+    again = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    lines = (tmp_path / "run" / "episodes.jsonl").read_bytes()
+    assert lines.startswith(kept)
+    assert lines.count(b"\n") == 12

@@ -10,12 +10,12 @@ import pytest
 from matplotlib.image import imread
 
 from gym_memory.errors import ResultsError, UnknownNameError
-from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.memory import MEMORIES
 from gym_memory.results import ResultsFolder
 from gym_memory.results.plots import PALETTE, short_label
 from gym_memory.results.report import build_report
 from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
 
 def write(
@@ -70,9 +70,14 @@ def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_pat
     rows = build_report([tmp_path], tmp_path)
     assert len(rows) == 8
     report = (tmp_path / "report.md").read_text()
-    assert "| `Maze` | graph | random | 4 | 0 | 0.575 | [0.53, 0.62] | 0.00 | 20.0 |" in report
-    assert "| graph | none | all |  | random | 8 | +0.250 | [+0.25, +0.25] | 8 | 0 | 0 |" in report
+    assert "| `Maze` | graph | random | 4 | 0 | 0.575 | [0.36, 0.77] | 0.00 | 20.0 |" in report
+    assert "| graph | none | all |  | random | 8 | +0.250 | [+0.20, +0.30] | &lt; 0.001" in report
     assert "**4 of 32 jobs failed**" in report
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("<figure") == 3
+    for told in ("House, test", "0.575", "[0.36, 0.77]", "+0.250", "&lt; 0.001", "worker died"):
+        assert told in page
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in page
     assert report.count("worker died of SIGKILL") == 4
     assert FULL.command(str(tmp_path)) in report
     assert "engine 1" in report
@@ -122,7 +127,7 @@ def test_score_by_trial_is_shown_for_trials_alone(tmp_path: Path) -> None:
     build_report([tmp_path / "a"], tmp_path / "a")
     report = (tmp_path / "a" / "report.md").read_text()
     assert "### Score by trial" in report
-    assert "| `Maze` | graph | random | 0.192 [0.17, 0.21] | 0.383" in report
+    assert "| `Maze` | graph | random | 0.192 [0.08, 0.41] | 0.383" in report
     write(tmp_path / "b", config())
     build_report([tmp_path / "b"], tmp_path / "b")
     assert "### Score by trial" not in (tmp_path / "b" / "report.md").read_text()
@@ -214,3 +219,28 @@ def test_labels_are_short() -> None:
 
 def test_no_two_memories_of_a_plot_look_alike() -> None:
     assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES._targets)
+
+
+def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:
+    config = RunConfig(("E",), ("none",), ("random",), (0,))
+    failure = EpisodeResult.failure("<script>alert(1)</script> | a\u2028b & c")
+    with ResultsFolder(tmp_path, config) as folder:
+        folder.append([EpisodeRow(folder.todo()[0], 0, failure)])
+    build_report([tmp_path], tmp_path)
+    report = (tmp_path / "report.md").read_text()
+    assert "<script" not in report
+    assert "&lt;script>alert(1)&lt;/script> \\| a b &amp; c" in report
+
+
+def test_failures_that_were_played_again_are_told(tmp_path: Path) -> None:
+    run = config(policies=("weak",))
+    write(tmp_path, run)
+    with ResultsFolder(tmp_path, run, retry_failed=True) as folder:
+        for job in folder.todo():
+            folder.append([EpisodeRow(job, 0, EpisodeResult(task_id=f"Maze/{job.seed}"))])
+    rows = build_report([tmp_path], tmp_path)
+    assert not any(row.n_failed for row in rows)
+    report = (tmp_path / "report.md").read_text()
+    assert "**2 failed episodes were played again**" in report
+    assert report.count("worker died of SIGKILL") == 2
+    assert json.loads((tmp_path / "summary.json").read_text())["n_replaced"] == 2

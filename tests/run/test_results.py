@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from gym_memory.errors import ResultsError
-from gym_memory.experiment.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.results import ResultsFolder, read_config, read_episodes
+from gym_memory.results.folder import read_replaced
 from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
 CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k=2")
 
@@ -133,7 +134,7 @@ def test_a_killed_start_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     code = (
-        "import sys; from gym_memory.results import *; from gym_memory.experiment.jobs import *\n"
+        "import sys; from gym_memory.results import *; from gym_memory.run.jobs import *\n"
         "c = RunConfig(('E',), ('none',), ('random',), (0, 1, 2), protocol='trials?k=2')\n"
         "with ResultsFolder(sys.argv[1], c): print('open', flush=True); sys.stdin.read()"
     )
@@ -167,6 +168,14 @@ def test_failed_jobs_are_kept_unless_told_otherwise(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, CONFIG, retry_failed=True) as folder:
         assert len(folder.todo()) == 3
         assert folder.rows() == []
+    failed = read_replaced(tmp_path)
+    assert {row.job.seed for row in failed} == {0, 1, 2}
+    assert all(row.result.failed for row in failed)
+    kept = (tmp_path / "episodes.failed.jsonl").read_bytes()
+    with ResultsFolder(tmp_path, CONFIG, retry_failed=True) as folder:
+        for job in folder.todo():
+            folder.append(rows_of(job))
+    assert (tmp_path / "episodes.failed.jsonl").read_bytes() == kept
 
 
 def test_other_backend_versions_are_refused(tmp_path: Path) -> None:

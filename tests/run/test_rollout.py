@@ -6,11 +6,11 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID, RAW_ID
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.scripted import Random, Walkthrough
 from gym_memory.run import EpisodeResult, rollout
+from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 
 
 class Script(Policy):

@@ -7,12 +7,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from fake_env import FAKE_ID, RAW_ID
 from gymnasium.error import ResetNeeded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import IndexActions
 from gym_memory.wrappers.actions import keep_evenly
 

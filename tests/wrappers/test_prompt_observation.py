@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID, RAW_ID
 
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import PromptObservation
 from gym_memory.wrappers.prompt import INSTRUCTIONS, render_prompt
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID, RAW_ID
 
 from gym_memory.errors import InvalidArgumentError, ResultsError
+from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.trajectory import read_rows, read_trajectory
 from gym_memory.types import Outcome, Task
 from gym_memory.wrappers import IndexActions, RecordTrajectory
@@ -202,7 +202,7 @@ def test_where_nothing_can_be_written(tmp_path) -> None:
 
 PLAY_FOREVER = """
 import sys
-from fake_env import register_fake
+from gym_memory.testing.fake_env import register_fake
 import gymnasium as gym
 from gym_memory.wrappers import RecordTrajectory
 register_fake()

@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from fake_env import FAKE_ID
 
+from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import EncodeText, IndexActions
 
 sb3 = pytest.importorskip("stable_baselines3", reason="needs the extra rl")

@@ -12,12 +12,12 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from fake_env import FAKE_ID, RAW_ID
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from gym_memory import wrappers
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 
 CLASSES = [
     getattr(wrappers, name) for name in wrappers.__all__ if inspect.isclass(getattr(wrappers, name))
@@ -41,7 +41,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "Navigate": {"stop_on_new": False},
     "PromptObservation": {"instructions": "Play.", "max_actions": 3},
-    "RecordTrajectory": {"path": "PATH", "valid_actions": True, "memory": True},
+    "RecordTrajectory": {"path": "PATH", "valid_actions": True, "memory": True, "detail": True},
 }
 
 

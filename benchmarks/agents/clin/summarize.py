@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.results import read_episodes
+from gym_memory.results import intervals, read_episodes
 from gym_memory.results.plots import plot_trials
-from gym_memory.results.score import Unit, bootstrap_interval, score_by_trial, units
+from gym_memory.results.score import Unit, score_by_trial, units
 from gym_memory.specs import parse_spec
 
 HERE = Path(__file__).parent
 
 
 def rounded(mean: float, interval: Sequence[float] | None) -> dict[str, Any]:
-    """A mean and its 95 % bootstrap interval."""
+    """A mean and its 95 % interval."""
     return {"mean": round(mean, 3), "interval": [round(bound, 3) for bound in interval or ()]}
 
 
@@ -44,13 +44,13 @@ def cells(played: Sequence[Unit], label: str = "") -> list[dict[str, Any]]:
                 "n": len(group),
                 "failed": sum(bool(u.failed) for u in group),
                 "trials": [rounded(*trial) for trial in score_by_trial(group)],
-                "last - first": rounded(float(np.mean(gains)), bootstrap_interval(gains)),
+                "last - first": rounded(float(np.mean(gains)), intervals.gaps(gains).interval()),
                 "won last": round(float(np.mean([u.success for u in group])), 3),
                 "steps of the last": round(float(np.mean([u.steps for u in group])), 1),
             }
             if none and memory != "none":
                 gaps = [u.trials[-1] - none[env, u.seed] for u in group]
-                cell["last - none"] = rounded(float(np.mean(gaps)), bootstrap_interval(gaps))
+                cell["last - none"] = rounded(float(np.mean(gaps)), intervals.gaps(gaps).interval())
             found.append(cell)
     return found
 

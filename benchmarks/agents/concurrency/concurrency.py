@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import RunConfig
 from gym_memory.papers.presets import make_preset, policy_with_model
-from gym_memory.serve import ScriptedServer
+from gym_memory.run.jobs import RunConfig
+from gym_memory.testing.chat import ScriptedServer
 from gym_memory.version import __version__
 
 ENV = "Cooking?level=medium&max_steps=12"

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.jobs import EpisodeRow, RunConfig
 from gym_memory.llm import Budget
-from gym_memory.serve import FAULTS, Faults, ScriptedServer
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.specs import format_spec
+from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.version import __version__
 
 AGENTS = ("ariadne", "stma", "react", "plain")

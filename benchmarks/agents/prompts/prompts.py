@@ -26,8 +26,8 @@ from gym_memory.llm import Completion, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.run import rollout
-from gym_memory.serve import ScriptedServer
 from gym_memory.specs import format_spec, parse_spec
+from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers.make import make_env
 
 SEEDS = range(10)

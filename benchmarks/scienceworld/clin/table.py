@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.envs.scienceworld.catalog import CLIN
-from gym_memory.results import read_episodes
-from gym_memory.results.score import Unit, bootstrap_interval, score_by_trial, units
+from gym_memory.games.scienceworld.catalog import CLIN
+from gym_memory.results import intervals, read_episodes
+from gym_memory.results.score import Unit, score_by_trial, units
 
 HERE = Path(__file__).parent
 PARTS = {
@@ -38,7 +38,7 @@ def task_of(unit: Unit) -> str:
 def summary(group: Sequence[Unit], base: dict[str, float]) -> dict[str, Any]:
     """Scores by trial, and the gain of the last one over the base on the same instances."""
     gains = [unit.trials[-1] - base[unit.task_id] for unit in group]
-    low, high = bootstrap_interval(gains) or (None, None)
+    low, high = intervals.gaps(gains).interval() or (None, None)
     tasks = dict.fromkeys(task_of(unit) for unit in group)
     return {
         "n": len(group),

@@ -13,9 +13,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from gym_memory.envs.scienceworld.catalog import clin_task
-from gym_memory.results import read_episodes
-from gym_memory.results.score import bootstrap_interval, units
+from gym_memory.games.scienceworld.catalog import clin_task
+from gym_memory.results import intervals, read_episodes
+from gym_memory.results.score import units
 
 HERE = Path(__file__).parent
 TASKS = ("lifespan-longest-lived", "find-living-thing", "boil")
@@ -23,10 +23,10 @@ MEMORIES = ("none", "arigraph")
 
 
 def tested(folder: Path) -> dict[str, Any]:
-    """Test scores, negative ones as 0, with a 95 % bootstrap interval."""
+    """Test scores, negative ones as 0, with a 95 % interval."""
     rows = [row for job in read_episodes(folder) for row in job]
     scores = [100 * unit.score for unit in units(rows)]
-    interval = bootstrap_interval(scores)
+    interval = intervals.values(scores).interval()
     return {
         "n": len(scores),
         "score": round(float(np.mean(scores)), 1),

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.envs.scienceworld.catalog import CLIN
-from gym_memory.results.score import bootstrap_interval
+from gym_memory.games.scienceworld.catalog import CLIN
+from gym_memory.results import intervals
 
 PUBLISHED = ("DRRN", "ReAct", "Reflexion", "CLIN base", "CLIN Gen+Adapt")
 RESAMPLES = 10_000
@@ -78,7 +78,7 @@ def cell(part: Sequence[float]) -> str:
     """The mean of a task with its interval."""
     if not part:
         return "–"
-    interval = bootstrap_interval(part)
+    interval = intervals.values(part).interval()
     shown = f" [{interval[0]:.0f}, {interval[1]:.0f}]" if interval else ""
     return f"{fmean(part):.1f}{shown}"
 

@@ -1,13 +1,14 @@
-"""Text encoders, the models on disk that they need, and matrices of what they encoded."""
+"""Text encoders, the models on disk that they need, and matrices of what they encoded.
 
+Nothing is loaded before it is asked for, and weights are those on this machine.
+"""
+
+from gym_memory.memory.encoders.base import DEFAULT_MODEL, Encoder, unit
 from gym_memory.memory.encoders.encoder import (
-    DEFAULT_MODEL,
     CachedEncoder,
-    Encoder,
     HashEncoder,
     calibrated_threshold,
     make_encoder,
-    unit,
 )
 
 __all__ = ["DEFAULT_MODEL", "CachedEncoder", "Encoder", "HashEncoder", "calibrated_threshold"]

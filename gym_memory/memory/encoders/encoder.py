@@ -21,37 +21,17 @@ import os
 import re
 import zlib
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.encoders.base import DEFAULT_MODEL, Encoder, Vectors, unit
+from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
 from gym_memory.memory.encoders.vectors import VectorCache
 
-__all__ = ["DEFAULT_MODEL", "CachedEncoder", "Encoder", "HashEncoder", "calibrated_threshold"]
-__all__ += ["make_encoder", "unit"]
-
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-
-Vectors = NDArray[np.float32]
-
-
-class Encoder(Protocol):
-    """The encoding role.
-
-    Attributes:
-        id: Names the vectors: two encoders with one id give the same vectors.
-        dim: Length of a vector.
-    """
-
-    id: str
-    dim: int
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
-        ...
+__all__ = ["CachedEncoder", "HashEncoder", "calibrated_threshold", "make_encoder"]
 
 
 class HashEncoder:
@@ -132,8 +112,6 @@ def make_encoder(name: str | Encoder) -> Encoder:
 
 @functools.cache
 def _named(name: str, _cache: str) -> CachedEncoder:
-    from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
-
     kind, _, model = name.partition(":")
     if name == "hash":
         return CachedEncoder(HashEncoder(), VectorCache.shared(disk=False))
@@ -177,9 +155,3 @@ def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
     facts = encoder.encode([fact for _, fact in _TOPICS])
     unrelated = (names @ facts.T)[~np.eye(len(_TOPICS), dtype=bool)]
     return round(float(np.quantile(unrelated, quantile)), 3)
-
-
-def unit(vectors: Vectors) -> Vectors:
-    """Rows scaled to length one."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.maximum(norms, np.float32(1e-12))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gym_memory.cache import cache_dir
 from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
-from gym_memory.memory.encoders.encoder import DEFAULT_MODEL, unit
+from gym_memory.memory.encoders.base import DEFAULT_MODEL, unit
 from gym_memory.optional import require
 
 __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -160,7 +161,8 @@ class VectorCache:
 
     def __init__(self, path: Path | None = None):
         self._path = path
-        self._kept: dict[tuple[str, str], NDArray[np.float32]] = {}
+        # A plain dict is slow to give its first key when many before it were taken out.
+        self._kept: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 
     _shared: ClassVar[dict[Path | None, VectorCache]] = {}
@@ -206,7 +208,7 @@ class VectorCache:
             for text, vector in found.items():
                 self._kept[encoder, text] = vector
             while len(self._kept) > _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
+                self._kept.popitem(last=False)
 
     def _read(self, encoder: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         found: dict[str, NDArray[np.float32]] = {}

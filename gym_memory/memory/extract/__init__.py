@@ -1,4 +1,8 @@
-"""Extraction: from the text of a step to facts."""
+"""Extraction: from the text of a step to facts.
+
+Here live the contract, what all rules share, and the rules for plain English. The rules of a
+dialect live with the game that speaks it and are found by name.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,9 @@ __all__ = ["EXTRACTORS", "Extraction", "Extractor", "Mention", "Pattern", "get_e
 EXTRACTORS = Registry(
     "dialect",
     "gym_memory.extractors",
-    {
-        "textworld": "gym_memory.memory.extract.textworld:TextWorldRules",
-        "prose": "gym_memory.memory.extract.prose:ProseRules",
-        "alfworld": "gym_memory.memory.extract.alfworld:ALFWorldRules",
-        "webshop": "gym_memory.memory.extract.webshop:WebShopRules",
-        "nethack": "gym_memory.memory.extract.nethack:NetHackRules",
-        "fiction": "gym_memory.memory.extract.fiction:FictionRules",
-        "scienceworld": "gym_memory.memory.extract.scienceworld:ScienceWorldRules",
-        "plain": "gym_memory.memory.extract.plain:PlainRules",
-    },
+    {"plain": "gym_memory.memory.extract.plain:PlainRules"},
 )
-"""Dialect (family of text) to its extraction rules."""
+"""Dialect (family of text) to its extraction rules; games declare theirs."""
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 
-__all__ = ["Extraction", "Extractor", "Mention", "Pattern", "apply"]
+__all__ = ["Extraction", "Extractor", "Mention", "Pattern", "apply", "is_whole"]
 
 
 class Mention(NamedTuple):
@@ -71,4 +71,13 @@ def apply(
     return [
         graph.add(triple, t, episode=episode, start=start, end=end).triple
         for triple, start, end in extraction.mentions
+        if is_whole(triple)
     ]
+
+
+def is_whole(triple: Triple) -> bool:
+    """Whether no part of a triple is blank.
+
+    A text may have a gap where a rule expects a name; that is no fact.
+    """
+    return all(map(str.strip, triple))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gym_memory.memory.schema import DIRECTIONS
+from gym_memory.schema import DIRECTIONS
 
 __all__ = [
     "DIRECTION_LIST",
@@ -14,6 +14,7 @@ __all__ = [
     "Phrase",
     "clean_name",
     "direction_in",
+    "head_noun",
     "split_things",
 ]
 
@@ -33,7 +34,9 @@ DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
 _ARTICLE = r"(?:an?|some|the|one|two|\d+)\s"
 _SPLIT = re.compile(rf"(?:,? and |, )(?={_ARTICLE})", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_OF = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
+_LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
 _SHORT = {"n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
           "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest"}  # fmt: skip
 _GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
@@ -66,6 +69,18 @@ def clean_name(text: str) -> str:
     if len(words) > 1 and words[0] in ("a", "an", "the", "some"):
         del words[0]
     return " ".join(words)
+
+
+def head_noun(name: str) -> str:
+    """The word of a name that says what it is; a label after it, and what it is of, do not.
+
+    >>> head_noun("brass key"), head_noun("Key 1"), head_noun("key to the vault")
+    ('key', 'key', 'key')
+    """
+    words = _OF.split(name.lower(), maxsplit=1)[0].split()
+    while len(words) > 1 and _LABEL.fullmatch(words[-1]):
+        words.pop()
+    return words[-1] if words else ""
 
 
 def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:

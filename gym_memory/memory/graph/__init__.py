@@ -1,4 +1,7 @@
-"""The temporal knowledge graph: what was true when, and where that was read."""
+"""The temporal knowledge graph: what was true when, and where that was read.
+
+It stores and answers; what to put in is extraction's to say, what matters now is recall's.
+"""
 
 from gym_memory.memory.graph.edges import EdgeArrays
 from gym_memory.memory.graph.facts import Fact, Snapshot, Source

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gym_memory.memory.graph.facts import Fact
 from gym_memory.optional import require
+from gym_memory.types import Triple
 
 if TYPE_CHECKING:
     import networkx
-
-    from gym_memory.memory.graph.temporal import TemporalGraph
 
 __all__ = ["EdgeArrays", "edge_arrays", "to_networkx"]
 
@@ -37,8 +38,8 @@ class EdgeArrays(NamedTuple):
     relation_names: tuple[str, ...]
 
 
-def edge_arrays(graph: TemporalGraph) -> EdgeArrays:
-    """The live facts of a graph in order; texts (``note says ...``) count as entities."""
+def edge_arrays(triples: Iterable[Triple]) -> EdgeArrays:
+    """Triples in order as edges; texts (``note says ...``) count as entities."""
     entities: dict[str, int] = {}
     kinds: dict[str, int] = {}
     edges = np.array(
@@ -48,7 +49,7 @@ def edge_arrays(graph: TemporalGraph) -> EdgeArrays:
                 kinds.setdefault(relation, len(kinds)),
                 entities.setdefault(obj, len(entities)),
             )
-            for subject, relation, obj in graph.live()
+            for subject, relation, obj in triples
         ],
         dtype=np.int64,
     ).reshape(-1, 3)
@@ -56,8 +57,8 @@ def edge_arrays(graph: TemporalGraph) -> EdgeArrays:
     return EdgeArrays(subjects, relations, objects, tuple(entities), tuple(kinds))
 
 
-def to_networkx(graph: TemporalGraph) -> networkx.MultiDiGraph:
-    """The live facts of a graph: an edge a fact, its relation the key.
+def to_networkx(facts: Iterable[Fact]) -> networkx.MultiDiGraph:
+    """An edge a fact, its relation the key.
 
     Edges have the attributes ``relation`` and ``since``, the step since which the fact is true.
 
@@ -66,10 +67,8 @@ def to_networkx(graph: TemporalGraph) -> networkx.MultiDiGraph:
     """
     library = require("networkx", "dev", "exporting a graph to networkx")
     exported = library.MultiDiGraph()
-    for triple in graph.live():
-        fact = graph.fact(triple)
-        assert fact is not None
-        subject, relation, obj = triple
+    for fact in facts:
+        subject, relation, obj = fact.triple
         exported.add_edge(
             subject, obj, key=relation, relation=relation, since=fact.intervals[-1][0]
         )

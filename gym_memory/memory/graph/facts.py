@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.graph.timeline import Event, Timeline
-from gym_memory.memory.schema import VERBATIM, Slot, slot_of
+from gym_memory.schema import VERBATIM, Slot, slot_of
 from gym_memory.types import Triple
 
 __all__ = ["Fact", "Snapshot", "Source", "VersionedFacts"]

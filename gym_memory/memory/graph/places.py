@@ -7,7 +7,7 @@ the kitchen leads to the hall. An *exit* is a fact ``kitchen | has exit | east``
 from __future__ import annotations
 
 from gym_memory.memory.graph.temporal import TemporalGraph
-from gym_memory.memory.schema import PLAYER, direction_of
+from gym_memory.schema import PLAYER, direction_of
 from gym_memory.types import Triple
 
 __all__ = ["UNEXPLORED", "current_place", "nearest_places", "route", "unexplored_exits"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gym_memory.memory.graph.temporal import TemporalGraph
-from gym_memory.memory.schema import LOCATIONS, PLAYER, Slot, slot_of
+from gym_memory.schema import LOCATIONS, PLAYER, Slot, slot_of
 from gym_memory.types import Triple
 
 __all__ = ["REWIND", "rewind"]

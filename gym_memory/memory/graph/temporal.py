@@ -20,12 +20,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from gym_memory.checks import typed
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.memory.graph import edges
 from gym_memory.memory.graph.edges import EdgeArrays
 from gym_memory.memory.graph.facts import Fact, Snapshot, Source, VersionedFacts
 from gym_memory.memory.graph.timeline import Event
-from gym_memory.memory.schema import DIRECTIONS, VERBATIM, direction_of, slot_of
+from gym_memory.schema import DIRECTIONS, VERBATIM, direction_of, slot_of
 from gym_memory.types import Triple
 
 if TYPE_CHECKING:
@@ -207,7 +208,10 @@ class TemporalGraph(VersionedFacts):
         """Whether the fact is true now; O(1)."""
         if not isinstance(triple, tuple) or len(triple) != 3:
             return False
-        return self._canonical(Triple(*triple)) in self._live
+        try:
+            return self._canonical(Triple(*triple)) in self._live
+        except InvalidArgumentError:  # a part is empty: no such fact is ever held
+            return False
 
     def __len__(self) -> int:
         """Number of live facts."""
@@ -402,8 +406,8 @@ class TemporalGraph(VersionedFacts):
                     fresh.retire(facts[number], t, by)
                 else:
                     fresh.add(facts[number], t)
-            for number, episode, start, end in state["mentions"]:
-                fresh._mention(number, Source(episode, start, end))
+            for number, *source in state["mentions"]:
+                fresh._mention(number, typed(Source, source))
             for old, new in state["aliases"]:
                 fresh.alias(old, new)
             fresh._tick(state["now"])
@@ -416,11 +420,11 @@ class TemporalGraph(VersionedFacts):
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """The live facts as a ``networkx.MultiDiGraph``; see :func:`edges.to_networkx`."""
-        return edges.to_networkx(self)
+        return edges.to_networkx(fact for t in self.live() if (fact := self.fact(t)) is not None)
 
     def edge_arrays(self) -> EdgeArrays:
         """The live facts as integer arrays; see :func:`edges.edge_arrays`."""
-        return edges.edge_arrays(self)
+        return edges.edge_arrays(self.live())
 
 
 @lru_cache(maxsize=1 << 15)

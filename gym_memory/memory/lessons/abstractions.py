@@ -49,7 +49,7 @@ _MOST_USEFUL = 60
 _MOST_PLACES = 40
 _MOST_USELESS = 20
 _CAUSE = re.compile(r'"(?P<action>.*)"(?: in the (?P<where>.+))?')
-_LONGEST = 200
+_MAX_PHRASE_CHARS = 200
 _TOLD = (FOLLOWING, OPENING, SAYS)
 _FEW = 2
 """Episodes that must agree."""
@@ -276,7 +276,7 @@ def _particular(key: Key) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST]
+    return " ".join(text.split())[:_MAX_PHRASE_CHARS]
 
 
 def _quoted(action: str) -> str:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gym_memory.checks import check_text, typed
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.roles import role_counts
@@ -54,6 +55,7 @@ class LessonMemory(Memory):
         from gym_memory.memory.registry import make_memory  # which knows this class by name
 
         self.inner = make_memory(inner)
+        self.keeps_budget = self.inner.keeps_budget
         lasting = set(self.inner.lifetimes.values()) - {"step", "episode"}
         if lasting or self.inner.uses_oracle:
             raise InvalidArgumentError(
@@ -166,12 +168,12 @@ class LessonMemory(Memory):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
-        actions = state["trace"]["actions"]
+        actions = [check_text("an action", action) for action in state["trace"]["actions"]]
         trace = [
-            Step(*step)._replace(valid_actions=tuple(actions[n] for n in valid))
+            typed(Step, step)._replace(valid_actions=tuple(actions[n] for n in valid))
             for *step, valid in state["trace"]["steps"]
         ]
-        self._task = Task(*state["task"])
+        self._task = typed(Task, state["task"])
         self._trace = deque(trace, _STEPS)
         self.inner.load_state(state["inner"])
         self._relearn(state)

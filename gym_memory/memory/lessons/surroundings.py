@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gym_memory.memory.extract.scienceworld_names import base_of, is_contents
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import unexplored_exits, ways_out
 from gym_memory.memory.graph.rewind import rewind
 from gym_memory.memory.lessons.causes import Act
-from gym_memory.memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM
+from gym_memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
 
 __all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "surroundings"]
 
@@ -32,7 +31,7 @@ OPENING = "opening the "
 SAYS = "knowing that it says: "
 
 _DOOR_TO = "door to "
-_LONGEST_TEXT = 160
+_MAX_TEXT_CHARS = 160
 _DEEPEST = 4
 """Things in things in things that are looked through for the room."""
 
@@ -55,7 +54,8 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
     held = _holders(graph)
     for thing, holder in held.items():
         place = _room(holder, graph, held)
-        if place in places and base_of(thing) == thing:  # furniture stands in every room
+        # What is named after its place is furniture: every room has some.
+        if place in places and not thing.endswith(f" in {holder}"):
             told.append(_found(thing, holder, place))
     for fact in graph.live():
         if fact.relation in LOCATIONS and fact.subject != PLAYER and fact.object != INVENTORY:
@@ -71,7 +71,7 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
         elif fact.relation == "needs to be":
             told.append((f"making the {fact.subject} {fact.object}", FOLLOWING + "recipe"))
         elif fact.relation in VERBATIM:
-            text = " ".join(fact.object.split())[:_LONGEST_TEXT].rstrip(". ")
+            text = " ".join(fact.object.split())[:_MAX_TEXT_CHARS].rstrip(". ")
             told.append((f"reading the {fact.subject}", SAYS + text))
     return list(dict.fromkeys(told))
 

@@ -12,7 +12,7 @@ from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import EXIT
 from gym_memory.memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
-from gym_memory.memory.schema import VERBATIM
+from gym_memory.schema import VERBATIM
 
 __all__ = ["ATTRIBUTES", "EntityIndex"]
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.reading import entry_head
 from gym_memory.memory.recall.render import fact_block
-from gym_memory.memory.schema import LOCATIONS, PLAYER
+from gym_memory.schema import LOCATIONS, PLAYER
 from gym_memory.types import Triple
 
 __all__ = ["Dated", "asks_about_past", "dated_lines", "recollect", "steps_asked_for"]
@@ -109,7 +110,7 @@ def dated_lines(dated: Iterable[Dated], left: int) -> str:
     """
     lines = []
     for (t, _), group in groupby(dated, key=lambda dated: (dated[0], dated[1].subject)):
-        line = f"[step {t}] {fact_block(fact for _, fact in group).text}"
+        line = f"{entry_head(t, '')} {fact_block(fact for _, fact in group).text}"
         if len(line) > left:
             break
         lines.append(line)

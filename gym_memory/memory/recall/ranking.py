@@ -2,7 +2,8 @@
 
 What is ranked, most useful first:
 
-1. the agent's place: what is in it, its ways, doors and exits; the inventory;
+1. the agent's place: what is in it, its ways, doors and exits; the inventory; what was tried
+   there and could be tried again;
 2. the ways to and around the places that the policy's focus names; what the focus, the task and
    the valid actions name, with where that is; what was read (recipes, notes, uses: every fact
    that is neither a place nor a state nor a way), latest first, with the things it is about;
@@ -22,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gym_memory.memory.graph.places import current_place
-from gym_memory.memory.recall.render import Block, Page, fact_block
+from gym_memory.memory.recall.render import NOTHING, Block, Page, fact_block
 from gym_memory.memory.recall.structural import Answer, StructuralIndex, View
-from gym_memory.memory.schema import (
+from gym_memory.schema import (
     INVENTORY,
     OPPOSITE,
     PLAYER,
@@ -34,10 +35,17 @@ from gym_memory.memory.schema import (
 )
 from gym_memory.types import Cue, Triple
 
-__all__ = ["put_unexplored", "rank"]
+__all__ = ["part_of_each", "put_unexplored", "rank"]
 
 
-def rank(index: StructuralIndex, cue: Cue, page: Page, *, exploration: bool = True) -> int:
+def rank(
+    index: StructuralIndex,
+    cue: Cue,
+    page: Page,
+    *,
+    exploration: bool = True,
+    tried: Block = NOTHING,
+) -> int:
     """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
 
     Args:
@@ -45,22 +53,33 @@ def rank(index: StructuralIndex, cue: Cue, page: Page, *, exploration: bool = Tr
         cue: The situation.
         page: What to fill; what is on it already stays.
         exploration: Whether to point out exits that nobody took.
+        tried: What was tried in the agent's place.
 
     Returns:
         How many of the facts on the page are about the situation and the plan (parts 1 and 2 of
         the module's list), which is what an episodic search starts from.
     """
     index.sync()
-    question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left)
+    question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)
     answer = index.answer
     if answer is not None and answer.question == question and not page.triples:
         page.become(answer.page)
         return answer.relevant
     empty = not page.triples
-    relevant = _Ranking(index, page).fill(cue, exploration=exploration)
+    ranking = _Ranking(index, page)
+    relevant = ranking.fill(cue, exploration=exploration, tried=tried)
     if empty:
-        index.answer = Answer(question, page.copy(), relevant)
+        index.answer = Answer(question, page.copy(), relevant, tuple(ranking.parts))
     return relevant
+
+
+def part_of_each(answer: Answer) -> Iterator[str]:
+    """Which part of a ranking brought each of its facts, in their order."""
+    before = 0
+    for name, count in answer.parts:
+        for _ in range(before, count):
+            yield name
+        before = count
 
 
 def put_unexplored(index: StructuralIndex, page: Page) -> None:
@@ -74,15 +93,16 @@ def put_unexplored(index: StructuralIndex, page: Page) -> None:
 class _Ranking:
     """One answer: fills a page."""
 
-    __slots__ = ("cards", "entered", "index", "page", "shown", "ways")
+    __slots__ = ("cards", "entered", "index", "page", "parts", "shown", "ways")
 
     def __init__(self, index: StructuralIndex, page: Page):
         self.index, self.page, self.cards = index, page, index.cards
         self.shown: set[str] = set()
         self.entered: set[str] = set()
         self.ways: dict[Triple, None] = {}  # those shown before the map's turn
+        self.parts: list[tuple[str, int]] = []
 
-    def fill(self, cue: Cue, *, exploration: bool) -> int:
+    def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> int:
         """The parts in their order."""
         index, page = self.index, self.page
         here = current_place(index.graph)
@@ -96,22 +116,40 @@ class _Ranking:
             self.put((place.unexplored if exploration else place.exits,))
             self.put((next(ways)[1],))
             self.show_doors(here)
+        self.mark("here")
         self.show_inside(INVENTORY)
+        self.mark("carried")
+        page.put(tried)
+        self.mark("tried")
         self.show_ways_to(cue.focus, here)
+        self.mark("on the way to the plan")
         self.show_named(cue)
+        self.mark("named by plan, task or actions")
         self.show_knowledge(keep=page.left // 3)
+        self.mark("was read")
         relevant = len(page.triples)
         unexplored = index.unexplored(view) if exploration else iter(())
         if here is not None and exploration and index.place(here).unexplored.triples:
             next(unexplored)
         self.put(unexplored, keep=page.left * 3 // 4)
+        self.mark("exit that nobody took")
         self.show_map(ways, keep=page.left // 2)
+        self.mark("map, nearest first")
         self.show_places(view)
+        self.mark("in other places, nearest first")
         self.show_rest(view)
+        self.mark("everything else, latest first")
         self.put(unexplored)
+        self.mark("exit that nobody took")
         self.show_map(ways)
+        self.mark("map, nearest first")
         self.put(index.place(name).exits for name in view if exploration or name != here)
+        self.mark("exit that was taken")
         return relevant
+
+    def mark(self, part: str) -> None:
+        """Name the part of the ranking that ends here."""
+        self.parts.append((part, len(self.page.triples)))
 
     def put(self, blocks: Iterable[Block], keep: int = 0) -> None:
         """Blocks that belong to no card, as long as more than ``keep`` characters are left."""

@@ -16,11 +16,12 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gym_memory.memory.base import check_budget
+from gym_memory.memory.reading import JOINED, NAMED, entry_head, fact_line
 from gym_memory.memory.records.episodes import Episode
 from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Triple
 
-__all__ = ["Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
+__all__ = ["NOTHING", "Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
 __all__ += ["render_facts"]
 
 _ENOUGH_MISSES = 4
@@ -35,6 +36,10 @@ class Block(NamedTuple):
     text: str
 
 
+NOTHING = Block((), "")
+"""No facts."""
+
+
 def render_facts(triples: Iterable[Triple]) -> str:
     """The text of facts: one line for neighbours of one subject.
 
@@ -44,7 +49,7 @@ def render_facts(triples: Iterable[Triple]) -> str:
     """
     return "\n".join(
         [
-            f"{subject}: " + "; ".join([f"{relation} {obj}" for _, relation, obj in facts])
+            fact_line(subject, [f"{relation} {obj}" for _, relation, obj in facts])
             for subject, facts in groupby(triples, key=itemgetter(0))
         ]
     )
@@ -97,12 +102,12 @@ class Page:
             return True
         subject = triples[0][0]
         merged = subject == self._subject
-        size = len(text) + (1 - len(subject) if merged else 1)
+        size = len(text) + (len(JOINED) - len(subject) - len(NAMED) if merged else 0) + 1
         if size > self.left:
             self._miss(triples)
             return False
         if merged:
-            self.lines[-1] += ";" + text[len(subject) + 1 :]
+            self.lines[-1] += JOINED + text[len(subject) + len(NAMED) :]
         else:
             self.lines.append(text)
         self._subject = triples[-1][0]
@@ -169,7 +174,7 @@ def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str
 
 
 def _head(episode: Episode) -> str:
-    return f"[step {episode.t}] > {episode.action}\n" if episode.action else f"[step {episode.t}]\n"
+    return entry_head(episode.t, episode.action) + "\n"
 
 
 def _body(episode: Episode) -> str:

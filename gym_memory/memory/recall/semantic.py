@@ -11,7 +11,7 @@ from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
-from gym_memory.memory.schema import VERBATIM
+from gym_memory.schema import VERBATIM
 from gym_memory.types import Triple
 
 __all__ = ["SemanticIndex"]
@@ -152,6 +152,27 @@ class SemanticIndex:
                     left[obj] = depth - 1
         ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return [(self._facts[id], similarity) for id, similarity in ranked]
+
+    def paths(self, queries: Sequence[tuple[str, int]]) -> dict[Triple, tuple[str, ...]]:
+        """The texts through which :meth:`search` came to each fact, the query first."""
+        self._sync()
+        ways: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
+        left: dict[str, int] = {}
+        for text, depth in queries:
+            left[text] = max(left.get(text, 0), depth)
+        found: dict[int, tuple[float, tuple[str, ...]]] = {}
+        for depth in range(max(left.values(), default=0), 0, -1):
+            texts = [text for text, remaining in left.items() if remaining == depth]
+            for text, edges in zip(texts, self._retrieve(texts), strict=True):
+                for id, similarity in edges:
+                    if similarity > found.get(id, (-2.0, ()))[0]:
+                        found[id] = similarity, ways[text]
+                    subject, relation, obj = self._facts[id]
+                    for name in (subject,) if relation in VERBATIM else (subject, obj):
+                        if left.get(name, -1) < depth - 1:
+                            left[name] = depth - 1
+                            ways.setdefault(name, (*ways[text], name))
+        return {self._facts[id]: way for id, (_, way) in found.items()}
 
     def relevance(self, queries: Sequence[tuple[str, int]]) -> dict[Triple, float]:
         """How relevant each fact is that Algorithm 2 finds.

@@ -16,7 +16,7 @@ from gym_memory.memory.graph.places import EXIT, UNEXPLORED, current_place
 from gym_memory.memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.recall.render import Block, Page, fact_block
-from gym_memory.memory.schema import (
+from gym_memory.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
@@ -55,6 +55,8 @@ class Answer(NamedTuple):
     question: tuple[object, ...]
     page: Page
     relevant: int
+    parts: tuple[tuple[str, int], ...]
+    """Each part of the ranking with the number of facts on the page after it."""
 
 
 class _Card(NamedTuple):

@@ -1,1 +1,4 @@
-"""What is kept: episodes, streams of records, and the durable store."""
+"""What is kept beside the graph: episodes, streams of records, and the durable store.
+
+What is worth keeping is decided by the memories.
+"""

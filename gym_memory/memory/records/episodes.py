@@ -14,6 +14,7 @@ from heapq import nlargest
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from gym_memory.checks import check_int, check_text, typed
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.types import Triple
 
@@ -21,6 +22,8 @@ __all__ = ["Episode", "EpisodeStore", "Variant", "weight"]
 
 Variant = Literal["paper", "code"]
 """Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
+
+_LAST_STEP = 1 << 53
 
 
 class Episode(NamedTuple):
@@ -249,8 +252,11 @@ class EpisodeStore:
         """
         fresh = EpisodeStore()
         try:
-            facts = [Triple(*fact) for fact in state["facts"]]
+            facts = [typed(Triple, fact) for fact in state["facts"]]
             for t, text, action, numbers in state["episodes"]:
+                for part in (text, action):
+                    check_text("an episode", part)
+                check_int("its step", t, -_LAST_STEP, _LAST_STEP)
                 fresh.add(t, text, action, [facts[number] for number in numbers])
         except (LookupError, TypeError, ValueError) as error:
             raise StoreError(f"expected a state of an episode store, got {error!r}") from error

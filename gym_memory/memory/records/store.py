@@ -22,8 +22,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gym_memory.checks import typed
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.files import write_atomic
+from gym_memory.files import parse_json, write_atomic
 
 __all__ = ["Record", "Store"]
 
@@ -63,6 +64,20 @@ class Record(NamedTuple):
     payload: Any
 
 
+class _Row(NamedTuple):
+    """A record as the file has it."""
+
+    seq: int
+    memory: str
+    key: str
+    kind: str
+    payload: str
+
+
+class _Damage(Exception):
+    """A record that no store wrote."""
+
+
 class Store:
     """Records in one SQLite file.
 
@@ -86,6 +101,8 @@ class Store:
             StoreError: The file is damaged, is no store, was written by a newer version, or
                 cannot be opened. It is left as it is.
         """
+        if "\0" in os.fspath(path):  # SQLite would open what stands before it
+            raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
         self.path = Path(path).absolute()
         self.timeout = timeout
         try:
@@ -274,8 +291,13 @@ class Store:
             raise StoreError(
                 f"cannot use the memory store {str(self.path)!r}: {error} ({hint})"
             ) from error
-        except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # not damage but a mistake of ours
+        except (sqlite3.DatabaseError, UnicodeDecodeError, _Damage) as error:
+            # UnicodeDecodeError: of SQLite's message, which quotes the damage.
+            if (
+                isinstance(error, sqlite3.DatabaseError)
+                and type(error) is not sqlite3.DatabaseError
+            ):
+                # A mistake of ours.
                 raise
             raise StoreError(
                 f"the memory store {str(self.path)!r} is damaged: {error}. Nothing was changed. "
@@ -329,8 +351,11 @@ def _select(
     query = f"SELECT {_FIELDS} FROM record{where} ORDER BY seq"
     if last is not None:
         query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) ORDER BY seq"
-    for seq, memory, key, kind, payload in connection.execute(query, given):
-        yield Record(seq, memory, key, kind, json.loads(payload))
+    for seq, *names_, payload in connection.execute(query, given):
+        try:
+            yield Record(*typed(_Row, (seq, *names_, payload))[:-1], parse_json(payload))
+        except (TypeError, ValueError) as error:
+            raise _Damage(f"record {seq!r:.40}: {error}") from error
 
 
 def _read(path: Path) -> Iterator[Record]:
@@ -340,7 +365,7 @@ def _read(path: Path) -> Iterator[Record]:
         with open(path, encoding="utf-8") as file:
             for line in file:
                 number += 1
-                value = json.loads(line)
+                value = parse_json(line)
                 if number == 1:
                     if value[_FORMAT] > len(_VERSIONS):
                         raise ValueError("written by a newer gym-memory: upgrade gym-memory")

@@ -1,4 +1,4 @@
-"""A stream of what was observed, searched by meaning: what RAG and Simulacra retrieve from.
+"""A stream of what was observed, searched by meaning or words: RAG and Simulacra retrieve from it.
 
 An observation that comes again word for word after the same action is the same record, seen anew:
 a long episode repeats itself, so the stream grows with what is different and not with time.
@@ -7,21 +7,22 @@ a long episode repeats itself, so the stream grows with what is different and no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.checks import typed
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.recall.render import fit_episodes
 from gym_memory.memory.records.episodes import Episode
 
-__all__ = ["LONGEST", "Record", "Stream", "fit_records"]
+__all__ = ["LONGEST", "ByMeaning", "Record", "Stream", "TextIndex", "fit_records"]
 
 LONGEST = 20_000
 """Characters of a text that are kept."""
-_LONGEST_ENCODED = 4_000
+_MAX_ENCODED_CHARS = 4_000
 
 
 class Record(NamedTuple):
@@ -42,20 +43,80 @@ class Record(NamedTuple):
     insight: bool = False
 
 
-class Stream:
-    """Records in the order in which they first came, with the vectors of their texts.
+class TextIndex(Protocol):
+    """Texts in rows, and how similar they are to what is asked."""
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        ...
+
+    def empty(self) -> TextIndex:
+        """An index of the same kind without texts."""
+        ...
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts; each has the next row."""
+        ...
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` texts."""
+        ...
+
+    def similarities(self, queries: Sequence[str]) -> NDArray[Any]:
+        """How similar every text is to the queries, each as much as any other; shape (rows,)."""
+        ...
+
+
+class ByMeaning:
+    """Texts by the cosine of their vectors with the mean of the queries' unit vectors.
 
     Args:
-        encoder: Encodes texts; each is encoded once, when it is first searched for.
+        encoder: Encodes texts; each is encoded once.
     """
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
+        self._vectors = VectorIndex(encoder.dim)
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        return len(self._vectors)
+
+    def empty(self) -> ByMeaning:
+        """An index of the same encoder without texts."""
+        return ByMeaning(self.encoder)
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts; each has the next row."""
+        new = [text[:_MAX_ENCODED_CHARS] for text in texts]
+        known = len(self)
+        self._vectors.add(range(known, known + len(new)), self.encoder.encode(new))
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` texts."""
+        for row in range(count, len(self)):
+            self._vectors.remove(row)
+
+    def similarities(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine of every text with the mean of the unit vectors of the queries."""
+        asked = [query[:_MAX_ENCODED_CHARS] for query in queries]
+        query = unit(self.encoder.encode(asked).mean(axis=0, keepdims=True))
+        return self._vectors.similarities(query)[0]
+
+
+class Stream:
+    """Records in the order in which they first came, with an index of their texts.
+
+    Args:
+        index: An empty index; a text is put there when it is first searched for.
+    """
+
+    def __init__(self, index: TextIndex):
         self.records: list[Record] = []
         self._row: dict[tuple[str, str, bool], int] = {}
         self._by_time: dict[int, None] = {}  # rows, the one seen last at the end
         self._numbers = np.zeros((16, 2))
-        self._vectors = VectorIndex(encoder.dim)
+        self._index = index
 
     def __len__(self) -> int:
         """Number of records."""
@@ -93,21 +154,19 @@ class Stream:
         importance: NDArray[np.float64] = self._numbers[: len(self.records), 1]
         return importance
 
-    def similarities(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Cosine of every record with the mean of the unit vectors of ``texts``.
+    def similarities(self, texts: Sequence[str]) -> NDArray[Any]:
+        """How similar every record is to ``texts``, as the index has it.
 
         Returns:
             Shape (number of records,); zeros where all ``texts`` are blank.
         """
-        texts = [text[:_LONGEST_ENCODED] for text in texts if text.strip()]
+        texts = [text for text in texts if text.strip()]
         if not texts or not self.records:
             return np.zeros(len(self.records), dtype=np.float32)
-        known = len(self._vectors)
+        known = len(self._index)
         if known < len(self.records):
-            new = [record.text[:_LONGEST_ENCODED] for record in self.records[known:]]
-            self._vectors.add(range(known, len(self.records)), self.encoder.encode(new))
-        query = unit(self.encoder.encode(texts).mean(axis=0, keepdims=True))
-        return self._vectors.similarities(query)[0]
+            self._index.extend([record.text for record in self.records[known:]])
+        return self._index.similarities(texts)
 
     def latest(self) -> Iterator[int]:
         """Rows of the observations, the one made last first."""
@@ -115,7 +174,7 @@ class Stream:
 
     def fork(self) -> Stream:
         """An independent copy."""
-        twin = Stream(self.encoder)
+        twin = Stream(self._index.empty())
         twin.restore(self.records)
         return twin
 
@@ -125,17 +184,16 @@ class Stream:
 
     def load_state(self, state: Iterable[Sequence[Any]]) -> None:
         """Replace the records."""
-        self.restore([Record(*row) for row in state])
+        self.restore([typed(Record, row) for row in state])
 
     def restore(self, records: Sequence[Record]) -> None:
-        """Go back to records that were a copy of ``records``; keeps vectors of the same texts."""
+        """Go back to records that were a copy of ``records``; keeps what is indexed of them."""
         same = 0
         for old, new in zip(self.records, records, strict=False):
             if old.text is not new.text and old.text != new.text:
                 break
             same += 1
-        for row in range(same, len(self._vectors)):
-            self._vectors.remove(row)
+        self._index.cut(same)
         self.records = list(records)
         self._row = {(r.action, r.text, r.insight): row for row, r in enumerate(self.records)}
         rows = sorted(range(len(self.records)), key=lambda row: (self.records[row].t, row))

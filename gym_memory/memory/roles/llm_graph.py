@@ -28,8 +28,8 @@ from gym_memory.memory.roles.text import (
     read_triples,
     triples_json,
 )
-from gym_memory.memory.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.optional import require
+from gym_memory.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.types import Cue, Step, Task, Triple
 
 __all__ = [

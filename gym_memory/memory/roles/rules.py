@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-from gym_memory.memory.schema import slot_of
+from gym_memory.schema import slot_of
 from gym_memory.types import Cue, Step, Task, Triple
 
 __all__ = ["compare", "explore", "importance", "outdated", "relevant_entities"]
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_LONGEST_NAME = 6
+_MAX_NAME_WORDS = 6
 _SEEK = re.compile(
     r"\b(?:explor|find|found|locat|search|look(?:ing)? for|seek|discover|unexplored|where is)",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ _LEAST_LETTERS = 4
 
 
 def outdated(existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
-    """Facts whose slot (see :mod:`gym_memory.memory.schema`) a new fact fills."""
+    """Facts whose slot (see :mod:`gym_memory.schema`) a new fact fills."""
     fresh = set(new)
     slots = {slot for triple in new if (slot := slot_of(triple)) is not None}
     return [fact for fact in existing if fact not in fresh and slot_of(fact) in slots]
@@ -54,7 +54,7 @@ def _names(text: str, known: Container[str]) -> list[str]:
     words = _WORD.findall(text.lower())
     names, at = [], 0
     while at < len(words):
-        for size in range(min(_LONGEST_NAME, len(words) - at), 0, -1):
+        for size in range(min(_MAX_NAME_WORDS, len(words) - at), 0, -1):
             name = " ".join(words[at : at + size])
             if name in known:
                 names.append(name)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import EXIT, current_place
-from gym_memory.memory.roles.notes import ACTIONS, GOALS, Notes, read_account, section, sections
-from gym_memory.memory.schema import (
+from gym_memory.memory.reading import ACTIONS, GOALS, LoggedAction, sections
+from gym_memory.memory.roles.notes import Notes, section, stated_facts
+from gym_memory.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
@@ -23,8 +24,8 @@ from gym_memory.types import Step, Task, Triple
 __all__ = ["BeliefNotes", "describe", "relations"]
 
 _ACTIONS_KEPT = 25
-_LONGEST_ACTION = 80
-_LONGEST_GOAL = 200
+_MAX_ACTION_CHARS = 80
+_MAX_GOAL_CHARS = 200
 _MOST_LINES = 6
 """Straight lines of places that a description tells at most."""
 _DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
@@ -52,9 +53,9 @@ class BeliefNotes:
             notes.take(step, task)
             after = current_place(notes.graph)
             if step.action:
-                action = " ".join(step.action.split())[:_LONGEST_ACTION]
-                moved = f" ({before} to {after})" if before and after != before else ""
-                done.append(f"{step.t}. {action}{moved}")
+                action = " ".join(step.action.split())[:_MAX_ACTION_CHARS]
+                places = (before, after or "") if before and after != before else ()
+                done.append(str(LoggedAction(step.t, action, *places)))
         goals = section(GOALS, _goals(notes.graph, task), self._room // 4)
         acts = section(ACTIONS, done[-_ACTIONS_KEPT:], self._room // 4)
         return goals + acts + notes.text(self._room - len(goals) - len(acts))
@@ -74,7 +75,7 @@ def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
         for fact in graph.outgoing(thing):
             if fact.relation == "needs to be" and Triple(thing, "is", fact.object) not in graph:
                 yield f"- have {thing} {fact.object}"
-    yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_LONGEST_GOAL]}"
+    yield "- prepare the meal" if needed else f"- {' '.join(task.goal.split())[:_MAX_GOAL_CHARS]}"
 
 
 def relations(belief: str, task: Task) -> list[Triple]:
@@ -83,7 +84,7 @@ def relations(belief: str, task: Task) -> list[Triple]:
     Other than the paper's it takes what is not spatial too (states, what a recipe requires). A
     belief that is a transcript of the history buffer is read with the rules of the task's dialect.
     """
-    return read_account(belief, task)
+    return stated_facts(belief, task)
 
 
 def describe(triples: Sequence[Triple], task: Task) -> str:

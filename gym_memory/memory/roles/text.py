@@ -33,7 +33,7 @@ __all__ = [
     "unmarked",
 ]
 
-_LONGEST_PART = 400
+_MAX_PART_CHARS = 400
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):]|\[\d{1,3}\]:?)\s+")
 _CLOSES = {'"': '"', "“": "”"}
 _PAIRS = {**_CLOSES, "'": "'", "`": "`", "‘": "’"}
@@ -168,7 +168,7 @@ def _triple(text: str) -> Triple | None:
     if len(parts) < 3:
         return None
     triple = Triple(_bare(parts[0]), _bare(parts[1]), _bare(",".join(parts[2:])))
-    if not all(0 < len(part) <= _LONGEST_PART for part in triple):
+    if not all(0 < len(part) <= _MAX_PART_CHARS for part in triple):
         return None
     return None if "none" in (triple.subject.lower(), triple.object.lower()) else triple
 
@@ -221,7 +221,7 @@ def read_triple_lists(text: str) -> list[Triple]:
             rows = [row for row in value if len(row) == 3 and all(isinstance(p, str) for p in row)]
             if rows or not value:
                 triples = [Triple(*(" ".join(part.split()) for part in row)) for row in rows]
-                kept = [t for t in triples if all(0 < len(p) <= _LONGEST_PART for p in t)]
+                kept = [t for t in triples if all(0 < len(p) <= _MAX_PART_CHARS for p in t)]
                 return list(dict.fromkeys(kept))
     raise ModelError("answer", f"expected a JSON list of triples, got {text[:200]!r}")
 

@@ -1,0 +1,52 @@
+"""Players that ask advisors in turn: the first that knows what to do decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gym_memory.baselines.players.base import RulePolicy
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.novelty import try_new
+from gym_memory.baselines.players.plan import Move, Notes
+from gym_memory.memory.extract import get_extractor
+from gym_memory.types import Observation
+
+__all__ = ["Advised", "Advisor"]
+
+Advisor = Callable[[Beliefs], Iterable[Move]]
+"""What to do, going by the beliefs, the best first; nothing where it knows nothing."""
+
+
+class Advised(RulePolicy):
+    """Does what the first of its advisors says that can be done; tries new things where none does.
+
+    An aim that led nowhere a few times is given up for another, and the plan says so.
+
+    Args:
+        advisors: The most urgent first.
+    """
+
+    def __init__(self, *advisors: Advisor) -> None:
+        super().__init__()
+        self._advisors = advisors
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next action; publishes the plan behind it as ``focus``."""
+        last, notes = Move.read(self.focus), Notes.read(self.focus)
+        rules = get_extractor(self._dialect)
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=self.focus, action=last.action)
+        move = self._decide(beliefs, last.action, notes)
+        self.focus = notes.after(last, move).written_into(move)
+        return beliefs.spelled(move.action)
+
+    def _decide(self, beliefs: Beliefs, last: str, notes: Notes) -> Move:
+        for advise in self._advisors:
+            for move in advise(beliefs):
+                if (
+                    beliefs.can(move.action)
+                    and not notes.has_given_up(move.aim)
+                    and not (move.action == last and move.action.startswith(("examine ", "read ")))
+                ):
+                    return move
+        return try_new(beliefs, self._rng)

@@ -1,0 +1,292 @@
+"""Beliefs: what an observation shows, as one graph with questions.
+
+Built anew from every observation, so a policy that uses it knows what its memory recalls and
+what is in view, and nothing else. Recalled facts are taken as they are. A memory that recalls
+only text is read with the same extraction rules that build the graph memories, so it gets a
+fair chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from operator import itemgetter
+
+from gym_memory.memory.extract.base import Extractor, apply
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.memory.reading import Entry, split_entries
+from gym_memory.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    TRIED,
+    VERBATIM,
+    direction_of,
+    door_relation,
+    times_tried,
+    way_relation,
+)
+from gym_memory.types import Observation, Step, Task, Triple
+
+__all__ = ["Beliefs", "Exit"]
+
+Exit = tuple[str, str]
+"""(place, direction)."""
+
+_MOVES = {
+    "north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0),
+    "northeast": (1, 1), "northwest": (-1, 1), "southeast": (1, -1), "southwest": (-1, -1),
+}  # fmt: skip
+
+
+class Beliefs:
+    """What can be concluded from one observation.
+
+    Args:
+        obs: The observation.
+        extractor: Rules that read the game's text.
+        task: The task.
+        plan: What the policy published last; empty at the start.
+        action: The last action; empty at the start.
+    """
+
+    def __init__(
+        self,
+        obs: Observation,
+        extractor: Extractor,
+        task: Task,
+        *,
+        plan: str = "",
+        action: str = "",
+    ):
+        self.text, self.task, self.plan = obs["text"], task, plan
+        self._spelling = {a.lower(): a for a in obs["valid_actions"]}
+        self.actions = tuple(self._spelling)
+        self.graph = TemporalGraph()
+        if obs["triples"]:
+            self._believe(obs["triples"])
+            moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
+            action = "" if moved else action  # the recalled place is already the new one
+        else:
+            transcript = obs["memory"]
+            for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
+                transcript = transcript.replace(lesson, "")
+            last = self._read(transcript, extractor)
+            action = last or action
+        now = self.graph.now + 1
+        step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
+        apply(extractor.extract(step, self.graph, task), self.graph, now)
+        self.here = current_place(self.graph) or ""
+        self._add_ways_back()
+        self._guessed: dict[str, dict[str, str]] = {}
+        self._cells = self._lay_out()
+        self._guess_ways()
+
+    def _believe(self, triples: tuple[Triple, ...]) -> None:
+        """Take recalled facts; where two exclude each other, the more relevant one counts."""
+        for triple in reversed(triples):
+            self.graph.add(triple, 0)
+
+    def _read(self, transcript: str, extractor: Extractor) -> str:
+        """Read recalled text; returns the last action if the text ends in one."""
+        before, entries = split_entries(transcript)
+        dangling = ""
+        if entries and entries[-1].action and not entries[-1].text:
+            dangling = entries.pop().action
+        entries.insert(0, Entry(0, "", before))
+        dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
+        for position, (_, entry) in enumerate(sorted(dated, key=itemgetter(0))):
+            step = Step(position, entry.text, entry.action)
+            apply(extractor.extract(step, self.graph, self.task), self.graph, position)
+        return dangling
+
+    def _add_ways_back(self) -> None:
+        """A recall gives one direction of a way; the other follows."""
+        for subject, relation, obj in list(self.graph.live()):
+            direction = direction_of(relation)
+            if direction and self.graph.value(subject, OPPOSITE[direction]) is None:
+                back = Triple(obj, way_relation(OPPOSITE[direction]), subject)
+                self.graph.add(back, self.graph.now)
+
+    # ------------------------------------------------------------ actions
+
+    def can(self, action: str) -> bool:
+        """Whether an action is valid; without a list every action is tried."""
+        return action in self._spelling if self.actions else True
+
+    def spelled(self, action: str) -> str:
+        """An action as the game spells it; facts, and what is concluded here, are lower case."""
+        return self._spelling.get(action, action)
+
+    def options(self, *starts: str) -> list[str]:
+        """Valid actions that start with one of the words."""
+        return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
+
+    # ------------------------------------------------------------ things
+
+    def objects(self, subject: str, relation: str) -> list[str]:
+        """Objects of the facts ``subject relation *``."""
+        return [t.object for t in self.graph.outgoing(subject) if t.relation == relation]
+
+    def subjects(self, relation: str, obj: str) -> list[str]:
+        """Subjects of the facts ``* relation obj``."""
+        return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
+
+    def held(self) -> list[str]:
+        """What the agent carries."""
+        return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
+
+    def holds(self, thing: str) -> bool:
+        """Whether the agent carries it."""
+        place = self.graph.value(thing, "location")
+        return place is not None and place.object == INVENTORY
+
+    def holder(self, thing: str) -> str:
+        """What it is in or on; empty when unknown."""
+        place = self.graph.value(thing, "location")
+        return place.object if place else ""
+
+    def room_of(self, thing: str) -> str:
+        """The outermost thing that it is in, a room as a rule; "" if nothing is known.
+
+        It is ``here`` for what is carried. A room need not be on the recalled map.
+        """
+        start = thing
+        for _ in range(8):
+            place = self.graph.value(thing, "location")
+            if place is None:
+                break
+            if place.object == INVENTORY:
+                return self.here
+            thing = place.object
+        return thing if thing != start or self.is_place(thing) else ""
+
+    def is_place(self, name: str) -> bool:
+        """Whether it is a room: the agent is there, or ways lead out of or into it."""
+        if name == self.here:
+            return True
+        return any(
+            direction_of(t.relation) or t.relation in ("has exit", UNEXPLORED)
+            for t in self.graph.incident(name)
+        )
+
+    def places(self) -> list[str]:
+        """All known rooms."""
+        return [name for name in self.graph.entities() if self.is_place(name)]
+
+    def contents(self, name: str) -> list[str]:
+        """What is in or on it, and in or on that, outermost first."""
+        queue = [name]
+        for current in queue:
+            queue += [
+                t.subject
+                for t in self.graph.incoming(current)
+                if t.relation in LOCATIONS and t.subject not in (PLAYER, *queue)
+            ]
+        return queue[1:]
+
+    def is_state(self, thing: str, state: str) -> bool:
+        """Whether the fact ``thing is state`` is believed."""
+        return Triple(thing, "is", state) in self.graph
+
+    def openness(self, thing: str) -> str:
+        """``open``, ``closed``, ``locked`` or "" if unknown."""
+        state = self.graph.value(thing, "openness")
+        return state.object if state else ""
+
+    def door(self, place: str, direction: str) -> str:
+        """The door in an exit, "" if none is known."""
+        return next(iter(self.objects(place, door_relation(direction))), "")
+
+    def is_spoken_of(self, thing: str) -> bool:
+        """Whether the task, or something that was read, names it."""
+        texts = (t.object for t in self.graph.live() if t.relation in VERBATIM)
+        name = re.compile(rf"\b{re.escape(thing)}(?!\w)")
+        return any(name.search(text.lower()) for text in (self.task.goal, *texts))
+
+    def tried(self, action: str) -> int:
+        """How often an action was taken in this place, as far as the memory tells."""
+        return max(
+            (
+                times_tried(t.relation)
+                for t in self.graph.outgoing(self.here)
+                if t.object == action and t.relation.startswith(TRIED)
+            ),
+            default=0,
+        )
+
+    # ------------------------------------------------------------ the map
+
+    def ways(self, place: str) -> dict[str, str]:
+        """Known and guessed ways out of a place: direction to the next place."""
+        ways = dict(self._guessed.get(place, ()))
+        for direction in DIRECTIONS:
+            fact = self.graph.value(place, direction)
+            if fact is not None:
+                ways[direction] = fact.subject
+        return ways
+
+    def unexplored(self, place: str) -> list[str]:
+        """Directions in which a place has an exit that nobody took."""
+        exits = [e.object for e in unexplored_exits(self.graph, place)]
+        exits += self.objects(place, UNEXPLORED)
+        ways = self.ways(place)
+        return [e for e in dict.fromkeys(exits) if e not in ways]
+
+    def distances(self) -> dict[str, int]:
+        """Moves from here to every place that a known way leads to."""
+        moves = {self.here: 0}
+        queue = deque([self.here])
+        while queue:
+            place = queue.popleft()
+            for direction, other in self.ways(place).items():
+                if other not in moves and self.openness(self.door(place, direction)) != "locked":
+                    moves[other] = moves[place] + 1
+                    queue.append(other)
+        return moves
+
+    def frontier(self) -> list[tuple[int, Exit]]:
+        """Exits that nobody took, with the moves to their place, nearest first.
+
+        Exits that should lead to a known place, to judge by the directions walked, come last.
+        """
+        taken = set(self._cells.values())
+        exits = []
+        for place, distance in self.distances().items():
+            for direction in self.unexplored(place):
+                if self.openness(self.door(place, direction)) != "locked":
+                    known = _beyond(self._cells.get(place), direction) in taken
+                    exits.append((known, distance, place, direction))
+        exits.sort(key=itemgetter(0, 1))
+        return [(distance, (place, direction)) for _, distance, place, direction in exits]
+
+    def _guess_ways(self) -> None:
+        """Two exits that nobody took and that face each other are taken to be one way."""
+        at: dict[object, str] = {cell: place for place, cell in self._cells.items()}
+        exits = {place: self.unexplored(place) for place in self._cells}
+        for place, cell in self._cells.items():
+            for direction in exits[place]:
+                other = at.get(_beyond(cell, direction))
+                if other is not None and OPPOSITE[direction] in exits[other]:
+                    self._guessed.setdefault(place, {})[direction] = other
+
+    def _lay_out(self) -> dict[str, tuple[int, int]]:
+        """Places on a grid, as far as directions tell."""
+        cells = {self.here: (0, 0)}
+        queue = deque([self.here])
+        while queue:
+            place = queue.popleft()
+            for direction, other in self.ways(place).items():
+                cell = _beyond(cells[place], direction)
+                if other not in cells and cell is not None:
+                    cells[other] = cell
+                    queue.append(other)
+        return cells
+
+
+def _beyond(cell: tuple[int, int] | None, direction: str) -> tuple[int, int] | None:
+    move = _MOVES.get(direction)
+    return (cell[0] + move[0], cell[1] + move[1]) if cell and move else None

@@ -1,0 +1,1 @@
+"""Parts of the descender: what it believes, and how it reads its own plan; no engine."""

@@ -1,0 +1,133 @@
+"""The plan that a player publishes, which is also all that it keeps from step to step.
+
+It reads ``aim | done: 2 | stuck: fetch bowl x3 | last: go west``: what the player is after, how far
+it got in what the task asks step by step, which aims led nowhere, and its last action. The two in
+the middle are there only where there is something to say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gym_memory.schema import DIRECTIONS, OPPOSITE
+
+__all__ = ["Move", "Notes", "key_of", "only"]
+
+_LAST = " | last: "
+_DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
+_STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
+_AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
+_ROUTE = re.compile(rf", (?:by|(?:{'|'.join(DIRECTIONS)}) of) .*")
+_AIMLESS = ("explore", "wander", "survey", "see what is where", "find ", "cook: ", "tidy: ")
+"""Aims that may be taken up again and again: they search, or change as things get done."""
+_FOLLOWED = re.compile(r"do (?P<number>\d+): ")
+_IDLE = ("wander", "survey", "cook: ", "tidy: ")
+"""Aims for which an action may be repeated: they know of no other, or pause on purpose."""
+_MOST_AIMS = 4
+_MAX_AIM_CHARS = 60
+_ENOUGH = 3
+
+
+class Move(NamedTuple):
+    """An action and what it is for; as text, the plan that a policy publishes."""
+
+    action: str
+    aim: str
+
+    def __str__(self) -> str:
+        return f"{self.aim}{_LAST}{self.action}"
+
+    @classmethod
+    def read(cls, plan: str) -> Move:
+        """The move that a published plan ends in; an empty one where none is published.
+
+        >>> Move.read("explore | stuck: fetch bowl x1 | last: go east")
+        Move(action='go east', aim='explore')
+        """
+        aim, _, action = plan.rpartition(_LAST)
+        return cls(action, aim.partition(" | ")[0])
+
+
+def only(move: Move | None) -> tuple[Move, ...]:
+    """The one thing that an advisor says, or nothing."""
+    return () if move is None else (move,)
+
+
+def key_of(aim: str) -> str:
+    """What stays the same of an aim while it is pursued: the way there is left out.
+
+    >>> key_of("fetch bowl, by east south")
+    'fetch bowl'
+    """
+    return _ROUTE.sub("", aim.partition(" | ")[0])[:_MAX_AIM_CHARS].replace(";", ",")
+
+
+class Notes(NamedTuple):
+    """What a plan says besides its aim and its action.
+
+    Attributes:
+        done: Instructions of the task that were followed.
+        astray: Whether the player went elsewhere since then, so that directions are void.
+        stuck: Aims that led nowhere, and how often.
+    """
+
+    done: int = 0
+    astray: bool = False
+    stuck: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def read(cls, plan: str) -> Notes:
+        """The notes in a published plan.
+
+        >>> Notes.read("wander | done: 2? | stuck: fetch bowl x3; go up x1 | last: look")
+        Notes(done=2, astray=True, stuck=(('fetch bowl', 3), ('go up', 1)))
+        """
+        done, stuck = _DONE.search(plan), _STUCK.search(plan)
+        aims = stuck["aims"].split("; ") if stuck else ()
+        counted = (found for aim in aims if (found := _AIM.fullmatch(aim)))
+        return cls(
+            int(done["done"]) if done else 0,
+            bool(done and done["astray"]),
+            tuple((found["aim"], int(found["times"])) for found in counted),
+        )
+
+    def has_given_up(self, aim: str) -> bool:
+        """Whether an aim led nowhere so often that something else should be tried."""
+        return dict(self.stuck).get(key_of(aim), 0) >= _ENOUGH
+
+    def after(self, last: Move, move: Move) -> Notes:
+        """The notes once ``move`` is chosen after ``last``.
+
+        An aim is suspected to lead nowhere when its action is repeated, when it turns the player
+        round, and when it is taken up again after wandering.
+        """
+        followed = _FOLLOWED.match(move.aim)
+        done, astray = self.done, self.astray
+        if followed:
+            done = int(followed["number"])
+        elif move.action.startswith("go "):
+            astray = True
+        stuck = dict(self.stuck)
+        if _leads_nowhere(last, move):
+            times = stuck.pop(key_of(move.aim), 0) + 1
+            stuck[key_of(move.aim)] = min(times, _ENOUGH)
+        return Notes(done, astray, tuple(stuck.items())[-_MOST_AIMS:])
+
+    def written_into(self, move: Move) -> str:
+        """The plan to publish."""
+        middle = f" | done: {self.done}{'?' * self.astray}" if self.done else ""
+        if self.stuck:
+            middle += " | stuck: " + "; ".join(f"{aim} x{times}" for aim, times in self.stuck)
+        return f"{move.aim}{middle}{_LAST}{move.action}"
+
+
+def _leads_nowhere(last: Move, move: Move) -> bool:
+    if move.action == last.action and not move.action.startswith("go "):
+        return not move.aim.startswith(_IDLE)
+    if move.aim.startswith(_AIMLESS):
+        return False
+    if last.aim.startswith("wander"):
+        return True
+    back = OPPOSITE[last.action.removeprefix("go ")]
+    return last.action.startswith("go ") and move.action == f"go {back}"

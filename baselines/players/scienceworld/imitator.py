@@ -1,0 +1,104 @@
+"""An imitator for ScienceWorld: it does next what a demonstration did next in the same situation.
+
+Behaviour cloning from cases. What it learnt are recorded solutions of *train* variations
+(``benchmarks/scienceworld/demonstrate.py``). At every step it
+
+1. says demonstrations of the same task in terms of the present goal (another substance, another
+   room, another recipe), holds them beside the moves and facts that the memory tells, the last
+   answer, the inventory and its own published plan, and takes the one that agrees best
+   (:mod:`.imitating.progress`);
+2. finds the move that is due: the next one, or a round of waiting and measuring once more where
+   what is to be focused on is not there yet, or what decides is not known yet;
+3. does it (:mod:`.imitating.turn`): goes to its room, looks around there, takes for each thing the
+   one in sight that is called so, that stood for it before or is most like it, and searches the
+   house for what is not in sight, first where the memory tells that it was seen, then where the
+   demonstrations saw such things. It focuses on nothing that it does not see.
+
+It reads the observation only and keeps nothing from step to step but the published plan, so what
+the memory is worth shows in the score: with none, it knows neither how often it has waited nor
+which rooms it has searched.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.players.scienceworld.demonstrations import Lore, learn
+from gym_memory.baselines.players.scienceworld.meaning import Meaning
+from gym_memory.baselines.players.scienceworld.scene import read_scene
+from gym_memory.baselines.players.scienceworld.turn import Settings, Turn
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
+from gym_memory.types import Observation
+
+__all__ = ["Imitator", "Settings"]
+
+
+class Imitator(Policy):
+    """Does what the demonstration did that agrees best.
+
+    Args:
+        checkpoint: The recorded demonstrations.
+        alike: See :class:`Settings`.
+        history: See :class:`Settings`.
+        search: See :class:`Settings`.
+        encoder: See :class:`Settings`.
+
+    Raises:
+        InvalidArgumentError: No demonstrations are given, or ``alike`` is no share.
+        MissingDependencyError: The encoder is not on this machine.
+        ResultsError: The file is not a recording.
+    """
+
+    name: ClassVar[str] = "imitator"
+
+    def __init__(
+        self,
+        checkpoint: str | os.PathLike[str] | None = None,
+        alike: float = Settings.alike,
+        history: bool = Settings.history,
+        search: bool = Settings.search,
+        encoder: str = Settings.encoder,
+    ):
+        if not 0.0 <= alike <= 1.0:
+            raise InvalidArgumentError(f"expected alike in [0, 1], got {alike!r}")
+        self.settings = Settings(float(alike), bool(history), bool(search), encoder)
+        self._lore: Lore | None = None if checkpoint is None else _learned(os.fspath(checkpoint))
+        self._meaning = Meaning(encoder)
+        self._rng = np.random.default_rng(0)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Learn from recorded demonstrations."""
+        self._lore = _learned(os.fspath(path))
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Forget the plan.
+
+        Raises:
+            InvalidArgumentError: There are no demonstrations.
+        """
+        if self._lore is None or not self._lore.demonstrations:
+            raise InvalidArgumentError("expected checkpoint=FILE (recorded demonstrations)")
+        self._rng = np.random.default_rng(seed)
+        self.focus = ""
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next move of the demonstration that agrees best, or a step towards it."""
+        assert self._lore is not None
+        if obs["text"].startswith(AMBIGUOUS):
+            return "0"
+        scene = read_scene(obs, self.focus)
+        turn = Turn(self._lore, obs["task"], scene, self.settings, self._meaning, self._rng)
+        action = turn.action()
+        self.focus = turn.plan
+        return action
+
+
+@lru_cache(maxsize=4)
+def _learned(path: str) -> Lore:
+    return learn(path)

@@ -1,0 +1,133 @@
+"""Doing what the task, or something that was read, asks for in so many words.
+
+A sentence such as *place the milk on the stove in the kitchen* asks for the valid action ``put milk
+on stove``: one whose verb means the same and whose things it names. What the task asks is done in
+its order; directions count only as long as the player went nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.plan import Move, Notes
+from gym_memory.schema import DIRECTIONS, VERBATIM
+
+__all__ = ["run_errands"]
+
+_VERBS = {
+    "unlock": "unlock unlocked unbolt",
+    "lock": "lock locked",
+    "close": "close closed shut",
+    "open": "open opened",
+    "insert": "insert deposit stow stash",
+    "put": "put place sit set rest lay leave position",
+    "take": "take pick grab get retrieve recover fetch lift obtain steal collect acquire remove",
+    "drop": "drop discard release",
+    "eat": "eat consume devour swallow",
+    "drink": "drink sip",
+    "cook": "cook fry roast grill",
+    "slice": "slice", "dice": "dice", "chop": "chop",
+    "push": "push press", "pull": "pull tug",
+    "go": "go head travel move walk venture proceed run journey enter",
+}  # fmt: skip
+_CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()}
+_SAME = {"insert": ("insert", "put"), "put": ("put", "insert")}
+_CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
+_NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*(?:and |but |so )?(?:once|if|when|whenever|while|as soon as|with that)\b")
+_TRIP = frozenset(
+    ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
+)
+_WORD = re.compile(r"[\w'-]+")
+_ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
+_MAX_ERRAND_CHARS = 60
+
+
+class _Errand(NamedTuple):
+    """A clause that asks for something; ``way`` is the direction that it names, if any."""
+
+    verb: str
+    text: str
+    way: str
+
+
+@lru_cache(maxsize=64)
+def _errands(text: str) -> tuple[_Errand, ...]:
+    """What a text asks for, in its order."""
+    found = []
+    for clause in _CLAUSE.split(text.lower()):
+        words = _WORD.findall(clause)
+        if _NOT.search(clause) or _ASIDE.match(clause):
+            continue
+        way = next((word for word in words if word in DIRECTIONS), "")
+        verb = next((_CLASS[word] for word in words if word in _CLASS), "")
+        if way and not _TRIP.isdisjoint(words):
+            verb = "go"
+        way = way if verb == "go" else ""
+        if not verb:
+            continue
+        if verb != "go" or way:
+            found.append(_Errand(verb, " ".join(clause.split()), way))
+    return tuple(found)
+
+
+def run_errands(beliefs: Beliefs) -> Iterator[Move]:
+    """The next thing asked for that can be done."""
+    notes = Notes.read(beliefs.plan)
+    asked = _errands(beliefs.task.goal)
+    first = notes.done
+    while first < len(asked) and _is_done(beliefs, asked[first]):
+        first += 1
+    for number in range(first, len(asked)):
+        errand = asked[number]
+        if errand.way and notes.astray:
+            continue
+        action = _action_for(beliefs, errand)
+        if action:
+            yield Move(action, f"do {number + 1}: {errand.text[:_MAX_ERRAND_CHARS]}")
+        if errand.way:
+            break
+    for subject, relation, text in beliefs.graph.live():
+        for errand in _errands(text) if relation in VERBATIM else ():
+            action = "" if errand.way else _action_for(beliefs, errand)
+            if action and not beliefs.tried(action):
+                yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+
+
+def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
+    """The valid action that an errand asks for; empty if there is none."""
+    if errand.way:
+        action = f"go {errand.way}"
+        return action if action in beliefs.actions else ""
+    best, length = "", 0
+    for action in beliefs.options(*_SAME.get(errand.verb, (errand.verb,))):
+        verb, _, rest = action.partition(" ")
+        found = _ARGUMENTS.fullmatch(rest)
+        if found is None or not _names(errand.text, found["thing"]):
+            continue
+        other = found["other"]
+        if other and verb in ("put", "insert") and not _names(errand.text, other):
+            continue
+        named = len(found["thing"]) + (len(other) if other and _names(errand.text, other) else 0)
+        if named > length:
+            best, length = action, named
+    return best
+
+
+def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
+    """Whether it is so already: what should be opened is open, what should be taken is held."""
+    if errand.verb == "take":
+        return any(_names(errand.text, thing) for thing in beliefs.held())
+    states = {"open": ("open",), "unlock": ("closed", "open")}.get(errand.verb, ())
+    return any(
+        beliefs.openness(thing) in states and _names(errand.text, thing)
+        for thing in beliefs.graph.entities()
+    )
+
+
+def _names(text: str, thing: str) -> bool:
+    return re.search(rf"\b{re.escape(thing)}(?!\w)", text) is not None

@@ -1,0 +1,194 @@
+"""Keys, locks, notes and things that the task asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.plan import Move, only
+from gym_memory.baselines.players.travel import explore, follow, go_to
+from gym_memory.games.textworld.rules_reading import is_readable
+from gym_memory.memory.extract.phrases import head_noun
+
+__all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]
+
+_KEY = re.compile(r"key(?:s|card|cards)?$")
+
+
+def read_here(beliefs: Beliefs) -> Iterator[Move]:
+    """Read what lies here or is held, once.
+
+    A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
+    """
+    done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
+    done = done if beliefs.plan.startswith("read ") else []
+    for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
+        if is_readable(thing) and thing not in done and not _is_read(beliefs, thing):
+            for verb in ("read", "examine"):
+                if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
+                    yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
+
+
+def _is_read(beliefs: Beliefs, thing: str) -> bool:
+    known = ("says", "mentions")
+    if any(t.relation in known for t in beliefs.graph.outgoing(thing)):
+        return True
+    return thing == "cookbook" and bool(beliefs.objects("recipe", "requires"))
+
+
+def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
+    """Take a key, or a thing that the task names."""
+    for action in beliefs.options("take"):
+        thing = action.removeprefix("take ").split(" from ")[0]
+        wanted = _is_key(beliefs, thing) or _is_named(beliefs, thing)
+        if wanted and not is_readable(thing) and not _placed(beliefs, thing):
+            yield Move(action, f"take {thing}")
+
+
+def _is_key(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it opens something: by its name, or because a text said so."""
+    return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
+
+
+def _placed(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task asks to put the thing where it already is."""
+    goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
+    put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
+    return bool(put and holder and holder != beliefs.here and holder in put.group())
+
+
+def open_locks(beliefs: Beliefs) -> Iterator[Move]:
+    """Open what is shut here, and unlock what a key at hand fits."""
+    for thing in beliefs.contents(beliefs.here):
+        if beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions:
+            yield Move(f"open {thing}", f"open {thing}")
+    for action in beliefs.options("unlock"):
+        lock, _, key = action.removeprefix("unlock ").partition(" with ")
+        if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
+            yield Move(action, f"unlock {lock}")
+
+
+def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
+    return beliefs.objects(key, "opens")
+
+
+def use_keys(beliefs: Beliefs) -> Iterator[Move]:
+    """Go to the nearest lock that a held key is known to open, or look for it."""
+    distances = beliefs.distances()
+    known: list[tuple[int, str, str]] = []
+    unknown: list[str] = []
+    for key in beliefs.held():
+        for lock in _opened_by(beliefs, key):
+            if beliefs.openness(lock) == "open" or _turned_here(beliefs, lock):
+                continue
+            room = beliefs.room_of(lock) or _told_room(beliefs, lock)
+            aim = f"unlock {lock} with {key}"
+            if room in distances:
+                known.append((distances[room], room, aim))
+            elif on_the_way := follow(beliefs, aim):
+                yield on_the_way
+            else:
+                unknown.append(f"find {lock}{f' in {room}' if room else ''} for {key}")
+    for _, room, aim in sorted(known):
+        yield from only(go_to(beliefs, room, aim))
+    if unknown:
+        yield from only(explore(beliefs, unknown[0]) or _recollect(beliefs, unknown[0]))
+
+
+def _turned_here(beliefs: Beliefs, lock: str) -> bool:
+    """Whether the lock is here and open to anyone: it may be opened, or is a door to pass."""
+    return beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
+
+
+def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
+    """Pause to let the memory answer the plan, unless it has just been asked that."""
+    return None if beliefs.plan.startswith(f"{aim} |") else Move("look", aim)
+
+
+def try_keys(beliefs: Beliefs) -> Iterator[Move]:
+    """Carry a key of which nothing is known to the locks that nothing opens yet.
+
+    First to one that a text names beside it or whose name is like the key's, then to the nearest.
+    """
+    distances = beliefs.distances()
+    shut = [
+        lock
+        for lock in beliefs.graph.entities()
+        if beliefs.openness(lock) in ("closed", "locked")
+        and beliefs.room_of(lock) in distances
+        and beliefs.room_of(lock) != beliefs.here
+        and not beliefs.subjects("opens", lock)
+    ]
+    trips = []
+    for key in beliefs.held():
+        if _KEY.search(head_noun(key)) and not _opened_by(beliefs, key):
+            void = beliefs.objects(key, "does not open")
+            trips += [
+                (not _go_together(beliefs, key, lock), distances[beliefs.room_of(lock)], lock, key)
+                for lock in shut
+                if lock not in void
+            ]
+    for _, _, lock, key in sorted(trips):
+        yield from only(go_to(beliefs, beliefs.room_of(lock), f"try {key} on {lock}"))
+
+
+def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether a text names both, or their names share what tells each from others."""
+    if set(beliefs.subjects("mentions", key)) & set(beliefs.subjects("mentions", lock)):
+        return True
+    apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
+    return bool(set.intersection(*apart))
+
+
+def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
+    """Go to the nearest key without a use so far, or thing that the task names."""
+    distances = beliefs.distances()
+    targets = []
+    for thing in beliefs.graph.entities():
+        room = beliefs.room_of(thing)
+        if beliefs.holds(thing) or room not in distances or room == beliefs.here:
+            continue
+        if beliefs.is_place(thing) or is_readable(thing) or _is_locked_up(beliefs, thing):
+            continue
+        if _is_key(beliefs, thing):
+            wanted = not _spent(beliefs, thing)
+        else:
+            wanted = _is_named(beliefs, thing) and _is_portable(beliefs, thing)
+        if wanted and not _placed(beliefs, thing):
+            targets.append((distances[room], room, f"fetch {thing}"))
+    for _, room, aim in sorted(targets):
+        yield from only(go_to(beliefs, room, aim))
+
+
+def _told_room(beliefs: Beliefs, thing: str) -> str:
+    """The room that is mentioned together with a thing, "" if none is."""
+    for note in beliefs.subjects("mentions", thing):
+        for name in beliefs.objects(note, "mentions"):
+            if beliefs.is_place(name):
+                return name
+    return ""
+
+
+def _spent(beliefs: Beliefs, key: str) -> bool:
+    locks = _opened_by(beliefs, key)
+    return bool(locks) and all(beliefs.openness(lock) == "open" for lock in locks)
+
+
+def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in something shut that a key opens which the agent does not hold."""
+    holder = beliefs.holder(thing)
+    if beliefs.openness(holder) not in ("closed", "locked"):
+        return False
+    return any(not beliefs.holds(key) for key in beliefs.subjects("opens", holder))
+
+
+def _is_named(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task names it."""
+    return bool(re.search(rf"\b{re.escape(thing)}\b", beliefs.task.goal.lower()))
+
+
+def _is_portable(beliefs: Beliefs, thing: str) -> bool:
+    """Nothing that can be opened, or holds things or could, is carried about."""
+    fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
+    return not fixed

@@ -1,0 +1,262 @@
+"""Tidying: looks at every room, decides what goes where, collects it and puts it there."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.plan import Move
+from gym_memory.baselines.players.textworld.places import likeness, misfits
+from gym_memory.baselines.players.travel import explore, open_here, step_towards
+from gym_memory.memory.encoders import make_encoder
+from gym_memory.schema import LOCATIONS
+
+__all__ = ["Tidier"]
+
+_TASK = re.compile(
+    r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
+    r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
+    r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home)s?|in its place"
+    r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
+_SURVEY = "survey: "
+_PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
+_DONE = "all done"
+_MANY_ROOMS = 3
+"""From so many rooms on, it is the room that a thing belongs to that counts first."""
+_CROWDED = 4
+"""So many things a room, and their neighbours tell which of them is in the wrong one."""
+_SILENT = 5
+"""Things put somewhere without a word of praise, after which none is expected any more."""
+_DOUBT = 0.12
+"""How much better a place must suit a thing than where it lies, if it is to be moved there."""
+
+Plan = list[tuple[str, str]]
+"""Things, and the room or the piece of furniture that each is to be brought to."""
+
+
+class Tidier:
+    """Decides once what goes where, and again where the game praises what was put right.
+
+    In a house of several rooms a thing is judged by its room, elsewhere by the furniture: a thing
+    on the floor or in hand belongs into or onto the piece most like it, and one that lies
+    somewhere moves if another piece suits it better. A game that praises some of what was put
+    away tells by its silence which things are not in their place yet: these go to the next best
+    place, never twice to the same one.
+
+    Before it decides on many rooms it pauses with a plan that names them all, for a memory that
+    recalls what the plan is about. The decision is the published plan, ``tidy: razor to bathroom;
+    ...``, which shrinks as it is carried out; a memory steered by it keeps those things in view.
+
+    Args:
+        encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
+        unasked: Whether to tidy without being asked, which is for players with nothing to do.
+    """
+
+    def __init__(self, encoder: str, *, unasked: bool = False):
+        self._encoder, self._unasked = encoder, unasked
+
+    def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
+        """The next step; none when the task is not about tidying."""
+        asked = _TASK.search(beliefs.task.goal) is not None
+        if asked == self._unasked or beliefs.objects("recipe", "requires"):
+            return
+        plan = _read_plan(beliefs.plan)
+        if plan is None:
+            aim = "see what is where"
+            look = open_here(beliefs, aim) or explore(beliefs, aim)
+            if look is not None:
+                yield look
+            if len(beliefs.distances()) >= _MANY_ROOMS and not beliefs.plan.startswith(_SURVEY):
+                yield Move("look", _SURVEY + ", ".join(beliefs.distances()))
+            plan = self._decide(beliefs)
+        plan = [entry for entry in plan if _is_open(beliefs, *entry)]
+        action = self._next(beliefs, plan)
+        if action is None and (plan := self._decide_again(beliefs)):
+            action = self._next(beliefs, plan)
+        if action or not self._unasked:
+            yield Move(action or "look", _write_plan(plan if action else []))
+
+    def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
+        return self._put(beliefs, plan) or _take(beliefs, plan) or _go(beliefs, plan)
+
+    # ------------------------------------------------------------ deciding
+
+    def _decide(self, beliefs: Beliefs) -> Plan:
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        where = {thing: room for room in rooms for thing in _things(beliefs, room, rooms[room])}
+        where.update(dict.fromkeys(beliefs.held(), ""))
+        if len(rooms) < _MANY_ROOMS or len(where) < _CROWDED * len(rooms):
+            return self._to_furniture(beliefs)
+        most = _count(beliefs)
+        out = misfits(where, rooms, make_encoder(self._encoder), most)
+        return [(thing, room) for thing, room, _ in out]
+
+    def _decide_again(self, beliefs: Beliefs) -> Plan:
+        """What to bring elsewhere once all was put somewhere."""
+        placed = {thing for thing, _ in _placings(beliefs, "was put")}
+        praised = {thing for thing, _ in _placings(beliefs, "belongs")}
+        if not praised and (len(placed) >= _SILENT or _count(beliefs) is not None):
+            return []
+        return self._to_furniture(beliefs, again=True, only=() if praised else tuple(placed))
+
+    def _to_furniture(
+        self, beliefs: Beliefs, *, again: bool = False, only: tuple[str, ...] = ()
+    ) -> Plan:
+        """The best piece of furniture of each thing that may be out of place, surest first.
+
+        Args:
+            beliefs: What is known.
+            again: Whether each thing is to go elsewhere than where it lies.
+            only: The things to judge; empty for all.
+        """
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
+        right = dict(_placings(beliefs, "belongs"))
+        lying = {
+            t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
+        }
+        lying.update(dict.fromkeys(beliefs.held(), ""))
+        things = sorted(t for t in lying if t not in right and (not only or t in only))
+        if not things or not holders:
+            return []
+        scores = likeness(things, holders, lying, make_encoder(self._encoder))
+        tried = set(_placings(beliefs, "was put"))
+        most = None if again else _count(beliefs)
+        ranked = []
+        for row, thing in enumerate(things):
+            here = lying[thing]
+            best = {
+                holder: float(score)
+                for holder, score in zip(holders, scores[row], strict=True)
+                if (thing, holder) not in tried and (holder != here or not again)
+            }
+            if not best:
+                continue
+            target = max(best, key=lambda holder: best[holder])
+            lies = list(holders).index(here) if here in holders else -1
+            gain = best[target] - float(scores[row][lies]) if lies >= 0 else math.inf
+            if target != here and (again or most is not None or gain > _DOUBT):
+                ranked.append((-gain, thing, target))
+        return [(thing, target) for _, thing, target in sorted(ranked)[:most]]
+
+    # ------------------------------------------------------------ doing
+
+    def _put(self, beliefs: Beliefs, plan: Plan) -> str | None:
+        for thing, target in plan:
+            if not beliefs.holds(thing):
+                continue
+            if target == beliefs.here:
+                action = self._put_anywhere(beliefs, thing)
+            else:
+                action = _put_there(beliefs, thing, target)
+            if action:
+                return action
+        return None
+
+    def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
+        """On or into the piece of furniture here that suits it best; else on the floor."""
+        puts = {
+            action.rpartition(between)[2]: action
+            for word, between in (("put", " on "), ("insert", " into "))
+            for action in beliefs.options(word)
+            if action.startswith(f"{word} {thing}{between}")
+        }
+        holders = [h for h in puts if h in _furniture(beliefs, beliefs.here)]
+        if len(holders) > 1:
+            pieces = dict.fromkeys(holders, beliefs.here)
+            suits = likeness([thing], pieces, {}, make_encoder(self._encoder))[0]
+            return puts[holders[int(suits.argmax())]]
+        if puts:
+            return puts[(holders or list(puts))[0]]
+        return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
+
+
+def _put_there(beliefs: Beliefs, thing: str, target: str) -> str | None:
+    """On or into a piece of furniture that is here, opening it first."""
+    for action in (f"put {thing} on {target}", f"insert {thing} into {target}", f"open {target}"):
+        if action in beliefs.actions:
+            return action
+    return None
+
+
+def _take(beliefs: Beliefs, plan: Plan) -> str | None:
+    for thing, target in plan:
+        if beliefs.holds(thing) or target == beliefs.here:
+            continue
+        for action in beliefs.options("take"):
+            if action == f"take {thing}" or action.startswith(f"take {thing} from "):
+                return action
+        holder = beliefs.holder(thing)
+        if beliefs.room_of(thing) == beliefs.here and f"open {holder}" in beliefs.actions:
+            return f"open {holder}"
+    return None
+
+
+def _go(beliefs: Beliefs, plan: Plan) -> str | None:
+    """To the nearest room with something to pick up or to put down."""
+    distances = beliefs.distances()
+    rooms = [
+        (target if beliefs.is_place(target) else beliefs.room_of(target))
+        if beliefs.holds(thing)
+        else beliefs.room_of(thing)
+        for thing, target in plan
+    ]
+    known = sorted({(distances[r], r) for r in rooms if r in distances and r != beliefs.here})
+    return next((step for _, r in known if (step := step_towards(beliefs, r))), None)
+
+
+def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
+    """Whether a thing is still to be brought to a room or a piece of furniture."""
+    if beliefs.holds(thing):
+        return True
+    return target not in (beliefs.room_of(thing), beliefs.holder(thing))
+
+
+def _count(beliefs: Beliefs) -> int | None:
+    """How many things the task says are out of place; None where it does not."""
+    told = _COUNT.search(beliefs.task.goal)
+    return int(told[1]) if told else None
+
+
+def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
+    """Things and holders of the facts ``thing <relation> in holder`` and ``... on ...``."""
+    return [
+        (fact.subject, fact.object)
+        for fact in beliefs.graph.live()
+        if fact.relation in (f"{relation} in", f"{relation} on")
+    ]
+
+
+def _write_plan(plan: Plan) -> str:
+    return "tidy: " + ("; ".join(f"{thing} to {target}" for thing, target in plan) or _DONE)
+
+
+def _read_plan(text: str) -> Plan | None:
+    found = _PLAN.match(text)
+    if found is None:
+        return None
+    entries = (entry.rpartition(" to ") for entry in found[1].split("; "))
+    return [(thing, target) for thing, _, target in entries if thing]
+
+
+def _things(beliefs: Beliefs, room: str, furniture: tuple[str, ...]) -> list[str]:
+    return [thing for thing in beliefs.contents(room) if thing not in furniture]
+
+
+def _furniture(beliefs: Beliefs, room: str) -> tuple[str, ...]:
+    """Things in a room that open or hold others, or are seen to hold nothing: they stay."""
+    return tuple(
+        t.subject
+        for t in beliefs.graph.incoming(room)
+        if t.relation in LOCATIONS
+        and (
+            beliefs.openness(t.subject)
+            or beliefs.is_state(t.subject, "empty")
+            or beliefs.contents(t.subject)
+        )
+    )

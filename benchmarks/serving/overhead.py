@@ -1,0 +1,74 @@
+"""What a step through the OpenEnv server takes beyond the bare session; writes overhead.json.
+
+Server, client and bare session are in one process and play the same commands, so that the CPU
+time of the process is that of the whole way. Each step's wall time is the least of the repeats,
+which takes out what other processes on the machine did.
+
+    python benchmarks/serving/overhead.py
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import uvicorn
+from openenv import GenericEnvClient
+
+from gym_memory.training.openenv import make_app
+from gym_memory.training.session import Session
+
+ENV, MEMORY, STEPS, REPEATS, PORT = "Cooking?level=hard", "arigraph", 60, 8, 8131
+
+
+def timed(call: Any) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    call()
+    return (time.perf_counter() - wall) * 1e3, (time.process_time() - cpu) * 1e3
+
+
+def main() -> None:
+    app = make_app(ENV, MEMORY)
+    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_level="error"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    bare, rng = Session(ENV, MEMORY), np.random.default_rng(0)
+    commands = []
+    turn = bare.reset(seed=0)
+    while len(commands) < STEPS:
+        valid = [a for a in turn.obs["valid_actions"] if not a.startswith(("eat", "cook"))]
+        commands.append(valid[int(rng.integers(len(valid)))])
+        turn = bare.step(commands[-1])
+    times = np.zeros((2, REPEATS, STEPS, 2))
+    with GenericEnvClient(base_url=f"http://127.0.0.1:{PORT}").sync() as client:
+        for repeat in range(REPEATS):
+            bare.reset(seed=0)
+            client.reset(seed=0)
+            for t, command in enumerate(commands):
+                times[0, repeat, t] = timed(lambda c=command: bare.step(c))
+                times[1, repeat, t] = timed(lambda c=command: client.step({"text": c}))
+    wall = times[..., 0].min(axis=1)
+    cpu = times[..., 1].min(axis=1)
+    over, over_cpu = wall[1] - wall[0], cpu[1] - cpu[0]
+    result = {
+        "env": ENV,
+        "memory": MEMORY,
+        "steps": STEPS,
+        "repeats": REPEATS,
+        "bare_wall_ms": {"p50": np.median(wall[0]), "p95": np.percentile(wall[0], 95)},
+        "overhead_wall_ms": {"p50": np.median(over), "p95": np.percentile(over, 95)},
+        "overhead_cpu_ms": {"p50": np.median(over_cpu), "p95": np.percentile(over_cpu, 95)},
+    }
+    text = json.dumps(result, indent=2, default=lambda v: round(float(v), 3))
+    Path(__file__).with_name("overhead.json").write_text(text + "\n", encoding="utf-8")
+    print(text)
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main()

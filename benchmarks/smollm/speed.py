@@ -1,0 +1,103 @@
+"""What keeping the prefix, scoring as a tree and walking a trie are worth, in CPU seconds.
+
+    OMP_NUM_THREADS=1 python benchmarks/smollm/speed.py > benchmarks/smollm/speed.json
+
+One prompt of about 460 tokens, the same with a new turn in its middle (as at the next step of an
+episode), and twelve actions. All in one process, one thread, each way twice, the smaller number.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from gym_memory.llm import Form, make_model
+from gym_memory.llm.local import _score_tails
+from gym_memory.llm.prefix import Prefix
+from gym_memory.llm.writing import Writer, write_form
+
+ROOM = "The kitchen has a table, a fridge, an oven and a stove; cook the carrot and eat it. "
+ACTIONS = [
+    "cook carrot with stove",
+    "cook carrot with oven",
+    "cook carrot with BBQ",
+    "drop carrot",
+    "eat carrot",
+    "examine cookbook",
+    "examine carrot",
+    "close fridge",
+    "take knife from counter",
+    "insert carrot into fridge",
+    "put carrot on table",
+    "inventory",
+]
+
+
+def cpu(work: Callable[[], Any]) -> float:
+    """CPU seconds, the smaller of two tries."""
+    took = []
+    for _ in range(2):
+        before = time.process_time()
+        work()
+        took.append(time.process_time() - before)
+    return round(min(took), 2)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    tokenizer, network = make_model("smollm")._load()
+    first = tokenizer(ROOM * 24)["input_ids"][:460]
+    turn = tokenizer("Then you take the knife.")["input_ids"]
+    second = first[:200] + turn + first[200 : 460 - len(turn)]
+    tails = [tokenizer(action)["input_ids"] for action in ACTIONS]
+    known = Prefix(network)
+
+    def whole() -> None:
+        network(torch.tensor([second]), logits_to_keep=1)
+
+    def next_step() -> None:
+        known._known = []
+        known.start(first)
+        before = time.process_time()
+        row["computed"] = known.start(second).computed
+        spent.append(time.process_time() - before)
+
+    def written(held: bool) -> int:
+        writer = Writer(tokenizer, network, known.start(second), ends=[2], most=8)
+        write_form(writer, Form("{action}", tuple(ACTIONS))) if held else writer.free(most=8)
+        return writer.passes
+
+    row: dict[str, Any] = {"prompt": len(second), "actions": len(tails)}
+    spent: list[float] = []
+    with torch.inference_mode():
+        row["cpu_s_whole_prompt"] = cpu(whole)
+        next_step()
+        next_step()
+        row["cpu_s_known_prefix"] = round(min(spent), 2)
+        start = known.start(second)
+
+        def tree() -> None:
+            _score_tails(torch, network, start, tails)
+            start.past.crop(len(second) - start.past.get_seq_length())
+
+        row["tokens_of_actions"] = sum(map(len, tails))
+        row["cpu_s_actions_as_tree"] = cpu(tree)
+        padded = torch.tensor([tail + [0] * (9 - len(tail)) for tail in tails])
+
+        def batch() -> None:
+            past = copy.deepcopy(start.past)
+            past.batch_repeat_interleave(len(tails))
+            network(padded, past_key_values=past)
+
+        row["cpu_s_actions_as_batch"] = cpu(batch)
+        row["passes_held"], row["passes_free"] = written(True), written(False)
+    print(json.dumps(row, indent=2))
+
+
+if __name__ == "__main__":
+    main()

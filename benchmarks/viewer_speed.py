@@ -1,0 +1,67 @@
+"""How fast the pages are: ``python benchmarks/viewer_speed.py`` (Chromium, its driver, selenium).
+
+Opens long episodes in a headless Chromium with software rendering, a fresh page each time, and
+writes ``viewer_speed.json``. ``busy`` says how long a second of computing took meanwhile: on a
+machine of its own it is 1.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from gym_memory.testing.browser import Browser, busy, open_window, serving
+from gym_memory.testing.long_episode import write_long_episode
+from gym_memory.viewer.recordings import find
+from gym_memory.viewer.replay import write_replay
+
+SLIDES = 20
+
+
+def slides(browser: Browser, steps: int) -> list[float]:
+    return sorted(browser.sliding_ms(n * 7919 % steps) for n in range(1, SLIDES + 1))
+
+
+def told(times: list[float]) -> dict[str, float]:
+    return {"best": round(min(times)), "median": round(median(times)), "worst": round(max(times))}
+
+
+def main() -> None:
+    found: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder, open_window() as browser:
+        at = Path(folder)
+        before = busy()
+        file = at / "long.jsonl.gz"
+        write_long_episode(file, steps=5000, facts=5000)
+        opened = []
+        for _ in range(3):  # each time a server that has not seen the episode yet
+            with serving("view", str(file), cwd=at) as address:
+                opened.append(browser.opening_ms(f"{address}/replay?a=0-0"))
+                if len(opened) == 3:
+                    found["5,000 steps, 5,000 facts: slider, ms"] = told(slides(browser, 5000))
+        found["5,000 steps, 5,000 facts: opens, ms"] = told(opened)
+        file, page = at / "half.jsonl.gz", at / "replay.html"
+        write_long_episode(file, steps=500, facts=500)
+        write_replay(find([file]), page)
+        found["one file of 500 steps: bytes"] = page.stat().st_size
+        opened = [browser.opening_ms(page.as_uri()) for _ in range(5)]
+        found["one file of 500 steps: opens, ms"] = told(opened)
+        found["one file of 500 steps: slider, ms"] = told(slides(browser, 500))
+        file = at / "names.jsonl.gz"
+        write_long_episode(file, steps=30, facts=2000)
+        write_replay(find([file]), page)
+        browser.open(page.as_uri())
+        found["2,000 names, the nearest drawn: slider, ms"] = told(slides(browser, 30))
+        browser.click(".tools button[aria-pressed]")
+        found["2,000 names, all drawn: slider, ms"] = told(slides(browser, 30))
+        found["busy"] = [round(before, 2), round(busy(), 2)]
+        assert browser.errors() == []
+    text = json.dumps(found, indent=1)
+    Path(__file__).with_suffix(".json").write_text(text + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""The weights of a belief updater: sizes, arrays, and the file that holds both.
+
+A file is in the safetensors format: the length of a JSON header, the header, the arrays as float16.
+The header says how the weights were made. Read and written here, so that playing needs no package
+beyond numpy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.checks import check_int
+from gym_memory.contrib.belief.sight import FLAGS, PAIRS, SEGMENTS
+from gym_memory.errors import CheckpointError
+from gym_memory.files import write_atomic
+
+__all__ = ["DEFAULT_WEIGHTS", "Sizes", "Weights", "load_weights", "save_weights", "shapes"]
+
+Floats = NDArray[np.float32]
+
+DEFAULT_WEIGHTS = Path(__file__).with_name("default.safetensors")
+"""What comes with the package; benchmarks/belief says how it was made."""
+COMMAND = "gym-memory memory pretrain"
+_FORMAT = "gym-memory belief 1"
+_MOST_HEADER = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Sizes of an updater.
+
+    Attributes:
+        relations: Latent relations, R.
+        rows: Rows of the table of hashed words.
+        dim: Length of a word's vector.
+        hidden: Length of a node's and of a pair's hidden vector.
+        reach: Words to either side that a word's context has.
+    """
+
+    relations: int = 8
+    rows: int = 2048
+    dim: int = 20
+    hidden: int = 24
+    reach: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("relations", "rows", "dim", "hidden", "reach"):
+            check_int(name, getattr(self, name), 1, 1 << 16)
+
+
+def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of an updater."""
+    r, d, h = sizes.relations, sizes.dim, sizes.hidden
+    return {
+        "words": (sizes.rows, d),
+        "context": ((2 * sizes.reach + 1) * d, d),
+        "context_bias": (d,),
+        "node": (len(SEGMENTS) * d + len(FLAGS) + 5 * r, h),
+        "node_name": (d, h),
+        "node_bias": (h,),
+        "pair_first": (h, h),
+        "pair_second": (h, h),
+        "pair_kind": (len(PAIRS), h),
+        "pair_after": (d, h),
+        "pair_before": (d, h),
+        "pair_edge": (r, h),
+        "pair_back": (r, h),
+        "pair_action": (d, h),
+        "pair_bias": (h,),
+        "gate": (h, r),
+        "gate_bias": (r,),
+        "new": (h, r),
+        "new_bias": (r,),
+    }
+
+
+class Weights(NamedTuple):
+    """Weights of an updater.
+
+    Attributes:
+        id: Names their values: equal ones have equal ids.
+        sizes: Sizes.
+        arrays: Name to array, float32.
+        about: How they were made; ``legend`` has words for each relation, if there are any.
+    """
+
+    id: str
+    sizes: Sizes
+    arrays: Mapping[str, Floats]
+    about: Mapping[str, Any]
+
+
+def save_weights(
+    path: str | os.PathLike[str],
+    sizes: Sizes,
+    arrays: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> None:
+    """Write weights, rounded to float16.
+
+    Raises:
+        CheckpointError: The file cannot be written there.
+    """
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "format": _FORMAT,
+            "sizes": json.dumps(dataclasses.asdict(sizes)),
+            "about": json.dumps(about),
+        }
+    }
+    body = b""
+    for name, shape in shapes(sizes).items():
+        data = np.ascontiguousarray(arrays[name], dtype="<f2").reshape(shape).tobytes()
+        header[name] = {
+            "dtype": "F16",
+            "shape": list(shape),
+            "data_offsets": [len(body), len(body) + len(data)],
+        }
+        body += data
+    head = json.dumps(header).encode()
+    head += b" " * (-len(head) % 8)
+    try:
+        write_atomic(path, struct.pack("<Q", len(head)) + head + body)
+    except OSError as error:
+        raise CheckpointError(f"cannot write weights to {os.fspath(path)!r}: {error}") from error
+
+
+def load_weights(path: str = "") -> Weights:
+    """The weights in a file; without one, those that come with the package.
+
+    Raises:
+        CheckpointError: There is no such file, or something else is in it.
+    """
+    file = Path(path) if path else DEFAULT_WEIGHTS
+    try:
+        stamp = file.stat()
+    except OSError as error:
+        raise _wrong(file, error) from error
+    return _load(file, (stamp.st_mtime_ns, stamp.st_size))
+
+
+@lru_cache(maxsize=8)
+def _load(file: Path, stamp: tuple[int, int]) -> Weights:
+    try:
+        content = file.read_bytes()
+        (length,) = struct.unpack_from("<Q", content)
+        if length > _MOST_HEADER:
+            raise ValueError("no header")
+        header = json.loads(content[8 : 8 + length])
+        record = header["__metadata__"]
+        if record.get("format") != _FORMAT:
+            raise ValueError(f"format {record.get('format')!r} instead of {_FORMAT!r}")
+        sizes = Sizes(**json.loads(record["sizes"]))
+        about = json.loads(record["about"])
+        body = content[8 + length :]
+        arrays = {}
+        for name, shape in shapes(sizes).items():
+            entry = header[name]
+            if entry["dtype"] != "F16" or tuple(entry["shape"]) != shape:
+                raise ValueError(f"{name} of shape {entry['shape']} instead of {list(shape)}")
+            data = np.frombuffer(body[slice(*entry["data_offsets"])], dtype="<f2")
+            arrays[name] = data.reshape(shape).astype(np.float32)
+    except (OSError, struct.error, KeyError, TypeError, ValueError) as error:
+        raise _wrong(file, error) from error
+    return Weights(f"{zlib.crc32(body):08x}", sizes, arrays, about)
+
+
+def _wrong(file: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(
+        f"expected weights of the memory 'belief' at {str(file)!r}: {error}. Make some with: "
+        f"{COMMAND} --out FOLDER, then belief?weights=FOLDER/belief.safetensors"
+    )

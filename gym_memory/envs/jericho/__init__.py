@@ -1,5 +1,0 @@
-"""Interactive fiction on the Z-machine: any story, with valid actions found by trying."""
-
-from gym_memory.envs.jericho.adapter import Jericho
-
-__all__ = ["Jericho"]

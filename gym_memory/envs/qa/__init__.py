@@ -1,5 +1,0 @@
-"""Multi-hop question answering: official formats and metrics, a corpus of our own, the adapter."""
-
-from gym_memory.envs.qa.adapter import MultiHopQA
-
-__all__ = ["MultiHopQA"]

@@ -1,1 +1,0 @@
-"""ScienceWorld: thirty school experiments in a house, on the original engine in a Java process."""

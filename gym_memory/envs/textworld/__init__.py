@@ -1,1 +1,0 @@
-"""TextWorld: the engine, and the families of games played on it."""

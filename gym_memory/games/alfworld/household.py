@@ -1,0 +1,320 @@
+"""Small households of our own: planning problems in ALFWorld's domain, made from a seed.
+
+A household is one room with furniture and things, and a task of one of ALFWorld's six types. The
+problem is written here; the domain (what actions do) and the grammar (what they tell) are those
+of the installed ``alfworld`` package. The result has the parts of an official game file.
+
+Rooms of the splits ``train`` and ``valid_seen`` have the same floors (which furniture there is),
+with other contents and tasks; those of ``valid_unseen`` have floors of their own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.errors import BackendError, MissingDependencyError
+from gym_memory.games.alfworld.catalog import OPENABLE, ROOMS, THINGS, Room
+from gym_memory.games.alfworld.world import entity_names
+
+__all__ = ["GENERATOR", "SIZES", "SPLITS", "TASK_TYPES", "alfworld_version", "make_household"]
+
+GENERATOR = 1
+"""Version of the generator; raise it whenever the household of a seed changes."""
+TASK_TYPES = (
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
+SPLITS = ("train", "valid_seen", "valid_unseen")
+SIZES = {"train": 100, "valid_seen": 20, "valid_unseen": 20}
+"""Households of each task type and split."""
+_FLOORS = {"train": range(12), "valid_seen": range(12), "valid_unseen": range(12, 16)}
+_MOST_FLOORS = 16
+_GOALS = {
+    "pick_and_place_simple": ("put a {o} in {r}", "put some {o} on {r}"),
+    "look_at_obj_in_light": ("look at {o} under the {r}", "examine the {o} with the {r}"),
+    "pick_clean_then_place_in_recep": (
+        "put a clean {o} in {r}",
+        "clean some {o} and put it in {r}",
+    ),
+    "pick_heat_then_place_in_recep": ("put a hot {o} in {r}", "heat some {o} and put it in {r}"),
+    "pick_cool_then_place_in_recep": ("put a cool {o} in {r}", "cool some {o} and put it in {r}"),
+    "pick_two_obj_and_place": ("put two {o} in {r}", "find two {o} and put them in {r}"),
+}
+_DONE = {"clean": ("isClean", "cleanable"), "heat": ("isHot", "heatable"),
+         "cool": ("isCool", "coolable"), "slice": ("", "sliceable")}  # fmt: skip
+_APPLIANCE = {"clean": "SinkBasin", "heat": "Microwave", "cool": "Fridge"}
+_ATTEMPTS = 100
+
+
+class _Task(NamedTuple):
+    kind: str
+    thing: str
+    target: str
+
+    @property
+    def use(self) -> str:
+        """What is to be done with the thing: clean, heat, cool or nothing."""
+        return self.kind.split("_")[1] if self.kind.split("_")[1] in _APPLIANCE else ""
+
+
+class _Plan(NamedTuple):
+    """A furnished room: kind of each entity, place of each thing."""
+
+    kinds: Mapping[str, str]
+    where: Mapping[str, str]
+
+    def of(self, kind: str) -> list[str]:
+        """Entities of a kind."""
+        return [entity for entity, its in self.kinds.items() if its == kind]
+
+
+def make_household(kind: str, split: str, number: int) -> dict[str, object]:
+    """One household as the content of a game file.
+
+    Args:
+        kind: One of :data:`TASK_TYPES`.
+        split: One of :data:`SPLITS`.
+        number: Which one, >= 0.
+
+    Raises:
+        MissingDependencyError: The ``alfworld`` package is not installed.
+    """
+    domain, grammar = _alfworld_files()
+    rng = random.Random(f"household {GENERATOR} {kind} {split} {number}")
+    for _ in range(_ATTEMPTS):
+        name = rng.choice(_rooms_for(kind))
+        floor = _floors(name)[rng.choice(_FLOORS[split])]
+        task, plan = _furnish(kind, ROOMS[name], floor, rng)
+        if task is not None:
+            break
+    else:
+        raise BackendError(f"no household found for {kind} {split} {number}")
+    goal = rng.choice(_GOALS[kind]).format(o=task.thing.lower(), r=task.target.lower())
+    return {
+        "pddl_domain": domain,
+        "grammar": grammar.replace("UNKNOWN GOAL", goal),
+        "pddl_problem": _problem(task, plan, f"household_{kind}_{split}_{number}"),
+        "solvable": True,
+        "walkthrough": list(_walkthrough(task, plan)),
+    }
+
+
+def alfworld_version() -> str:
+    """Version of the installed alfworld package.
+
+    Raises:
+        MissingDependencyError: There is none.
+    """
+    _alfworld_files()
+    return version("alfworld")
+
+
+@lru_cache(maxsize=1)
+def _alfworld_files() -> tuple[str, str]:
+    """Domain and grammar of the installed package, which importing would make a folder for."""
+    spec = find_spec("alfworld")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingDependencyError(
+            "alfworld", "pip install 'gym-memory[alfworld]'", "ALFWorld's domain and grammar"
+        )
+    folder = Path(spec.submodule_search_locations[0]) / "data"
+    return (
+        (folder / "alfred.pddl").read_text(encoding="utf-8"),
+        (folder / "alfred.twl2").read_text(encoding="utf-8"),
+    )
+
+
+# ---------------------------------------------------------------- furnishing
+
+
+def _rooms_for(kind: str) -> list[str]:
+    if kind == "look_at_obj_in_light":
+        return [name for name, room in ROOMS.items() if room.lamp]
+    use = _Task(kind, "", "").use
+    return [n for n, room in ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
+
+
+@lru_cache(maxsize=len(ROOMS))
+def _floors(name: str) -> tuple[Mapping[str, int], ...]:
+    """How much of each kind of furniture a room has on each floor; no two floors are alike."""
+    rng = random.Random(f"floors {GENERATOR} {name}")
+    found: list[Mapping[str, int]] = []
+    while len(found) < _MOST_FLOORS:
+        counts = _counts(ROOMS[name].furniture, rng)
+        if counts not in found:
+            found.append(counts)
+    return tuple(found)
+
+
+def _furnish(
+    kind: str, room: Room, counts: Mapping[str, int], rng: random.Random
+) -> tuple[_Task | None, _Plan]:
+    """A furnished room with a task that is not done from the start; None where there is none."""
+    furniture = [kind for kind, n in counts.items() for _ in range(n)]
+    kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
+    things = [kind for kind, n in _counts(room.things, rng).items() for _ in range(n)]
+    if room.lamp:
+        things.append(room.lamp[0])
+    names = dict(zip(_ids(things, "_bar__plus_01_dot_00"), things, strict=True))
+    task = _choose_task(kind, room, things, furniture, rng)
+    if task is None:
+        return None, _Plan({}, {})
+    where = {}
+    for thing, its in names.items():
+        places = room.lamp[1] if room.lamp and its == room.lamp[0] else THINGS[its].places
+        open_to = [p for p in places if counts.get(p)]
+        if its == task.thing and not task.use:  # or the task might be done already
+            open_to = [p for p in open_to if p != task.target]
+        if not open_to:
+            return None, _Plan({}, {})
+        chosen = rng.choice(open_to)
+        where[thing] = rng.choice([e for e, kind in kinds.items() if kind == chosen])
+    return task, _Plan({**kinds, **names}, where)
+
+
+def _counts(ranges: Mapping[str, tuple[int, int]], rng: random.Random) -> dict[str, int]:
+    return {kind: rng.randint(*ends) for kind, ends in ranges.items()}
+
+
+def _ids(kinds: Sequence[str], middle: str) -> Iterator[str]:
+    """Ids in ALFWorld's way; a basin is a part of something."""
+    for i, kind in enumerate(kinds):
+        whole = kind.removesuffix("Basin")
+        part = f"_bar_{kind}" if whole != kind else ""
+        yield f"{whole}{middle}_bar__plus_{i // 100:02d}_dot_{i % 100:02d}{part}"
+
+
+def _choose_task(
+    kind: str, room: Room, things: Sequence[str], furniture: Sequence[str], rng: random.Random
+) -> _Task | None:
+    if kind == "look_at_obj_in_light":
+        lamp = room.lamp[0] if room.lamp else ""
+        return _Task(kind, rng.choice([t for t in things if t != lamp]), lamp)
+    use = _Task(kind, "", "").use
+    least = 2 if kind == "pick_two_obj_and_place" else 1
+    found = []
+    for thing in dict.fromkeys(things):
+        if thing not in THINGS or things.count(thing) < least:
+            continue
+        if use and use not in THINGS[thing].uses:
+            continue
+        for target in dict.fromkeys(furniture):
+            if target in THINGS[thing].places and target != _APPLIANCE.get(use):
+                found.append(_Task(kind, thing, target))
+    return rng.choice(found) if found else None
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _problem(task: _Task, plan: _Plan, name: str) -> str:
+    places = [entity for entity, kind in plan.kinds.items() if entity not in plan.where]
+    location = {place: f"loc_bar_{i}" for i, place in enumerate(places, 1)}
+    things, furniture = sorted(set(THINGS) | {"DeskLamp", "FloorLamp"}), sorted(_all_furniture())
+    objects = ["agent1 - agent", "loc_bar_0 - location"]
+    objects += [f"{kind}Type - otype" for kind in things]
+    objects += [f"{kind}Type - rtype" for kind in furniture]
+    objects += [f"{entity} - object" for entity in plan.where]
+    objects += [f"{place} - receptacle" for place in places]
+    objects += [f"{spot} - location" for spot in location.values()]
+    facts = ["atLocation agent1 loc_bar_0"]
+    for kind, thing in THINGS.items():
+        facts += [f"canContain {place}Type {kind}Type" for place in dict.fromkeys(thing.places)]
+    for place in places:
+        facts.append(f"receptacleType {place} {plan.kinds[place]}Type")
+        facts.append(f"receptacleAtLocation {place} {location[place]}")
+        if plan.kinds[place] in OPENABLE:
+            facts.append(f"openable {place}")
+    for entity, place in plan.where.items():
+        kind = plan.kinds[entity]
+        facts.append(f"objectType {entity} {kind}Type")
+        facts.append(f"inReceptacle {entity} {place}")
+        facts.append(f"objectAtLocation {entity} {location[place]}")
+        if kind in THINGS:
+            facts.append(f"pickupable {entity}")
+            facts += [f"{_DONE[use][1]} {entity}" for use in THINGS[kind].uses]
+        else:
+            facts.append(f"toggleable {entity}")
+    lines = "\n  ".join
+    return (
+        f"(define (problem {name})\n (:domain alfred)\n (:objects\n  {lines(objects)}\n )\n"
+        f" (:init\n  {lines(f'({fact})' for fact in facts)}\n )\n (:goal {_goal(task)})\n)\n"
+    )
+
+
+def _all_furniture() -> set[str]:
+    return {kind for room in ROOMS.values() for kind in room.furniture}.union(
+        *(thing.places for thing in THINGS.values())
+    )
+
+
+def _goal(task: _Task) -> str:
+    thing, target = f"{task.thing}Type", f"{task.target}Type"
+    if task.kind == "look_at_obj_in_light":
+        return (
+            "(and (exists (?lamp - object ?r - receptacle ?a - agent ?l - location)"
+            f" (and (objectType ?lamp {target}) (toggleable ?lamp) (isToggled ?lamp)"
+            " (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?lamp ?r)))"
+            f" (exists (?o - object ?a - agent) (and (objectType ?o {thing}) (holds ?a ?o))))"
+        )
+    count = 2 if task.kind == "pick_two_obj_and_place" else 1
+    things = [f"?o{i}" for i in range(1, count + 1)]
+    wanted = [f"(receptacleType ?r {target})"]
+    for name in things:
+        wanted += [f"(objectType {name} {thing})", f"(inReceptacle {name} ?r)"]
+        wanted += [f"({_DONE[task.use][0]} {name})"] if task.use else []
+    if count == 2:
+        wanted.append("(not (= ?o1 ?o2))")
+    return f"(exists (?r - receptacle {' '.join(things)} - object) (and {' '.join(wanted)}))"
+
+
+def _walkthrough(task: _Task, plan: _Plan) -> Iterator[str]:
+    """Commands that do the task."""
+    names = entity_names(entity.lower() for entity in plan.kinds)
+
+    def name(entity: str) -> str:
+        return names[entity.lower()]
+
+    opened: set[str] = set()
+
+    def go(place: str) -> Iterator[str]:
+        yield f"go to {name(place)}"
+
+    def open_up(place: str) -> Iterator[str]:
+        if plan.kinds[place] in OPENABLE and place not in opened:
+            opened.add(place)
+            yield f"open {name(place)}"
+
+    count = 2 if task.kind == "pick_two_obj_and_place" else 1
+    for thing in plan.of(task.thing)[:count]:
+        here = plan.where[thing]
+        yield from go(here)
+        yield from open_up(here)
+        yield f"take {name(thing)} from {name(here)}"
+        if task.kind == "look_at_obj_in_light":
+            lamp = plan.of(task.target)[0]
+            if plan.where[lamp] != here:
+                yield from go(plan.where[lamp])
+            yield f"use {name(lamp)}"
+            return
+        if task.use:
+            appliance = plan.of(_APPLIANCE[task.use])[0]
+            if appliance != here:
+                yield from go(appliance)
+                here = appliance
+            yield f"{task.use} {name(thing)} with {name(appliance)}"
+        target = next((p for p in plan.of(task.target) if p != here), plan.of(task.target)[0])
+        if target != here:
+            yield from go(target)
+        yield from open_up(target)
+        yield f"move {name(thing)} to {name(target)}"

@@ -1,0 +1,383 @@
+"""Planning problems (PDDL): reading a domain and a problem, and what their conditions mean.
+
+Covers what household games use: typed parameters, ``and or not exists =``, conditional effects.
+A condition becomes a :class:`Query`: alternatives of patterns over numbered slots, to be matched
+against facts. As in PDDL, letters have no case; everything is lower case here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from gym_memory.errors import CorruptGameError
+from gym_memory.games.textworld.state import Binding, Fact, Index, Pattern, State
+
+__all__ = ["Action", "Case", "Effect", "Expression", "Problem", "Query", "ground"]
+__all__ += ["parse_domain", "parse_problem", "type_fact"]
+
+Expression = str | list["Expression"]
+"""A word, or a list in brackets."""
+
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_COMMENT = re.compile(r";[^\n]*")
+_DEEPEST = 100
+_MOST_CASES = 1000
+"""Alternatives of a condition: they double with every ``or`` inside an ``and``."""
+_FIELDS = (":parameters", ":precondition", ":effect")
+
+
+class Case(NamedTuple):
+    """One way to meet a condition.
+
+    Attributes:
+        holds: What must be true.
+        fails: What must not be true; its slots are all bound by ``holds``.
+        distinct: Pairs of slots that must hold different entities.
+    """
+
+    holds: tuple[Pattern, ...] = ()
+    fails: tuple[Pattern, ...] = ()
+    distinct: tuple[tuple[int, int], ...] = ()
+
+
+class Effect(NamedTuple):
+    """What an action changes, under a condition or always."""
+
+    when: tuple[Case, ...]
+    added: tuple[Pattern, ...]
+    removed: tuple[Pattern, ...]
+
+
+class Problem(NamedTuple):
+    """A planning problem.
+
+    Attributes:
+        facts: What is true at the start, types of the entities included.
+        goal: What must become true.
+    """
+
+    facts: Index
+    goal: Query
+
+
+def type_fact(kind: str, entity: str) -> Fact:
+    """The fact that an entity has a type."""
+    return f"{kind}:", entity
+
+
+class Query:
+    """A condition over slots.
+
+    Attributes:
+        slots: Name of the variable, or the constant, in each slot.
+        start: Constants bound, variables open.
+        cases: Alternatives; where all slots of a case are matched the condition is met.
+    """
+
+    def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
+        self.slots: list[str] = []
+        self.start: Binding = []
+        self._types: dict[int, str] = {}
+        self.scope = {name: self._slot(name, kind) for name, kind in parameters}
+        self.cases: tuple[Case, ...] = (Case(),)
+
+    def _slot(self, name: str, kind: str) -> int:
+        self.slots.append(name)
+        self.start.append(None)
+        self._types[len(self.slots) - 1] = kind
+        return len(self.slots) - 1
+
+    def require(self, condition: Expression) -> Query:
+        """Set the condition."""
+        self.cases = tuple(self._typed(case) for case in self.read(condition, self.scope))
+        return self
+
+    def _typed(self, case: Case) -> Case:
+        """With the types of its variables: a type that nothing has makes a case impossible."""
+        patterns = (*case.holds, *case.fails)
+        used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
+        typed = sorted(slot for slot in used if slot in self._types)
+        kinds = tuple(Pattern(f"{self._types[slot]}:", (slot,)) for slot in typed)
+        return case._replace(holds=(*case.holds, *kinds))
+
+    def pattern(self, literal: Expression, scope: dict[str, int]) -> Pattern:
+        """A literal as a pattern over slots; constants get slots of their own."""
+        name, *arguments = _words(literal)
+        slots = []
+        for argument in arguments:
+            if argument.startswith("?"):
+                if argument not in scope:
+                    raise CorruptGameError(f"expected a declared variable, got {argument!r}")
+                slots.append(scope[argument])
+            else:
+                if argument not in self.slots:
+                    self.slots.append(argument)
+                    self.start.append(argument)
+                slots.append(self.slots.index(argument))
+        return Pattern(name, tuple(slots))
+
+    def read(
+        self, condition: Expression, scope: dict[str, int], *, negated: bool = False
+    ) -> list[Case]:
+        """The alternatives of a condition (its disjunctive normal form)."""
+        if condition == []:
+            return [] if negated else [Case()]
+        head, *rest = condition if isinstance(condition, list) else [condition]
+        if head in ("and", "or"):
+            parts = [self.read(part, scope, negated=negated) for part in rest]
+            disjunction = (head == "or") != negated
+            number = (sum if disjunction else math.prod)(len(part) for part in parts)
+            if number > _MOST_CASES:
+                raise CorruptGameError(
+                    f"expected a condition of at most {_MOST_CASES} alternatives, got {number}"
+                )
+            if disjunction:
+                return [case for part in parts for case in part]
+            return [_all_of(chosen) for chosen in product(*parts)]
+        if head == "not" and len(rest) == 1:
+            return self.read(rest[0], scope, negated=not negated)
+        if head == "exists" and len(rest) == 2 and not negated:
+            inner = {name: self._slot(name, kind) for name, kind in _declared(_words(rest[0]))}
+            return self.read(rest[1], {**scope, **inner})
+        if head in ("exists", "forall", "imply", "when", "increase"):
+            raise CorruptGameError(f"conditions with {head!r} are not supported here")
+        pattern = self.pattern(condition, scope)
+        if head == "=" and len(pattern.slots) == 2:
+            if not negated:
+                raise CorruptGameError("conditions with a positive '=' are not supported")
+            return [Case(distinct=((pattern.slots[0], pattern.slots[1]),))]
+        return [Case(fails=(pattern,)) if negated else Case(holds=(pattern,))]
+
+    def solutions(
+        self, state: State, plans: Sequence[Sequence[Pattern]]
+    ) -> Iterator[tuple[Case, Binding]]:
+        """Bindings that meet the condition, with the case met; one may come in several cases.
+
+        Args:
+            state: The facts.
+            plans: For each case the order in which to match it, see :meth:`plan`.
+        """
+        for case, plan in zip(self.cases, plans, strict=True):
+            for binding in _match(state, plan, self.start, 0):
+                if _allowed(state, case, binding):
+                    yield case, binding
+
+    def plan(self, facts: Index) -> tuple[tuple[Pattern, ...], ...]:
+        """For each case its patterns, those with few candidates first."""
+        plans = []
+        for case in self.cases:
+            known = {slot for slot, value in enumerate(self.start) if value is not None}
+            rest, order = list(case.holds), []
+            while rest:
+                best = min(rest, key=lambda p: _candidates(p, known, facts))
+                rest.remove(best)
+                order.append(best)
+                known.update(best.slots)
+            plans.append(tuple(order))
+        return tuple(plans)
+
+
+def _all_of(cases: Sequence[Case]) -> Case:
+    """One case that asks for all that some cases ask for."""
+    return Case(
+        tuple(pattern for case in cases for pattern in case.holds),
+        tuple(pattern for case in cases for pattern in case.fails),
+        tuple(pair for case in cases for pair in case.distinct),
+    )
+
+
+def _candidates(pattern: Pattern, known: set[int], facts: Index) -> tuple[int, int]:
+    unknown = sum(slot not in known for slot in pattern.slots)
+    total = len(facts.found.get((pattern.predicate,), ()))
+    return (unknown, 0) if unknown < len(pattern.slots) else (max(total, 1), unknown)
+
+
+def _match(
+    state: State, plan: Sequence[Pattern], binding: Binding, depth: int
+) -> Iterator[Binding]:
+    if depth == len(plan):
+        yield binding
+        return
+    pattern = plan[depth]
+    for fact in state.matching(pattern, binding):
+        bound = binding.copy()
+        for slot, value in zip(pattern.slots, fact[1:], strict=True):
+            if bound[slot] is None:
+                bound[slot] = value
+            elif bound[slot] != value:
+                break
+        else:
+            yield from _match(state, plan, bound, depth + 1)
+
+
+def ground(pattern: Pattern, binding: Binding) -> Fact:
+    """The fact that a pattern stands for under a binding of all its slots."""
+    return pattern.predicate, *(str(binding[slot]) for slot in pattern.slots)
+
+
+def _allowed(state: State, case: Case, binding: Binding) -> bool:
+    """Whether nothing forbids a binding: no fact that must fail, no entity twice."""
+    return all(binding[a] != binding[b] for a, b in case.distinct) and not any(
+        ground(pattern, binding) in state for pattern in case.fails
+    )
+
+
+class Action:
+    """An action schema of a domain.
+
+    Attributes:
+        name: E.g. ``gotolocation``.
+        parameters: Names of its parameters, without the question mark.
+        query: When it can be done; its first slots are the parameters.
+        effects: What it changes.
+        reads: Predicates that its condition depends on.
+        writes: Predicates that it changes.
+    """
+
+    def __init__(self, name: str, parts: dict[str, Expression]):
+        self.name = name
+        declared = _declared(_words(parts.get(":parameters", [])))
+        self.parameters = tuple(variable[1:] for variable, _ in declared)
+        self.query = Query(declared).require(parts.get(":precondition", []))
+        self.effects = tuple(self._effects(parts.get(":effect", []), (Case(),)))
+        self.reads = frozenset(
+            pattern.predicate for case in self.query.cases for pattern in (*case.holds, *case.fails)
+        )
+        self.writes = frozenset(p.predicate for e in self.effects for p in (*e.added, *e.removed))
+
+    def _effects(self, effect: Expression, when: tuple[Case, ...]) -> Iterator[Effect]:
+        if not effect or isinstance(effect, str):
+            return
+        head, *rest = effect
+        if head == "and":
+            for part in rest:
+                yield from self._effects(part, when)
+        elif head == "when" and len(rest) == 2:
+            condition, inner = rest
+            yield from self._effects(inner, tuple(self.query.read(condition, self.query.scope)))
+        elif head == "not":
+            yield Effect(when, (), (self.query.pattern(rest[0], self.query.scope),))
+        elif head == "forall":
+            raise CorruptGameError(f"action {self.name}: effects with 'forall' are not supported")
+        elif head != "increase":
+            yield Effect(when, (self.query.pattern(effect, self.query.scope),), ())
+
+    def outcome(self, state: State, binding: Binding) -> tuple[list[Fact], list[Fact]]:
+        """Facts that the action makes true and facts that it makes false; what is both is true."""
+        added: list[Fact] = []
+        removed: list[Fact] = []
+        for effect in self.effects:
+            if any(_met(state, case, binding) for case in effect.when):
+                added += (ground(pattern, binding) for pattern in effect.added)
+                removed += (ground(pattern, binding) for pattern in effect.removed)
+        return added, [fact for fact in removed if fact not in added]
+
+    def is_idle(self, case: Case, binding: Binding) -> bool:
+        """Whether it changes nothing, to judge by a case of its condition alone.
+
+        Fast Downward drops such instances, so in the game they are no commands: one cannot go
+        to where one is.
+        """
+        added = {ground(p, binding) for e in self.effects for p in e.added}
+        removed = {ground(p, binding) for e in self.effects for p in e.removed} - added
+        return added <= {ground(p, binding) for p in case.holds} and removed <= {
+            ground(p, binding) for p in case.fails
+        }
+
+
+def _met(state: State, case: Case, binding: Binding) -> bool:
+    return all(ground(p, binding) in state for p in case.holds) and _allowed(state, case, binding)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _parse(text: str) -> list[Expression]:
+    """The expression that a PDDL file is.
+
+    Raises:
+        CorruptGameError: Brackets do not match.
+    """
+    stack: list[list[Expression]] = [[]]
+    for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
+        if token == "(":
+            stack.append([])
+            if len(stack) > _DEEPEST:
+                raise CorruptGameError("the planning problem is nested too deeply")
+        elif token != ")":
+            stack[-1].append(token)
+        elif len(stack) > 1:
+            done = stack.pop()
+            stack[-1].append(done)
+    first = stack[0][0] if len(stack) == 1 and stack[0] else None
+    if not isinstance(first, list) or first[:1] != ["define"]:
+        raise CorruptGameError("expected a planning problem, (define ...), with matching brackets")
+    return first
+
+
+def _words(expression: Expression) -> list[str]:
+    if isinstance(expression, str) or not all(isinstance(word, str) for word in expression):
+        raise CorruptGameError(f"expected a list of words, got {str(expression)[:80]}")
+    return [str(word) for word in expression]
+
+
+def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
+    """``a b - t c`` as (name, type) pairs; without a type it is an object."""
+    found: list[tuple[str, str]] = []
+    waiting: list[str] = []
+    stream = iter(words)
+    for word in stream:
+        if word == "-":
+            kind = next(stream, "object")
+            found += [(name, kind) for name in waiting]
+            waiting = []
+        else:
+            waiting.append(word)
+    return found + [(name, "object") for name in waiting]
+
+
+@lru_cache(maxsize=16)
+def parse_domain(text: str) -> tuple[Action, ...]:
+    """The actions of a domain, in its order.
+
+    Raises:
+        CorruptGameError: It cannot be read, or uses what is not supported.
+    """
+    actions = []
+    for part in _parse(text)[2:]:
+        if isinstance(part, list) and part[:1] == [":action"] and len(part) % 2 == 0:
+            name, *fields = part[1:]
+            parts = dict(zip(map(str, fields[::2]), fields[1::2], strict=True))
+            for field in sorted(parts.keys() - set(_FIELDS)):
+                # Without its condition an action could be done with anything.
+                raise CorruptGameError(
+                    f"action {name}: expected {', '.join(_FIELDS)}, got {field!r}"
+                )
+            actions.append(Action(str(name), parts))
+    if not actions:
+        raise CorruptGameError("expected a planning domain with actions")
+    return tuple(actions)
+
+
+def parse_problem(text: str) -> Problem:
+    """A problem of some domain.
+
+    Raises:
+        CorruptGameError: It cannot be read, or has no start or no goal.
+    """
+    parts = {str(p[0]): p[1:] for p in _parse(text)[1:] if isinstance(p, list) and p}
+    if not parts.get(":init") or len(parts.get(":goal", [])) != 1:
+        raise CorruptGameError("expected a planning problem with :init and a :goal")
+    facts: list[Fact] = []
+    for literal in parts[":init"]:
+        if isinstance(literal, list) and literal[:1] != ["="]:
+            facts.append(tuple(_words(literal)))
+    kinds = _declared(_words(parts.get(":objects", [])))
+    facts += [type_fact(kind, name) for name, kind in kinds]
+    facts += [type_fact("object", name) for name, kind in kinds if kind != "object"]
+    return Problem(Index(facts), Query().require(parts[":goal"][0]))

@@ -1,0 +1,339 @@
+"""The raw text environment: Gymnasium's contract once, for every backend.
+
+A backend fills in five hooks (``_task_ids _open _send _list_valid_actions _close``) and, where
+its engine can, the faster variants of ``_save``/``_load``. Everything else (spaces, task choice,
+step limit, counting, info, snapshots, odd input) lives here.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium as gym
+
+from gym_memory.checks import check_flag, check_int
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.spaces import FreeText, raw_observation_space
+from gym_memory.types import Oracle
+
+__all__ = ["Feedback", "Snapshot", "TextEnv"]
+
+_REFUSED_LONG = "That command is too long to be understood."
+_REFUSED_EMPTY = "Nothing was said, so nothing happens."
+_REFUSED_LINES = "Only one command on one line can be understood."
+
+
+_opening = threading.RLock()
+"""One game is opened at a time: what engines read games with is not made for threads.
+
+An environment may open another one inside it.
+"""
+
+
+class Feedback(NamedTuple):
+    """What a backend answers to a command.
+
+    Attributes:
+        text: The bare feedback, cleaned of banners and status lines, never augmented.
+        score: Score so far, in the backend's points.
+        max_score: Highest score; 0 when unknown.
+        won: The backend's own win.
+        lost: The backend's own loss.
+        inventory: Inventory text; empty when it was not asked for.
+        accepted: False when the engine refused the command as not understood or not possible.
+        over: The backend ended the episode without a win or a loss.
+        cut: The backend's own limit was reached.
+        reward: Reward of the command, where it is not the change of the score.
+    """
+
+    text: str
+    score: float = 0.0
+    max_score: float = 0.0
+    won: bool = False
+    lost: bool = False
+    inventory: str = ""
+    accepted: bool = True
+    over: bool = False
+    cut: bool = False
+    reward: float | None = None
+
+
+class Snapshot(NamedTuple):
+    """A state of the environment, for :meth:`TextEnv.restore` in the same process."""
+
+    task_id: str
+    actions: tuple[str, ...]
+    feedback: Feedback
+    invalid: int
+    done: bool
+    native: Any
+
+
+class TextEnv(gym.Env[dict[str, Any], str]):
+    """Base of all raw text environments.
+
+    Observation: Dict of ``text task inventory valid_actions``. Action: text. Reward: score
+    delta. ``terminated``: won or lost. ``truncated``: step limit.
+
+    Args:
+        max_steps: Step limit of an episode, >= 1.
+        valid_actions: Whether the observation lists the valid actions; False leaves the key
+            empty and saves its cost. :meth:`valid_actions` answers either way.
+        split: Which tasks: names a split that the backend has.
+        render_mode: None or ``"ansi"`` (``render`` returns the last text).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    dialect: ClassVar[str] = ""
+    """Family of the text; chooses extraction rules."""
+    splits: ClassVar[tuple[str, ...]] = ()
+    """Names that ``split`` takes; empty where there are none to choose from."""
+    max_action_chars: ClassVar[int] = 200
+    """Longer commands are refused; engines read no more."""
+
+    def __init__(
+        self,
+        *,
+        max_steps: int,
+        valid_actions: bool = True,
+        split: str = "",
+        render_mode: str | None = None,
+    ):
+        check_int("max_steps", max_steps, 1)
+        check_flag("valid_actions", valid_actions)
+        if render_mode not in (None, "ansi"):
+            raise UnknownNameError("render_mode", str(render_mode), ["ansi"])
+        self.max_steps = max_steps
+        self.split = split
+        self.render_mode = render_mode
+        self.observation_space = raw_observation_space()
+        self.action_space = FreeText(max_length=100_000)
+        self.task_id = ""
+        self._list_actions = valid_actions
+        self._feedback = Feedback("")
+        self._actions: list[str] = []
+        self._invalid = 0
+        self._done = True
+        self._valid: tuple[str, ...] | None = None
+
+    # ------------------------------------------------------------ hooks for backends
+
+    @abstractmethod
+    def _task_ids(self) -> Sequence[str]:
+        """Task ids of the chosen split, in a fixed order."""
+
+    @abstractmethod
+    def _open(self, task_id: str) -> Feedback:
+        """Start a task from its beginning and return its first feedback."""
+
+    @abstractmethod
+    def _send(self, action: str) -> Feedback:
+        """Play one command (already stripped, one line, of sane length)."""
+
+    @abstractmethod
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        """All valid actions of the present state, in a fixed order."""
+
+    def _close(self) -> None:
+        """Free the engine."""
+
+    def _save(self) -> Any:
+        """Native copy of the engine's state, or None where prefix replay must do."""
+        return None
+
+    def _load(self, native: Any) -> None:
+        """Return the engine to a state from :meth:`_save`."""
+
+    @abstractmethod
+    def goal(self) -> str:
+        """The present task's goal in words, the observation's ``task``."""
+
+    @abstractmethod
+    def oracle(self) -> Oracle:
+        """Engine facts of the present state; only for scoring and upper bounds."""
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Versions of the backend's packages, e.g. ``{"textworld": "1.7.0"}``."""
+
+    # ------------------------------------------------------------ Gymnasium
+
+    @property
+    def task_ids(self) -> Sequence[str]:
+        """Ids that ``options={"task_id": ...}`` takes; ``reset(seed=s)`` plays ``ids[s % n]``."""
+        return self._task_ids()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: Chooses the task ``task_ids[seed % n]`` and seeds the generator from which
+                later bare resets draw their tasks.
+            options: ``{"task_id": ...}`` pins a task, whatever the seed.
+
+        Raises:
+            UnknownNameError: The task id or an option is not known.
+        """
+        super().reset(seed=seed)
+        task_id = self._choose_task(seed, options or {})
+        self._actions.clear()
+        self._invalid = 0
+        with _opening:
+            self._feedback = self._open(task_id)
+        self.task_id = task_id
+        self._done = self._feedback.won or self._feedback.lost
+        self._valid = None
+        return self._observation(), self._info(accepted=True)
+
+    def _choose_task(self, seed: int | None, options: dict[str, Any]) -> str:
+        for key in options:
+            if key != "task_id":
+                raise UnknownNameError("reset option", str(key), ["task_id"])
+        ids = self._task_ids()
+        if "task_id" in options:
+            task_id = options["task_id"]
+            if task_id not in ids:
+                raise UnknownNameError("task_id", str(task_id), ids)
+            return str(task_id)
+        index = seed % len(ids) if seed is not None else int(self.np_random.integers(len(ids)))
+        return ids[index]
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play one command.
+
+        Raises:
+            InvalidArgumentError: The action is not a string.
+            gymnasium.error.ResetNeeded: The episode is over.
+        """
+        if not isinstance(action, str):
+            raise InvalidArgumentError(
+                f"expected the action as text, got {type(action).__name__}; "
+                "wrap the environment in IndexActions to act by number"
+            )
+        if self._done:
+            raise gym.error.ResetNeeded("the episode is over: call reset() before step()")
+        before = self._feedback
+        refusal = self.refuse(action)
+        if refusal is not None:
+            self._feedback = before._replace(text=refusal, accepted=False, reward=None)
+        else:
+            self._feedback = self._send(self._command(action))
+            self._valid = None
+        self._actions.append(action)
+        self._invalid += not self._feedback.accepted
+        terminated = self._feedback.won or self._feedback.lost or self._feedback.over
+        cut = self._feedback.cut or len(self._actions) >= self.max_steps
+        truncated = not terminated and cut
+        self._done = terminated or truncated
+        reward = self._feedback.reward
+        if reward is None:
+            reward = float(self._feedback.score - before.score)
+        return (
+            self._observation(),
+            reward,
+            terminated,
+            truncated,
+            self._info(accepted=self._feedback.accepted),
+        )
+
+    def refuse(self, action: str) -> str | None:
+        """Why a command is not handed to the engine, in words for the agent; None if it is.
+
+        Engines hang, crash or play several moves at once on such text, so it costs a step,
+        counts as invalid and goes no further. Backends add their own reasons.
+        """
+        if not action.strip():
+            return _REFUSED_EMPTY
+        if len(action) > self.max_action_chars:
+            return _REFUSED_LONG
+        if not action.strip().isprintable():
+            return _REFUSED_LINES
+        return None
+
+    def _command(self, action: str) -> str:
+        """An action as the engine gets it: one line, single spaces."""
+        return " ".join(action.split())
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The last command and its feedback when ``render_mode="ansi"``."""
+        if self.render_mode is None:
+            return None
+        head = f"> {self._actions[-1]}\n" if self._actions else ""
+        return head + self._feedback.text
+
+    def close(self) -> None:
+        """Free the engine; calling it twice is harmless."""
+        self._close()
+
+    # ------------------------------------------------------------ beyond Gymnasium
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """Valid actions of the present state; computed on demand, kept until the state changes."""
+        if self._valid is None:
+            self._valid = () if self._done else self._list_valid_actions()
+        return self._valid
+
+    def snapshot(self) -> Snapshot:
+        """The present state; further steps do not change it."""
+        return Snapshot(
+            self.task_id,
+            tuple(self._actions),
+            self._feedback,
+            self._invalid,
+            self._done,
+            self._save(),
+        )
+
+    def restore(self, snapshot: Snapshot) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return to a snapshot and give its observation and info; it may be restored again."""
+        if snapshot.native is not None:
+            self._load(snapshot.native)
+        else:
+            with _opening:
+                self._open(snapshot.task_id)
+            for action in snapshot.actions:
+                if self.refuse(action) is None:
+                    self._send(self._command(action))
+        self.task_id = snapshot.task_id
+        self._actions = list(snapshot.actions)
+        self._feedback = snapshot.feedback
+        self._invalid = snapshot.invalid
+        self._done = snapshot.done
+        self._valid = None
+        return self._observation(), self._info(accepted=self._feedback.accepted)
+
+    @cached_property
+    def _backend_version(self) -> str:
+        return " ".join(f"{name} {number}" for name, number in sorted(self.versions().items()))
+
+    def _observation(self) -> dict[str, Any]:
+        return {
+            "text": self._feedback.text,
+            "task": self.goal(),
+            "inventory": self._feedback.inventory,
+            "valid_actions": self.valid_actions() if self._list_actions else (),
+        }
+
+    def _info(self, *, accepted: bool) -> dict[str, Any]:
+        score, best = self._feedback.score, self._feedback.max_score
+        return {
+            "score": score,
+            "max_score": best,
+            "normalized_score": min(max(score, 0.0), best) / best if best > 0 else 0.0,
+            "success": self._feedback.won,
+            "won": self._feedback.won,
+            "lost": self._feedback.lost,
+            "moves": len(self._actions),
+            "is_action_valid": accepted,
+            "n_invalid": self._invalid,
+            "task_id": self.task_id,
+            "dialect": self.dialect,
+            "split": self.split,
+            "backend_version": self._backend_version,
+        }

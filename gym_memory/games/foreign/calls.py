@@ -1,0 +1,174 @@
+"""How a foreign environment is called: old and new signatures, named actions, global chance."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import inspect
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from numpy.random import mtrand
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+
+__all__ = ["Caller", "GlobalChance", "Result", "action_names"]
+
+
+class Result(NamedTuple):
+    """What a foreign step returned, in Gymnasium's terms.
+
+    Attributes:
+        obs: The observation as it came.
+        reward: The second value: a reward, or in old text games the score so far.
+        terminated: The end; for an old ``done`` that is no time limit, so is that.
+        truncated: A limit was reached.
+        info: The info as it came.
+        old: Whether it was an old 4-tuple, whose ``done`` does not say why it ended.
+    """
+
+    obs: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Mapping[str, Any]
+    old: bool
+
+
+class Caller:
+    """Calls ``reset`` and ``step`` of anything that has them.
+
+    ``reset`` gets a seed and options where its signature takes them. Where it takes no seed, the
+    old ``env.seed(seed)`` is called before, if there is one. It may return the observation with
+    or without an info. ``step`` may return five values, or four with one ``done``, which counts
+    as truncation if the info says so (``TimeLimit.truncated``).
+
+    Raises:
+        InvalidArgumentError: There is no ``reset`` or no ``step``.
+    """
+
+    def __init__(self, env: Any):
+        if not callable(getattr(env, "reset", None)) or not callable(getattr(env, "step", None)):
+            raise InvalidArgumentError(
+                f"expected an environment with reset and step, got {type(env).__name__}: give it "
+                "these two methods in a small class of yours"
+            )
+        self._env = env
+        self._takes = {name for name in ("seed", "options") if _takes(env.reset, name)}
+
+    def reset(self, seed: int, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """Start an episode: the observation and the info, which may be empty.
+
+        Raises:
+            UnknownNameError: Options are given, and ``reset`` takes none.
+        """
+        if options and "options" not in self._takes:
+            raise UnknownNameError("reset option", str(next(iter(options))), ["task_id"])
+        given: dict[str, Any] = {"seed": seed} if "seed" in self._takes else {}
+        if options:
+            given["options"] = dict(options)
+        if "seed" not in self._takes and callable(getattr(self._env, "seed", None)):
+            self._env.seed(seed)
+        answer = self._env.reset(**given)
+        if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping):
+            return answer
+        return answer, {}
+
+    def step(self, action: Any) -> Result:
+        """Play one action.
+
+        Raises:
+            InvalidArgumentError: ``step`` returned neither five nor four values.
+        """
+        answer = self._env.step(action)
+        if isinstance(answer, tuple) and len(answer) == 5:
+            obs, reward, terminated, truncated, info = answer
+            return Result(obs, float(reward), bool(terminated), bool(truncated), info or {}, False)
+        if isinstance(answer, tuple) and len(answer) == 4:
+            obs, reward, done, info = answer
+            info = info or {}
+            cut = bool(info.get("TimeLimit.truncated", False))
+            return Result(obs, float(reward or 0), bool(done) and not cut, cut, info, True)
+        raise InvalidArgumentError(
+            "expected step to return (obs, reward, terminated, truncated, info) or "
+            f"(obs, reward, done, info), got {type(answer).__name__}"
+        )
+
+
+def _takes(function: Any, name: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # what C or Java made has no signature
+        return False
+    return name in parameters or any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
+
+
+def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the actions of an environment with a Discrete action space; none for text.
+
+    They are the ones given; else those that the environment has as an ``actions`` enumeration
+    or by ``get_action_meanings()``; else the numbers.
+
+    Raises:
+        InvalidArgumentError: Names are given for an environment with text actions, or not as many
+            as there are actions; or its actions are neither text nor Discrete.
+    """
+    space = getattr(env, "action_space", None)
+    if not isinstance(space, gym.spaces.Discrete):
+        if isinstance(space, gym.Space) and not isinstance(space, gym.spaces.Text):
+            raise InvalidArgumentError(
+                f"expected actions as text or Discrete, got {space}: wrap it so that they are"
+            )
+        if given is not None:
+            raise InvalidArgumentError("actions names numbers, but this environment takes text")
+        return ()
+    names = _own_names(env) if given is None else tuple(given)
+    if len(names) != space.n or len(set(names)) != space.n:
+        if given is not None:
+            raise InvalidArgumentError(
+                f"expected actions as {space.n} different names, got {given!r}"
+            )
+        names = tuple(map(str, range(space.n)))
+    return names
+
+
+def _own_names(env: Any) -> tuple[str, ...]:
+    bare = getattr(env, "unwrapped", env)
+    kinds = getattr(bare, "actions", None)
+    if isinstance(kinds, type) and issubclass(kinds, enum.Enum):
+        return tuple(m.name.lower() for m in sorted(kinds, key=lambda member: member.value))
+    meanings = getattr(bare, "get_action_meanings", None)
+    return tuple(str(name).lower() for name in meanings()) if callable(meanings) else ()
+
+
+class GlobalChance:
+    """The global generators of ``random`` and ``numpy.random``, an environment's own for a while.
+
+    Inside :meth:`own` they are as the environment left them; outside, as everyone else did.
+    """
+
+    def __init__(self) -> None:
+        self.seed(0)
+
+    def seed(self, seed: int) -> None:
+        """Start both afresh."""
+        self._python: Any = random.Random(seed).getstate()
+        self._numpy: Any = np.random.MT19937(seed)
+
+    @contextlib.contextmanager
+    def own(self) -> Iterator[None]:
+        """Lend them to the environment."""
+        python, numpy = random.getstate(), mtrand.get_bit_generator()
+        random.setstate(self._python)
+        mtrand.set_bit_generator(self._numpy)
+        try:
+            yield
+        finally:
+            self._python = random.getstate()
+            random.setstate(python)
+            mtrand.set_bit_generator(numpy)

@@ -1,0 +1,148 @@
+"""Where a foreign environment tells what we need: found under well-known keys, or as told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_memory.errors import InvalidArgumentError
+
+__all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_number", "as_text"]
+
+Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
+"""A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""
+
+MISSING = object()
+"""What a source gives where nothing is told."""
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text", "observation", "obs", "text_obs", "feedback", "description", "message"),
+    "task": (
+        *("task", "goal", "objective", "mission", "instruction", "task_description"),
+        *("taskDescription", "taskDesc", "question"),
+    ),
+    "inventory": ("inventory", "inv"),
+    "valid_actions": (
+        *("valid_actions", "admissible_commands", "admissible_actions", "validActions", "valid"),
+        *("legal_actions", "available_actions", "possible_actions"),
+    ),
+    "score": ("score",),
+    "max_score": ("max_score",),
+    "won": ("won", "success", "is_success", "task_success", "tasksuccess"),
+    "lost": ("lost", "failure", "task_failure", "taskfailure"),
+    "accepted": ("is_action_valid",),
+}
+"""Keys that text environments use, in the order in which they are tried."""
+
+_PLACES = ("obs", "info", "env")
+
+
+class Source:
+    """One thing that a foreign environment tells.
+
+    Without ``given``, the keys of :data:`KEYS` are tried at every step, in a Dict observation
+    first, then in the info.
+
+    Args:
+        name: What it is, a key of :data:`KEYS`.
+        given: See :data:`Given`.
+        env: The foreign environment, for paths that begin with ``env``.
+
+    Raises:
+        InvalidArgumentError: ``given`` is neither.
+    """
+
+    def __init__(self, name: str, given: Given, env: Any):
+        self.name, self._env = name, env
+        self.given = given is not None
+        self._call = given if callable(given) else None
+        self._path: tuple[str, ...] = ()
+        self.where = ""
+        """Where it was found last; empty for nowhere."""
+        if self._call is not None:
+            self.where = getattr(given, "__name__", type(given).__name__)
+        elif isinstance(given, str):
+            self._path = tuple(given.split("."))
+            if self._path[0] not in _PLACES or "" in self._path:
+                raise InvalidArgumentError(
+                    f"expected {name} as a path such as 'info.{KEYS[name][0]}', 'obs.KEY' or "
+                    f"'env.METHOD', or a function of (obs, info), got {given!r}"
+                )
+            self.where = given
+        elif given is not None:
+            raise InvalidArgumentError(
+                f"expected {name} as a path or a function of (obs, info), got {given!r}"
+            )
+
+    def __call__(self, obs: Any, info: Mapping[str, Any]) -> Any:
+        """What is told now, :data:`MISSING` where nothing is."""
+        if self._call is not None:
+            return self._call(obs, info)
+        if self._path:
+            return self._follow(obs, info)
+        for place, holder in (("obs", obs), ("info", info)):
+            if isinstance(holder, Mapping):
+                for key in KEYS[self.name]:
+                    if holder.get(key) is not None:
+                        self.where = f"{place}.{key}"
+                        return holder[key]
+        return MISSING
+
+    def _follow(self, obs: Any, info: Mapping[str, Any]) -> Any:
+        value: Any = {"obs": obs, "info": info, "env": self._env}[self._path[0]]
+        for part in self._path[1:]:
+            if isinstance(value, Mapping):
+                value = value.get(part, MISSING)
+            else:
+                value = getattr(value, part, MISSING)
+        return value() if self._path[0] == "env" and callable(value) else value
+
+
+def as_text(name: str, value: Any) -> str:
+    """A told value as text: a string, bytes, or strings one a line.
+
+    Raises:
+        InvalidArgumentError: It is none of these.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, Sequence) and all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    raise InvalidArgumentError(
+        f"expected {name} as text, got {type(value).__name__}: say where the text is, by "
+        f"{name}='obs.KEY', {name}='info.KEY' or a function of (obs, info)"
+    )
+
+
+def as_actions(value: Any) -> tuple[str, ...]:
+    """Told valid actions as texts; None or nothing told is none.
+
+    Raises:
+        InvalidArgumentError: They are no texts.
+    """
+    if value is MISSING or value is None:
+        return ()
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+        actions = tuple(value)
+        if all(isinstance(action, str) for action in actions):
+            return tuple(str(action) for action in actions)
+    raise InvalidArgumentError(
+        f"expected valid_actions as a list of texts, got {value!r:.200}: say where they are, by "
+        "valid_actions='info.KEY' or a function of (obs, info)"
+    )
+
+
+def as_number(name: str, value: Any) -> float:
+    """A told value as a number.
+
+    Raises:
+        InvalidArgumentError: It is none.
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"expected {name} as a number, got {value!r:.200}") from None

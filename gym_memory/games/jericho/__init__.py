@@ -1,0 +1,5 @@
+"""Interactive fiction on the Z-machine: any story, with valid actions found by trying."""
+
+from gym_memory.games.jericho.adapter import Jericho
+
+__all__ = ["Jericho"]

@@ -1,0 +1,268 @@
+"""Any story of the Z-machine: score, endings and valid actions, whoever made it.
+
+Where jericho knows the game, it says score, best score, win and loss, and which templates the
+parser takes. Elsewhere the story itself is asked: ``score`` is typed and taken back, an ending
+says so between stars, dictionary and grammar are read from the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.games.jericho.candidates import (
+    MOVES,
+    PREFERRED,
+    commands,
+    names_in_view,
+    templates_of,
+)
+from gym_memory.games.jericho.vocabulary import Vocabulary, read_vocabulary
+from gym_memory.games.jericho.world import Bytes, Region, object_region, steady
+from gym_memory.games.textworld.engine import Answer
+from gym_memory.games.textworld.story_engine import StoryEngine
+from gym_memory.games.textworld.zmachine import Interpreter, check_story
+
+__all__ = ["ParserEngine", "understood"]
+
+_STATUS = re.compile(r"\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z")
+_SCORE = re.compile(r"(?:scored|score (?:is|of|was)|have)\s+(?:so far\s+)?(?:scored\s+)?(-?\d+)")
+_MOST = re.compile(
+    r"(?:out of|total of|maximum of)\s+(?:a |the )?(?:possible |maximum )?(?:of )?(\d+)"
+)
+_ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
+_WON = re.compile(r"\b(?:won|win|victory|victorious|congratulations|triumph)", re.IGNORECASE)
+_LOST = re.compile(r"\b(?:died|dead|drowned|killed|lost|failed|over)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
+_NOT_UNDERSTOOD = re.compile(
+    r"not a verb I|don't know the word|didn't understand|only understood you|can't see any|"
+    r"don't see any|doesn't (?:know|recogni[sz]e) the word|in a way that I don't|"
+    r"(?:seem|appear) to have said too little|beg your pardon|not something you need to refer|"
+    r"noun missing|isn't one I recogni[sz]e|isn't in the vocabulary|"
+    r"can't use multiple objects|What do you want to|(?:Who|What|Which) do you (?:want|mean)|"
+    r"Sorry, you can only have one|can't (?:go|see) that way|no such thing|Nothing to do!|"
+    r"want to talk to someone|"
+    r"You can't go|That's not something you can",
+    re.IGNORECASE,
+)
+_QUIET = ("look", "inventory", "wait")
+"""Commands that every story takes and that change nothing."""
+_MOST_THINGS = 20
+_MOST_TRIED = 1000
+"""Commands tried in one state, those with one thing before those with two."""
+_KEPT = 4096
+
+
+def understood(text: str) -> bool:
+    """Whether an answer is none of the complaints that parsers share."""
+    return _NOT_UNDERSTOOD.search(text) is None
+
+
+class _Known(NamedTuple):
+    """What does not change while a story is played."""
+
+    vocabulary: Vocabulary
+    region: Region
+    templates: tuple[tuple[str, ...], ...]
+
+
+class ParserEngine(StoryEngine):
+    """Plays a story and finds out what can be done in it.
+
+    Args:
+        seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__()
+        self._seed = seed
+        self._known: _Known | None = None
+        self._kept: dict[bytes, tuple[str, ...]] = {}
+        self.searches = 0
+
+    def start(self, story: str | os.PathLike[str]) -> Answer:
+        """Begin a story.
+
+        Raises:
+            CorruptGameError: The file is no intact story.
+        """
+        if self._story != os.fspath(story):
+            self._known = None
+        self._kept.clear()
+        self._prepare(story)
+        answer = super().start(story)
+        if not self._told_by_engine:
+            score, most = self._asked()
+            self.game = self.game._replace(max_score=most)
+            self._score = score
+        return self._read(answer)._replace(accepted=True)
+
+    def _prepare(self, story: str | os.PathLike[str]) -> None:
+        """Insert the story under the seed asked for."""
+        if self._inserted is None or self._story != os.fspath(story):
+            self.close()
+            self._inserted, self._story = Interpreter(story), os.fspath(story)
+        if self._seed is not None:
+            self._machine.frotz.seed(self._seed)
+
+    @property
+    def _told_by_engine(self) -> bool:
+        """Whether jericho or TextWorld tells score and endings."""
+        return self._traced or self._machine.supported
+
+    def _asked(self) -> tuple[float, float]:
+        """Score and best score, by the story's own command, which is taken back."""
+        begun = self._machine.save()
+        told = self._machine.send("score")
+        self._machine.load(begun)
+        return _number(_SCORE, told, self._score), _number(_MOST, told, self.game.max_score)
+
+    def send(self, command: str) -> Answer:
+        """Play one command."""
+        before = self._score
+        answer = super().send(command)
+        if self._told_by_engine:
+            return self._read(answer)
+        text = answer.text
+        ending = _ENDING.search(text)
+        over = ending is not None or answer.lost
+        score = _number(_SCORE, text, before) if over else self._asked()[0]
+        most = self.game.max_score
+        won = ending is not None and (
+            _WON.search(ending[1]) is not None
+            or (score >= most > 0)
+            or (most <= 0 and _LOST.search(ending[1]) is None)
+        )
+        self._score, self._over = score, over
+        answer = answer._replace(score=score, won=won, lost=over and not won)
+        return self._read(answer._replace(accepted=understood(text)))
+
+    def _read(self, answer: Answer) -> Answer:
+        """Without the status line and the prompt."""
+        return answer._replace(text=_cleaned(answer.text))
+
+    def inventory(self) -> str:
+        """What the story would answer to ``inventory``."""
+        return _cleaned(super().inventory())
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the name of something, as far as the parser's words tell."""
+        vocabulary = self._story_facts.vocabulary
+        return bool(vocabulary.nouns) and names_in_view(text, vocabulary) == [text.lower()]
+
+    def walkthrough(self) -> tuple[str, ...]:
+        """Jericho's solution of a game that it knows, else empty."""
+        return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
+
+    # ------------------------------------------------------------ valid actions
+
+    @property
+    def _story_facts(self) -> _Known:
+        if self._known is None:
+            story = check_story(self._story)
+            vocabulary = read_vocabulary(story, PREFERRED)
+            generator = self._machine.frotz.act_gen
+            known = generator.templates if generator else ()
+            self._known = _Known(
+                vocabulary, object_region(story), templates_of(vocabulary, tuple(known))
+            )
+        return self._known
+
+    def admissible_commands(self) -> tuple[str, ...]:
+        """Commands that change the world, found by trying them; kept by state of the world.
+
+        The state is the object tree and the properties, and what ``look`` and ``inventory`` say.
+        Of several commands that change it alike, the one that players would type is given.
+        ``look``, ``inventory`` and ``wait`` are always there.
+        """
+        begun = self._machine.save()
+        quiet = [self._after(begun, command) for command in _QUIET]
+        region = self._story_facts.region
+        same = steady([region.of(memory) for _, memory in quiet])
+        world = region.of(quiet[0][1])[same].tobytes()
+        told = "\0".join(_cleaned(text) for text, _ in quiet[:2])
+        key = hashlib.sha256(world + told.encode()).digest()
+        found = self._kept.get(key)
+        if found is None:
+            self.searches += 1
+            found = self._search(begun, quiet)
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[key] = found
+        self._machine.load(begun)
+        return found
+
+    def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
+        """Text and memory after a command from a saved state."""
+        self._machine.load(begun)
+        text = self._machine.send(command)
+        return text, self._machine.save()[0]
+
+    def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
+        """Try all that is worth it from a state, given what commands do that change nothing."""
+        vocabulary, region, templates = self._story_facts
+        memories = [memory for _, memory in quiet]
+        things = self._things(begun, quiet[0][0] + quiet[1][0], memories)
+        inside = set(names_in_view(quiet[1][0], vocabulary))
+        held = [name for name in things if name in inside]
+        same = steady([region.of(memory) for memory in memories])
+        still = region.of(memories[0])[same]
+        found: dict[bytes, str] = {}
+        moves = tuple(move for move in MOVES if vocabulary.knows(move))
+        for command in (*moves, *islice(commands(templates, things, held), _MOST_TRIED)):
+            text, memory = self._after(begun, command)
+            now = region.of(memory)[same]
+            ends = self._ends(text)
+            if ends or (not np.array_equal(now, still) and not _ASIDE.search(text)):
+                effect = command.encode() if ends else now.tobytes()
+                found[effect] = min(found.get(effect, command), command, key=_preference)
+        return (*found.values(), *_QUIET)
+
+    def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
+        """Names in a text that can be examined.
+
+        Of two that share a word and look alike the longer one is kept: ``door``, ``mill door``.
+        """
+        kept: list[tuple[str, str]] = []
+        for name in names_in_view(text, self._story_facts.vocabulary):
+            told, memory = self._after(begun, f"examine {name}")
+            if not understood(told):
+                continue
+            quiet.append(memory)
+            look, words = _cleaned(told), set(name.split())
+            same = [
+                i for i, old in enumerate(kept) if old[1] == look and words & set(old[0].split())
+            ]
+            if not same:
+                kept.append((name, look))
+            elif len(name) > len(kept[same[0]][0]):
+                kept[same[0]] = name, look
+            if len(kept) == _MOST_THINGS:
+                break
+        return [name for name, _ in kept]
+
+    def _ends(self, text: str) -> bool:
+        if self._machine.supported:
+            frotz = self._machine.frotz
+            return bool(frotz.victory() or frotz.game_over())
+        return _ENDING.search(text) is not None
+
+
+def _preference(command: str) -> tuple[int, int, str]:
+    verb = command.partition(" ")[0]
+    order = PREFERRED.index(verb) if verb in PREFERRED else len(PREFERRED)
+    return (-1 if command in MOVES else order), len(command), command
+
+
+def _number(pattern: re.Pattern[str], text: str, otherwise: float) -> float:
+    found = pattern.search(text)
+    return float(found[1]) if found else otherwise
+
+
+def _cleaned(text: str) -> str:
+    return _STATUS.sub("", text).strip()

@@ -1,0 +1,371 @@
+"""Actions in words: what each is read as, and which are possible now.
+
+The skills are NetPlay's 31 (its keys and typed text included) and a few more; a skill that cannot
+begin raises :class:`Impossible`, one that was interrupted :class:`Stop`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+from gym_memory.games.nethack.areas import area_name
+from gym_memory.games.nethack.engine import ENTER, ESCAPE, Item, Prompt
+from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
+from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, Play
+from gym_memory.games.nethack.skills_move import (
+    climb,
+    explore_level,
+    fight,
+    go_to,
+    kick,
+    move_to,
+    open_door,
+    push_through,
+    search,
+    targets,
+)
+from gym_memory.games.nethack.skills_use import (
+    USES,
+    cast,
+    here_only,
+    loot,
+    pay,
+    pick_up,
+    plain_name,
+    pray,
+    rest,
+    use,
+    use_here,
+)
+
+__all__ = ["SKILLS", "possible", "read"]
+
+Skill = Callable[[Play], str]
+"""Plays an action and says how it ended."""
+
+SKILLS = (
+    "explore level", "go to <place or thing>", "move to <column> <row>", "go <direction>",
+    "go up", "go down", "melee attack <creature>", "avoid monsters", "do not avoid monsters",
+    "pick up", "loot", "drop <thing>", "wield <thing>", "wear <thing>", "take off <thing>",
+    "put on <thing>", "remove <thing>", "eat <thing>", "eat here", "quaff <thing>", "quaff here",
+    "read <thing>", "apply <thing>", "zap <thing> <direction>", "throw <thing> <direction>",
+    "tip <thing>", "dip <thing> into <thing>", "cast", "cast <letter> <direction>", "offer",
+    "pray", "pay", "kick <door or direction>", "open <door>", "close <door>", "search", "rest",
+    "look", "inventory", "press key <key>", "type <text>", "answer <letter, word or text>",
+    "select <letter>", "confirm", "cancel",
+)  # fmt: skip
+"""All forms of an action."""
+
+_META = 0x80
+_TURNS = 10
+_NAMED_KEYS = {"escape": ESCAPE, "esc": ESCAPE, "enter": ENTER, "return": ENTER, "space": 32}
+_DIRECTION = "|".join(DIRECTIONS)
+_ANYWHERE = "|".join(DIRECTION_KEYS)
+_KEY = re.compile(r"press key (?P<key>ctrl-[a-z]|meta-[a-z]|\S+)")
+_NO_TEXT = re.compile(r"^#\s*(?:q|sh|su|sa|ex)", re.IGNORECASE)
+
+
+def read(action: str, *, whole_level: bool) -> Skill | None:
+    """The skill that a text means; None if it is not understood.
+
+    Args:
+        action: The text.
+        whole_level: Whether things of the whole level can be gone to by name.
+    """
+    key = _KEY.fullmatch(action)
+    if key is not None:
+        pressed = _code(key["key"])
+        return None if pressed is None else partial(_raw, codes=[pressed])
+    if action.startswith("type ") and action.isascii():
+        return _typing(action[5:])
+    lower = action.lower()
+    answer = re.fullmatch(r"(answer|select) (.+)", action)
+    if answer is not None:
+        return lambda play: _answer(play, answer[2])
+    if lower in ("confirm", "cancel"):
+        code = ENTER if lower == "confirm" else ESCAPE
+        return lambda play: _close(play, code)
+    skill = _SIMPLE.get(lower) or _spoken(lower, whole_level)
+    if skill is None:
+        return None
+    return lambda play: _unless_asked(play, skill)
+
+
+def _unless_asked(play: Play, skill: Skill) -> str:
+    if play.screen.prompt is not None:
+        raise Impossible("The game waits for an answer: give it, or cancel.")
+    play.settle()
+    return skill(play)
+
+
+def _spoken(action: str, whole_level: bool) -> Skill | None:
+    """Skills with arguments."""
+    for pattern, build in _FORMS:
+        found = pattern.fullmatch(action)
+        if found is not None:
+            return build(found, whole_level)
+    return None
+
+
+def _look(play: Play) -> str:
+    play.press(":")
+    play.tracker.stairs_here(play.screen.message)
+    return ""
+
+
+def _avoid(play: Play, avoid: bool) -> str:
+    play.avoid = avoid
+    return "You keep away from monsters." if avoid else "You no longer keep away from monsters."
+
+
+_SIMPLE: dict[str, Skill] = {
+    "explore level": explore_level,
+    "explore": explore_level,
+    "avoid monsters": lambda play: _avoid(play, True),
+    "do not avoid monsters": lambda play: _avoid(play, False),
+    "pick up": pick_up,
+    "loot": loot,
+    "offer": lambda play: here_only(play, _META | ord("o")),
+    "pray": pray,
+    "pay": pay,
+    "cast": lambda play: cast(play, "", ""),
+    "look": _look,
+    "inventory": lambda play: f"You carry {len(play.screen.items)} kinds of things.",
+    "eat here": lambda play: use_here(play, "eat"),
+    "quaff here": lambda play: use_here(play, "quaff"),
+    **{f"go {way}": lambda play, way=way: climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
+    **{way: lambda play, way=way: climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
+}
+
+Builder = Callable[[re.Match[str], bool], Skill]
+_FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
+    (re.compile(pattern), build)
+    for pattern, build in (
+        (
+            rf"(?:go )?({_DIRECTION})",
+            lambda m, _: lambda play: push_through(play, m[1]),
+        ),
+        (
+            r"move to (\d{1,2}) (\d{1,2})",
+            lambda m, _: lambda play: move_to(play, int(m[1]), int(m[2])),
+        ),
+        (
+            r"go to (.+)",
+            lambda m, whole: lambda play: go_to(play, m[1], whole_level=whole),
+        ),
+        (
+            r"(?:melee attack|attack|fight) (.+)",
+            lambda m, _: lambda play: fight(play, m[1]),
+        ),
+        (
+            rf"kick ({_DIRECTION}|door \d+)",
+            lambda m, _: lambda play: kick(play, m[1]),
+        ),
+        (
+            r"(open|close) (door \d+)",
+            lambda m, _: lambda play: open_door(play, m[2], m[1][0]),
+        ),
+        (
+            r"search(?: (\d{1,2}))?",
+            lambda m, _: lambda play: search(play, max(int(m[1] or _TURNS), 1)),
+        ),
+        (
+            r"rest(?: (\d{1,2}))?",
+            lambda m, _: lambda play: rest(play, max(int(m[1] or _TURNS), 1)),
+        ),
+        (
+            rf"cast ([a-z])(?: ({_ANYWHERE}))?",
+            lambda m, _: lambda play: cast(play, m[1], m[2] or ""),
+        ),
+        (
+            r"dip (.+) into (.+)",
+            lambda m, _: lambda play: use(play, "dip", m[1], other=m[2]),
+        ),
+        (
+            rf"(zap|throw) (.+?)(?: ({_ANYWHERE}))?",
+            lambda m, _: lambda play: use(play, m[1], m[2], m[3] or ""),
+        ),
+        (
+            rf"({'|'.join(USES)}) (.+)",
+            lambda m, _: lambda play: use(play, m[1], m[2]),
+        ),
+    )
+)
+
+
+# ------------------------------------------------------------ keys and answers
+
+
+@lru_cache(maxsize=1024)
+def _code(name: str) -> int | None:
+    """Code of a key; None if there is no such key, or it is not for players."""
+    if name.lower() in _NAMED_KEYS:
+        return _NAMED_KEYS[name.lower()]
+    if re.fullmatch(r"ctrl-[a-z]", name):
+        code = ord(name[-1]) & 0x1F
+        return None if code in (3, 26) else code
+    if re.fullmatch(r"meta-[a-z]", name):
+        return None if name[-1] == "q" else ord(name[-1]) | _META
+    if len(name) != 1 or not name.isascii() or name in "S!":
+        return None
+    return ord(name)
+
+
+def _typing(text: str) -> Skill | None:
+    if not text or _NO_TEXT.match(text):
+        return None
+    codes = [ord(letter) for letter in text]
+    return lambda play: _raw(play, codes + [ENTER] * (_is_line(play) or text.startswith("#")))
+
+
+def _is_line(play: Play) -> bool:
+    return play.screen.prompt is not None and play.screen.prompt.kind == "line"
+
+
+def _raw(play: Play, codes: list[int]) -> str:
+    play.raw(codes)
+    return ""
+
+
+def _answer(play: Play, words: str) -> str:
+    prompt = play.screen.prompt
+    if prompt is None:
+        raise Impossible("The game asks nothing.")
+    if prompt.kind == "line":
+        if not words.isascii():
+            raise Impossible("Only plain letters can be typed.")
+        play.raw([*(ord(letter) for letter in words), ENTER])
+    elif "direction" in prompt.text and words.lower() in DIRECTION_KEYS:
+        play.raw([ord(DIRECTION_KEYS[words.lower()])])
+    elif words.lower() in ("yes", "no"):
+        play.raw([ord(words[0].lower())])
+    elif len(words) == 1 and words.isascii():
+        play.raw([ord(words)])
+    else:
+        raise Impossible("Expected one letter as the answer.")
+    return ""
+
+
+def _close(play: Play, code: int) -> str:
+    if play.screen.prompt is None:
+        raise Impossible("The game asks nothing.")
+    play.raw([code])
+    return ""
+
+
+# ------------------------------------------------------------ what is possible
+
+
+def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
+    """The actions that can begin now, in a fixed order."""
+    prompt = play.screen.prompt
+    if prompt is not None:
+        return tuple(_answers(prompt))
+    return tuple(
+        dict.fromkeys((*_deeds(play, whole_level), *_uses(play.screen.items, tuple(_lines(play)))))
+    )
+
+
+def _answers(prompt: Prompt) -> Iterator[str]:
+    if prompt.kind == "menu":
+        yield from (f"select {letter}" for letter, _ in prompt.options)
+        yield "confirm"
+    elif "direction" in prompt.text:
+        yield from (f"answer {word}" for word in DIRECTION_KEYS)
+    elif prompt.kind == "key":
+        offered = re.search(r"\[([^\]]+)\]", prompt.text)
+        letters = offered[1].split(" ")[0] if offered else "yn"
+        for first, last in re.findall(r"([a-zA-Z])-([a-zA-Z])", letters):
+            letters += "".join(map(chr, range(ord(first), ord(last) + 1)))
+        yield from (f"answer {x}" for x in dict.fromkeys(letters) if x.isalnum() or x in "$#")
+    yield "cancel"
+
+
+def _deeds(play: Play, whole_level: bool) -> Iterator[str]:
+    level, here = play.level, play.here
+    beside = level.creatures
+    for being in beside:
+        if being.attitude == "hostile":
+            yield f"melee attack {being.name}"
+    yield "explore level"
+    feature = level.features.get(here, "")
+    for way in ("down", "up"):
+        if feature.startswith((f"stairs {way}", f"ladder {way}")):
+            yield f"go {way}"
+    if here in level.items:
+        yield "pick up"
+        if "corpse" in level.items[here] or level.items[here] in _FOOD:
+            yield "eat here"
+        if level.items[here] in _BOXES:
+            yield "loot"
+    if feature.startswith(("fountain", "sink")):
+        yield "quaff here"
+    if "altar" in feature:
+        yield "offer"
+    reach, current = level.reachable(), level.current
+    for area in level.areas():
+        if area != current and area in reach.areas:
+            yield f"go to {area_name(area)}"
+    for name, cell in targets(play, whole_level=whole_level).items():
+        if cell != here and reach.cells[cell]:
+            yield f"go to {name}"
+    for cell in level.exits.get(current, ()):
+        name, state = f"door {level.doors[cell]}", level.door_states[cell]
+        if state in ("closed", "locked"):
+            yield f"go to {name}"
+            yield f"open {name}"
+            yield f"kick {name}"
+        elif state == "open":
+            yield f"close {name}"
+    for word, other in zip(DIRECTIONS, EIGHT[here].tolist(), strict=True):
+        if other < CELLS and reach.cells[other]:
+            yield f"go {word}"
+    yield from ("search", "rest", "pray", "look", "inventory")
+    yield "do not avoid monsters" if play.avoid else "avoid monsters"
+    if level.kinds.get(current, "") not in ("", "temple"):
+        yield "pay"
+
+
+_FOOD = frozenset((
+    "food ration", "cram ration", "apple", "orange", "pear", "melon", "banana", "carrot",
+    "cream pie", "candy bar", "fortune cookie", "pancake", "lembas wafer", "tripe ration", "egg",
+    "meatball", "meat stick", "c-ration", "k-ration",
+))  # fmt: skip
+_BOXES = frozenset(("large box", "chest", "ice box", "sack", "bag"))
+
+
+@lru_cache(maxsize=256)
+def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
+    """What can be done with the pack.
+
+    Args:
+        items: The pack.
+        lines: Directions in which a hostile creature stands.
+    """
+    found = []
+    for item in items:
+        name = f"{plain_name(item)} ({item.letter})"
+        for verb, needs in USES.items():
+            fits = item.kind in needs.kinds and needs.words in item.name
+            if fits and not (needs.unlike and needs.unlike in item.name):
+                if verb == "zap":
+                    found += [f"zap {name} {word}" for word in DIRECTION_KEYS]
+                elif verb == "throw":
+                    found += [f"throw {name} {word}" for word in lines]
+                else:
+                    found.append(f"{verb} {name}")
+        if "being worn" not in item.name:
+            found.append(f"drop {name}")
+    return tuple(found)
+
+
+def _lines(play: Play) -> Iterator[str]:
+    """Directions in which a hostile creature stands."""
+    row, column = divmod(play.here, 79)
+    for being in play.level.creatures:
+        down, right = being.cell // 79 - row, being.cell % 79 - column
+        if being.attitude == "hostile" and (not down or not right or abs(down) == abs(right)):
+            near = max(abs(down), abs(right))
+            yield direction_to(play.here, play.here + down // near * 79 + right // near)

@@ -1,0 +1,115 @@
+"""The tracker's knowledge as facts; only for scoring and upper bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gym_memory.games.nethack.areas import area_name
+from gym_memory.games.nethack.level import Level
+from gym_memory.games.nethack.rules_words import (
+    SIGHTING,
+    area_facts,
+    exit_of,
+    item_facts,
+    scoped,
+)
+from gym_memory.games.nethack.tracker import Listing, Tracker, listing
+from gym_memory.schema import PLAYER, way_relation
+from gym_memory.types import Triple
+
+__all__ = ["facts_of", "level_facts", "told_facts"]
+
+
+def facts_of(tracker: Tracker) -> frozenset[Triple]:
+    """All facts about all levels seen so far, the pack included."""
+    facts: set[Triple] = set()
+    for level in tracker.levels.values():
+        facts.update(level_facts(level))
+    level = tracker.level
+    if level.current:
+        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
+    facts.update(_climbs(tracker))
+    facts.update(_carried(tracker))
+    return _folded(facts)
+
+
+def told_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
+    """What the last text told: the area where the player is and those passed, or the whole level.
+
+    Args:
+        tracker: What was seen.
+        whole_level: Whether the text tells of the whole level.
+    """
+    level = tracker.level
+    facts = set(_carried(tracker))
+    told = [(level, tracker.here())] if level.current else []
+    told += [(seen_on, seen) for seen_on, seen in tracker.told_on_the_way]
+    if whole_level:
+        told += [(level, listing(level, area)) for area in level.areas()]
+    for seen_on, seen in told:
+        facts.update(_listed(seen_on, seen))
+        for being in seen.creatures:
+            facts.add(Triple(being.name, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
+    if level.current:
+        facts.add(Triple(PLAYER, "is in", scoped(area_name(level.current), level.name)))
+    return _folded(facts)
+
+
+def _folded(facts: Iterable[Triple]) -> frozenset[Triple]:
+    return frozenset(Triple(s.lower(), relation, o.lower()) for s, relation, o in facts)
+
+
+def _carried(tracker: Tracker) -> tuple[Triple, ...]:
+    return item_facts(tuple(item.name for item in tracker.screen.items))
+
+
+def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
+    facts = area_facts(
+        scoped(area_name(seen.area), level.name),
+        level.name,
+        kind=seen.kind,
+        explored=seen.explored,
+        features=seen.features,
+        exits=[(door, door.state) for door in seen.exits],
+        items=seen.items,
+    )
+    return (fact for fact, _ in facts)
+
+
+def level_facts(level: Level) -> Iterator[Triple]:
+    """All facts about one level."""
+    for area in level.areas():
+        yield from _listed(level, listing(level, area))
+    for label, area in level.sightings.items():
+        yield Triple(label, SIGHTING, scoped(area_name(area), level.name))
+    yield from _ways(level)
+
+
+def _ways(level: Level) -> Iterator[Triple]:
+    """Doors whose two sides are known."""
+    sides: dict[int, list[str]] = {}
+    for area, doors in level.exits.items():
+        for cell in doors:
+            sides.setdefault(cell, []).append(scoped(area_name(area), level.name))
+    for cell, names in sides.items():
+        door = exit_of(f"door {level.doors[cell]}")
+        for one in names:
+            for other in names:
+                if one != other:
+                    yield Triple(one, way_relation(door), other)
+
+
+def _climbs(tracker: Tracker) -> Iterator[Triple]:
+    """Where stairs that were taken lead, and the way back."""
+    levels = {level.name: level for level in tracker.levels.values()}
+    for (name, cell), (other, landing) in tracker.climbs.items():
+        ends = []
+        for level, stood in ((levels[name], cell), (levels[other], landing)):
+            area = level.area_of(stood)
+            feature = exit_of(level.features.get(stood, ""))
+            ends.append((scoped(area_name(area), level.name) if area else "", feature))
+        (here, way), (there, back) = ends
+        if here and there:
+            yield Triple(there, way_relation(way), here)
+            if back:
+                yield Triple(here, way_relation(back), there)

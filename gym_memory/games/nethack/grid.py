@@ -1,0 +1,183 @@
+"""Arithmetic on the map's grid, all cells at once: neighbours, flood fill, paths.
+
+Cells are numbered row by row, ``row * 79 + column``; masks are flat bool arrays of 1659 cells.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gym_memory.games.nethack.glyphs import SHAPE
+from gym_memory.optional import require
+
+__all__ = ["DIRECTIONS", "EIGHT", "FOUR", "Mask", "PathMap", "Ways", "dilated", "direction_to"]
+__all__ += ["distance", "label_patches", "neighbours", "offset_words"]
+
+Mask = npt.NDArray[np.bool_]
+
+ROWS, COLUMNS = SHAPE
+CELLS = ROWS * COLUMNS
+UNREACHED = 1_000_000
+
+DIRECTIONS = {
+    "north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1),
+    "northeast": (-1, 1), "northwest": (-1, -1), "southeast": (1, 1), "southwest": (1, -1),
+}  # fmt: skip
+"""Word of a direction to its step in (rows, columns)."""
+
+_STEPS = np.array(list(DIRECTIONS.values()))
+_WORD = {step: word for word, step in DIRECTIONS.items()}
+
+
+def _neighbour_table() -> npt.NDArray[np.int32]:
+    """The cells next to each cell in the order of :data:`DIRECTIONS`; ``CELLS`` off the map."""
+    rows, columns = np.divmod(np.arange(CELLS), COLUMNS)
+    down, right = rows[:, None] + _STEPS[:, 0], columns[:, None] + _STEPS[:, 1]
+    inside = (down >= 0) & (down < ROWS) & (right >= 0) & (right < COLUMNS)
+    return np.where(inside, down * COLUMNS + right, CELLS).astype(np.int32)
+
+
+EIGHT = _neighbour_table()
+"""int32 of shape (1659, 8): all neighbours."""
+FOUR = EIGHT[:, :4].copy()
+"""int32 of shape (1659, 4): neighbours that are not diagonal."""
+
+_CROSSING = np.concatenate([np.ones(4, np.bool_), np.zeros(4, np.bool_)])
+
+
+def neighbours(cell: int) -> list[int]:
+    """The cells next to one, those off the map left out."""
+    return [other for other in EIGHT[cell].tolist() if other < CELLS]
+
+
+def dilated(mask: Mask) -> Mask:
+    """The cells of a mask and all their neighbours."""
+    framed = np.zeros((ROWS + 2, COLUMNS + 2), np.bool_)
+    framed[1:-1, 1:-1] = mask.reshape(SHAPE)
+    wide = framed[:, :-2] | framed[:, 1:-1] | framed[:, 2:]
+    grown: Mask = (wide[:-2] | wide[1:-1] | wide[2:]).ravel()
+    return grown
+
+
+def label_patches(masks: Mask) -> tuple[npt.NDArray[np.int32], int]:
+    """Connected patches of masks, diagonals included.
+
+    Args:
+        masks: Bool of shape (masks, 1659).
+
+    Returns:
+        The number of each cell's patch, int32 of the same shape, 0 outside; patches of one mask
+        are numbered before those of the next. And how many patches there are.
+    """
+    ndimage = require("scipy.ndimage", "nethack", "NetHack")
+    labels, count = ndimage.label(masks.reshape(-1, *SHAPE), structure=_ALL_AROUND)
+    return labels.reshape(masks.shape), int(count)
+
+
+_ALL_AROUND = np.zeros((3, 3, 3), np.bool_)
+_ALL_AROUND[1] = True
+
+
+def distance(cell: int, other: int) -> int:
+    """Steps between two cells if nothing stood in the way."""
+    return max(abs(cell // COLUMNS - other // COLUMNS), abs(cell % COLUMNS - other % COLUMNS))
+
+
+def direction_to(cell: int, other: int) -> str:
+    """The word for the direction of a neighbouring cell; "" if it is none."""
+    step = (other // COLUMNS - cell // COLUMNS, other % COLUMNS - cell % COLUMNS)
+    return _WORD.get(step, "")
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def offset_words(down: int, right: int) -> str:
+    """Where something lies as seen from the player.
+
+    >>> offset_words(0, 0), offset_words(-2, 3)
+    ('here', '3 east, 2 north')
+    """
+    parts = []
+    if right:
+        parts.append(f"{abs(right)} {'east' if right > 0 else 'west'}")
+    if down:
+        parts.append(f"{abs(down)} {'south' if down > 0 else 'north'}")
+    return ", ".join(parts) or "here"
+
+
+class Ways:
+    """Which steps are possible: a graph over the cells.
+
+    Args:
+        passable: Cells that can be walked on.
+        straight: Cells that cannot be entered or left diagonally (doors).
+    """
+
+    def __init__(self, passable: Mask, straight: Mask):
+        sparse = require("scipy.sparse", "nethack", "NetHack")
+        free = np.append(passable, np.False_)
+        door = np.append(straight, np.True_)
+        allowed = free[EIGHT] & passable[:, None]
+        allowed &= _CROSSING | ~(door[EIGHT] | straight[:, None])
+        ends = np.zeros(CELLS + 1, np.int32)
+        np.cumsum(allowed.sum(axis=1), out=ends[1:])
+        targets = EIGHT[allowed]
+        steps = np.ones(len(targets), np.float64)
+        self._graph: Any = sparse.csr_matrix((steps, targets, ends), shape=(CELLS, CELLS))
+
+    @functools.cached_property
+    def regions(self) -> npt.NDArray[np.int32]:
+        """int32 of shape (1659,): cells with the same number can be reached from one another."""
+        csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
+        numbers: npt.NDArray[np.int32] = csgraph.connected_components(self._graph, directed=False)[
+            1
+        ]
+        return numbers
+
+    def paths(self, start: int) -> PathMap:
+        """Shortest paths from a cell to every cell that can be reached."""
+        csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
+        steps, before = csgraph.dijkstra(
+            self._graph, indices=start, unweighted=True, return_predecessors=True
+        )
+        lengths = np.where(np.isinf(steps), UNREACHED, steps).astype(np.int32)
+        return PathMap(start, lengths, before)
+
+
+class PathMap(NamedTuple):
+    """Shortest paths from one cell.
+
+    Attributes:
+        start: The cell.
+        steps: int32 of shape (1659,), length of the path to each cell; ``UNREACHED`` if none.
+        before: int32 of shape (1659,), the cell before each on its path.
+    """
+
+    start: int
+    steps: npt.NDArray[np.int32]
+    before: npt.NDArray[np.int32]
+
+    def reaches(self, cell: int) -> bool:
+        """Whether there is a path to a cell."""
+        return bool(self.steps[cell] < UNREACHED)
+
+    def to(self, cell: int) -> list[int]:
+        """The cells on the path, the start left out; empty if there is none."""
+        path: list[int] = []
+        if self.reaches(cell):
+            while cell != self.start:
+                path.append(cell)
+                cell = int(self.before[cell])
+        return path[::-1]
+
+    def nearest(self, mask: Mask) -> int | None:
+        """The nearest cell of a mask, the first of equals; None if none can be reached."""
+        cells = np.flatnonzero(mask)
+        if not len(cells):
+            return None
+        steps = self.steps[cells]
+        best = int(steps.argmin())
+        return int(cells[best]) if steps[best] < UNREACHED else None

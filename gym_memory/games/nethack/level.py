@@ -1,0 +1,377 @@
+"""One level as far as it was seen: terrain, rooms and corridors, doors, features, things.
+
+Updated from the cells that changed on the screen.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.games.nethack.areas import SHIFT, Area, AreaMap
+from gym_memory.games.nethack.engine import Screen
+from gym_memory.games.nethack.glyphs import (
+    CLOSED_DOOR,
+    DOORWAY,
+    FEATURE,
+    OBJECT,
+    OPEN_DOOR,
+    PET,
+    UNDER,
+    UNKNOWN,
+    WALL,
+    WATER,
+    glyph_tables,
+)  # fmt: skip
+from gym_memory.games.nethack.grid import (
+    CELLS,
+    EIGHT,
+    Mask,
+    PathMap,
+    Ways,
+    dilated,
+    distance,
+)
+
+__all__ = ["Creature", "Level", "Reach"]
+
+_FEATURES = {
+    "staircase up": "stairs up", "staircase down": "stairs down",
+    "opulent throne": "throne", "ladder up": "ladder up", "ladder down": "ladder down",
+}  # fmt: skip
+_SAFE = (
+    "stairs", "ladder", "throne", "sink", "fountain", "grave", "squeaky board", "vibrating square",
+    "altar", "lawful", "neutral", "chaotic", "unaligned", "aligned", "high",
+)  # fmt: skip
+"""How the names of features begin that are no traps to keep out of."""
+_PRICE = re.compile(r" \(for sale, ([^()]+)\)$")
+_REMARK = re.compile(r" ?\([^()]*\)")
+_NAMED = re.compile(r" called | - |, ")
+_QUANTITY = re.compile(r"^(?:an?|the|some|\d+) ")
+
+
+class Creature(NamedTuple):
+    """A creature in view.
+
+    Attributes:
+        cell: Where it is.
+        name: As the game calls it, without tame or peaceful.
+        attitude: ``hostile``, ``peaceful`` or ``tame``.
+    """
+
+    cell: int
+    name: str
+    attitude: str
+
+    @property
+    def label(self) -> str:
+        """Its name, after its attitude unless it is hostile."""
+        return self.name if self.attitude == "hostile" else f"{self.attitude} {self.name}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _item_name(words: str) -> str:
+    """The name of a thing on the floor, with its price in a shop."""
+    priced = _PRICE.sub(r" for \1", _QUANTITY.sub("", words.lower()))
+    return _REMARK.sub("", priced).replace(";", ",") or "thing"
+
+
+@functools.lru_cache(maxsize=1024)
+def _being(words: str) -> tuple[str, str]:
+    """Name and attitude of a creature.
+
+    >>> _being("peaceful gnome called Bo")
+    ('gnome', 'peaceful')
+    """
+    attitude = "hostile"
+    for mood in ("tame", "peaceful"):
+        if words.startswith(mood):
+            attitude, words = mood, words[len(mood) :].strip()
+    if not words or "unseen" in words:
+        words = "unseen creature"
+    return _NAMED.split(_QUANTITY.sub("", words))[0], attitude
+
+
+class Reach(NamedTuple):
+    """What can be walked to: a mask of cells, and areas with such a cell."""
+
+    cells: Mask
+    areas: frozenset[Area]
+
+
+class Level(AreaMap):
+    """What is known of one level.
+
+    Args:
+        name: What it is called: ``level 2``, ``mines level 3``.
+
+    Attributes:
+        visited: Cells where the player was.
+        searched: How often each cell was searched from, or from a cell next to it.
+        door_tries: Cell of a door to how often it was pushed in vain.
+        door_states: Cell to its state: ``doorway``, ``open``, ``closed``, ``locked``, ``broken``.
+        features: Cell to the name of the feature there, unlike any other name on the level.
+        items: Cell to what lies there on top.
+        kinds: Area to what it is besides a room (a shop, a temple).
+        creatures: Creatures in view.
+        sightings: Label of a creature to the area where it was last seen.
+    """
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.name = name
+        self._glyphs = np.full(CELLS, -2, np.int16)
+        self.visited = np.zeros(CELLS, np.bool_)
+        self.searched = np.zeros(CELLS, np.int32)
+        self.door_states: dict[int, str] = {}
+        self.features: dict[int, str] = {}
+        self.items: dict[int, str] = {}
+        self.kinds: dict[Area, str] = {}
+        self.creatures: tuple[Creature, ...] = ()
+        self.sightings: dict[str, Area] = {}
+        self._known_glyphs: set[int] = set()
+        self._names: dict[str, int] = {}
+        self._alive: set[int] = set()  # cells with a creature in view, the player's may be one
+        self._blocked: set[int] = set()  # boulders and statues in view
+        self._stuck: set[int] = set()
+        self.door_tries: dict[int, int] = {}
+        self._ways: tuple[tuple[int, int], Ways] | None = None
+        self._paths: PathMap | None = None
+        self._within_reach: tuple[int, Reach] | None = None
+        self._frontier: tuple[int, Mask] | None = None
+        self._unexplored: frozenset[Area] | None = None
+        self._roads = 0  # changes whenever what can be walked on does
+
+    # ------------------------------------------------------------ the screen
+
+    def update(self, screen: Screen) -> tuple[str, ...]:
+        """Take in a screen; returns the names of things of a kind not seen on this level before."""
+        here, glyphs = screen.here, screen.glyphs
+        if not self.visited[here]:
+            self.visited[here] = True
+            if self._frontier is not None and self._frontier[1][here]:
+                self._frontier[1][here] = False
+                self._unexplored = None
+        changed = (glyphs != self._glyphs).nonzero()[0]
+        news: list[str] = []
+        self.here = here
+        if len(changed):
+            now = glyphs[changed]
+            self._glyphs[changed] = now
+            self._take(changed.tolist(), now.tolist(), screen, news)
+        if self.terrain[here] == UNKNOWN:
+            self.terrain[here] = UNDER
+            self._changed([here])
+        self._see(screen, news)
+        return tuple(news)
+
+    def _take(self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]) -> None:
+        """Take in the cells that changed; of the player's own, only who and what is not there."""
+        table, terrain, blocked = glyph_tables().shown, self.terrain, self._blocked
+        other: list[int] = []  # cells with other terrain than before
+        roads = False
+        for cell, glyph, before in zip(cells, glyphs, terrain[cells].tolist(), strict=True):
+            said, kind, alive, hides, stays, blocks = table[glyph]
+            if alive:
+                self._alive.add(cell)
+            else:
+                self._alive.discard(cell)
+            if blocks != (cell in blocked):
+                roads = True
+                blocked ^= {cell}
+            if cell == self.here:
+                continue
+            now = said
+            if said < 0:
+                now = UNDER if hides and before == UNKNOWN else before
+            if now != before:
+                terrain[cell] = now
+                other.append(cell)
+            if stays:
+                words = screen.shown(cell)
+                is_new = glyph not in self._known_glyphs
+                self._known_glyphs.add(glyph)
+                if kind == OBJECT:
+                    self._put(cell, words)
+                else:
+                    is_new &= self._mark(cell, words)
+                if is_new:
+                    news.append(words)
+            if kind <= FEATURE:
+                self.items.pop(cell, None)
+            if DOORWAY <= now <= CLOSED_DOOR:
+                self._set_door(cell, now, screen.shown(cell))
+        if roads:
+            self._roads += 1
+        if other:
+            self._changed(other)
+
+    def _put(self, cell: int, words: str) -> None:
+        if self._glyphs[cell] == glyph_tables().boulder:
+            self.items.pop(cell, None)
+        else:
+            self.items[cell] = _item_name(words)
+
+    def _mark(self, cell: int, words: str) -> bool:
+        """Note a feature or a trap; the second of a kind gets a number. Whether it is news."""
+        kind = _FEATURES.get(words, words)
+        old = self.features.get(cell, "")
+        if re.sub(r" \d+$", "", old) == kind:
+            return False
+        self._names[kind] = number = self._names.get(kind, 0) + 1
+        self.features[cell] = kind if number == 1 else f"{kind} {number}"
+        self._roads += 1
+        return True
+
+    def _set_door(self, cell: int, terrain: int, words: str) -> None:
+        if cell not in self.doors:
+            self.doors[cell] = len(self.doors) + 1
+        if terrain == CLOSED_DOOR:
+            state = "locked" if self.door_states.get(cell) == "locked" else "closed"
+        elif terrain == OPEN_DOOR:
+            state = "open"
+        else:
+            was_broken = self.door_states.get(cell) == "broken"
+            state = "broken" if "broken" in words or was_broken else "doorway"
+        if self.door_states.get(cell) != state:
+            self.door_states[cell] = state
+            self._roads += 1
+
+    def note_feature(self, cell: int, words: str) -> None:
+        """Something else than the map's glyph says which feature is in a cell."""
+        if cell not in self.features:
+            self._mark(cell, words)
+
+    def block(self, cell: int) -> None:
+        """A cell proved to be closed to the player: a boulder that does not move, and the like."""
+        self._stuck.add(cell)
+        self._roads += 1
+
+    def lock(self, cell: int) -> None:
+        """A door proved to be locked."""
+        if self.door_states.get(cell) == "closed":
+            self.door_states[cell] = "locked"
+            self._roads += 1
+
+    def lift(self, cell: int) -> None:
+        """What lay in a cell is no longer there."""
+        self.items.pop(cell, None)
+
+    def _see(self, screen: Screen, news: list[str]) -> None:
+        """Note who is in view."""
+        seen = []
+        for cell in sorted(self._alive):
+            if cell == self.here:
+                continue
+            name, attitude = _being(screen.shown(cell))
+            if attitude == "hostile" and glyph_tables().shown[self._glyphs[cell]].kind == PET:
+                attitude = "tame"
+            seen.append(Creature(cell, name, attitude))
+        before = {being.label for being in self.creatures}
+        self.creatures = tuple(seen)
+        for being in seen:
+            area = self.area_of(being.cell)
+            if area:
+                self.sightings.pop(being.label, None)
+                self.sightings[being.label] = area
+            if being.attitude == "hostile" and being.label not in before:
+                news.append(being.name)
+        if self.sightings:
+            here, labels = self.current, {being.label for being in seen}
+            for label in [n for n, area in self.sightings.items() if area == here]:
+                if label not in labels:
+                    del self.sightings[label]
+
+    def _changed(self, cells: list[int]) -> None:
+        """Areas and ways anew after a change of the terrain in some cells."""
+        self._roads += 1
+        for old, new in self.relabel(cells):
+            for label, area in self.sightings.items():
+                if area == old:
+                    self.sightings[label] = new
+            if old in self.kinds:
+                self.kinds.setdefault(new, self.kinds.pop(old))
+
+    # ------------------------------------------------------------ walking
+
+    def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> Mask:
+        """Cells that can be walked on, as far as known.
+
+        Args:
+            boulders: Whether boulders count as such, for they can be pushed.
+            away_from: Cells to keep one step away from.
+        """
+        terrain = self.terrain
+        mask: Mask = (terrain != UNKNOWN) & (terrain != WALL) & (terrain != WATER)
+        mask &= terrain != CLOSED_DOOR
+        barred = list(self._stuck) if boulders else [*self._stuck, *self._blocked]
+        barred += [c for c, name in self.features.items() if not name.startswith(_SAFE)]
+        mask[barred] = False
+        if away_from:
+            mask[EIGHT[list(away_from)].clip(max=CELLS - 1).ravel()] = False
+        mask[self.here] = True
+        return mask
+
+    def ways(self) -> Ways:
+        """Which steps are possible, traps and boulders avoided."""
+        now = (self._roads, self.here if self.here in self._barred() else -1)
+        if self._ways is None or self._ways[0] != now:
+            self._ways = (now, Ways(self.passable(), self.terrain == OPEN_DOOR))
+            self._paths, self._within_reach = None, None
+        return self._ways[1]
+
+    def paths(self) -> PathMap:
+        """Shortest paths from where the player is, traps and boulders avoided."""
+        ways = self.ways()
+        if self._paths is None or self._paths.start != self.here:
+            self._paths = ways.paths(self.here)
+        return self._paths
+
+    def reachable(self) -> Reach:
+        """Cells and areas that can be walked to."""
+        regions = self.ways().regions
+        region = int(regions[self.here])
+        if self._within_reach is None or self._within_reach[0] != region:
+            cells = regions == region
+            areas = np.flatnonzero(np.bincount(self.area[cells] + SHIFT)) - SHIFT
+            self._within_reach = (region, Reach(cells, frozenset(areas.tolist())))
+        return self._within_reach[1]
+
+    def _barred(self) -> set[int]:
+        unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))
+        return self._blocked.union(self._stuck, unsafe)
+
+    def paths_over(self, mask: Mask) -> PathMap:
+        """Shortest paths over other cells than the usual ones."""
+        return Ways(mask, self.terrain == OPEN_DOOR).paths(self.here)
+
+    def frontier(self, mask: Mask | None = None) -> Mask:
+        """Cells that can be walked on, were not yet, and have a neighbour that was never seen.
+
+        Args:
+            mask: What can be walked on; None for :meth:`passable`.
+        """
+        if mask is not None:
+            return mask & ~self.visited & dilated(self.terrain == UNKNOWN)
+        if self._frontier is None or self._frontier[0] != self._roads:
+            self._frontier = (self._roads, self.frontier(self.passable()))
+            self._unexplored = None
+        return self._frontier[1]
+
+    def unexplored(self) -> frozenset[Area]:
+        """Areas with cells of the :meth:`frontier`; 0 if some are in none."""
+        frontier = self.frontier()
+        if self._unexplored is None:
+            self._unexplored = frozenset(self.area[frontier].tolist())
+        return self._unexplored
+
+    def adjacent(self, attitude: str = "hostile") -> list[Creature]:
+        """Creatures next to the player."""
+        return [
+            being
+            for being in self.creatures
+            if being.attitude == attitude and distance(being.cell, self.here) == 1
+        ]

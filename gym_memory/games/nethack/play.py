@@ -1,0 +1,257 @@
+"""Playing: keys with their interruptions, walking, and what every skill is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gym_memory.games.nethack.engine import ESCAPE, Engine, Screen
+from gym_memory.games.nethack.glyphs import CLOSED_DOOR, FLOOR
+from gym_memory.games.nethack.grid import COLUMNS, DIRECTIONS, PathMap, direction_to, distance
+from gym_memory.games.nethack.level import Level
+from gym_memory.games.nethack.tracker import Tracker
+
+__all__ = ["DIRECTION_KEYS", "Impossible", "Play", "Stop"]
+
+DIRECTION_KEYS = {
+    "north": "k", "south": "j", "east": "l", "west": "h", "northeast": "u", "northwest": "y",
+    "southeast": "n", "southwest": "b", "up": "<", "down": ">", "self": ".",
+}  # fmt: skip
+"""Word of a direction to its key."""
+
+_BY_KEY = {ord(key): word for word, key in DIRECTION_KEYS.items() if word in DIRECTIONS}
+_LOW = 0.4
+_MAX_TURNS = 100
+_FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend", re.IGNORECASE)
+
+
+class Stop(Exception):
+    """A skill ends here: it was interrupted, or it cannot go on. The text says why."""
+
+
+class Impossible(Exception):
+    """An action cannot even begin; no key was pressed. The text says why."""
+
+
+class Play:
+    """A game in progress.
+
+    A skill is stopped by a change of level, a move that was not its own, a thing or creature of
+    a kind that is new on the level or newly in view, hit points below 40 % after a loss, a
+    question or menu, or 100 turns of the game. Skills that walk are stopped by every loss of hit
+    points, too.
+
+    Attributes:
+        tracker: What was seen.
+        screen: The last screen.
+        avoid: Whether walking keeps a step away from hostile creatures.
+    """
+
+    def __init__(self, engine: Engine, seed: int):
+        self._engine = engine
+        self.screen = engine.start(seed)
+        self.tracker = Tracker(self.screen)
+        self.avoid = False
+        self._walking = self._raw = False
+        self._hp = self._turn = 0
+        self._place: Level = self.tracker.level
+        self._look_around()
+
+    @property
+    def level(self) -> Level:
+        """The level where the player is."""
+        return self.tracker.level
+
+    @property
+    def here(self) -> int:
+        """The cell where the player is."""
+        return self.screen.here
+
+    def begin(self) -> None:
+        """A new action begins."""
+        self.tracker.begin_report()
+        status = self.tracker.status
+        self._hp, self._turn, self._place = status.hp, status.turn, self.level
+        self._walking = False
+
+    # ------------------------------------------------------------ keys
+
+    def press(self, key: int | str, *, asks: bool = False) -> Screen:
+        """Press a key, look at what it brought, and stop if that is reason enough.
+
+        Args:
+            key: The key or its code.
+            asks: Whether the game is expected to ask something.
+
+        Raises:
+            Stop: The skill is interrupted.
+        """
+        code = ord(key) if isinstance(key, str) else key
+        before, stood = self.here, self.level
+        word = _BY_KEY.get(code)
+        if word is not None:
+            self.tracker.facing = before + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
+        self._take(code)
+        self._interrupt(before, stood, asks=asks)
+        return self.screen
+
+    def _take(self, code: int) -> None:
+        known = len(self.tracker.levels)
+        self.screen = self._engine.press(code)
+        self.tracker.update(self.screen, {60: "up", 62: "down"}.get(code, ""))
+        prompt = self.screen.prompt
+        if prompt is not None and _FORBIDDEN.search(prompt.text):
+            self.screen = self._engine.press(ESCAPE)
+            self.tracker.update(self.screen)
+            raise Stop("That is not something to do here.")
+        if len(self.tracker.levels) > known:
+            self._look_around()
+
+    def _look_around(self) -> None:
+        """Ask what is under the player, which the map does not show; takes no time."""
+        if self.screen.prompt is None and not self.screen.done:
+            tracker = self.tracker
+            kept = list(tracker.messages)
+            self.screen = self._engine.press(ord(":"))
+            tracker.update(self.screen)
+            tracker.stairs_here(self.screen.message)
+            tracker.messages = kept
+
+    def _interrupt(self, before: int, stood: Level, *, asks: bool) -> None:
+        screen, tracker, level = self.screen, self.tracker, self.level
+        status = tracker.status
+        if screen.done:
+            raise Stop("The game is over.")
+        if level is not self._place:
+            raise Stop(f"You are on {level.name} now.")
+        if level is stood and distance(before, screen.here) > 1:
+            raise Stop("You were moved to another place.")
+        if screen.prompt is not None and not asks:
+            raise Stop("")
+        if status.hp < self._hp and status.hp < _LOW * status.max_hp:
+            raise Stop("You stop: your hit points are low.")
+        if self._walking and status.hp < self._hp:
+            raise Stop("You stop: you were hurt.")
+        if tracker.news and screen.prompt is None:
+            raise Stop(f"You stop, for you see: {', '.join(dict.fromkeys(tracker.news))}.")
+        if status.turn - self._turn >= _MAX_TURNS:
+            raise Stop(f"You stop after {_MAX_TURNS} turns.")
+
+    def settle(self) -> None:
+        """Leave what raw keys may have begun without a question, such as choosing a place."""
+        if self._raw and self.screen.prompt is None:
+            kept = list(self.tracker.messages)
+            self._take(ESCAPE)
+            self.tracker.messages = kept
+        self._raw = False
+
+    def raw(self, codes: Iterable[int]) -> None:
+        """Press keys as they are; stops only when the game is over."""
+        self._raw = True
+        for code in codes:
+            word = _BY_KEY.get(code)
+            if word is not None:
+                row, column = DIRECTIONS[word]
+                self.tracker.facing = self.here + row * COLUMNS + column
+            self._take(code)
+            if self.screen.done:
+                return
+
+    # ------------------------------------------------------------ walking
+
+    def paths(self) -> PathMap:
+        """Shortest paths around all creatures that are not tame."""
+        level = self.level
+        others = [being for being in level.creatures if being.attitude != "tame"]
+        if not others:
+            return level.paths()
+        foes = [being.cell for being in others if being.attitude == "hostile"] if self.avoid else ()
+        mask = level.passable(away_from=tuple(foes))
+        mask[[being.cell for being in others]] = False
+        return level.paths_over(mask)
+
+    def step(self, word: str, *, wary: bool = True) -> bool:
+        """One step in a direction; whether it came off.
+
+        Args:
+            word: The direction.
+            wary: Whether to stop after a loss of hit points from now on.
+
+        Raises:
+            Stop: The skill is interrupted, or somebody stands in the way.
+        """
+        target = self.here + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
+        for being in self.level.creatures:
+            if being.cell == target and being.attitude != "tame":
+                raise Stop(f"You stop: the {being.label} is in the way.")
+        before = self.here
+        self._walking = wary
+        self.press(DIRECTION_KEYS[word])
+        return self.here != before
+
+    def walk_to(self, cell: int, *, boulders: bool = False) -> None:
+        """Walk to a cell on the shortest path.
+
+        Raises:
+            Stop: The skill is interrupted, or there is no way.
+        """
+        failures = 0
+        while self.here != cell:
+            level = self.level
+            if boulders:
+                path = level.paths_over(level.passable(boulders=True)).to(cell)
+            else:
+                path = self.paths().to(cell) or level.paths().to(cell)
+            if not path:
+                raise Stop("You stop: there is no way to go on.")
+            turn = self.tracker.status.turn
+            if self.step(direction_to(self.here, path[0])):
+                failures = 0
+                continue
+            failures += 1
+            if failures >= 3:
+                if self._is_closed(path[0], turn):
+                    level.block(path[0])
+                raise Stop("You stop: something is in the way.")
+
+    def _is_closed(self, cell: int, turn: int) -> bool:
+        """Whether a step failed for good: it took no time, or a boulder would not move."""
+        if any(being.cell == cell for being in self.level.creatures):
+            return False
+        return self.tracker.status.turn == turn or "boulder" in self.screen.message
+
+    def walk_beside(self, cell: int, *, straight: bool = False) -> None:
+        """Walk to the nearest cell next to one.
+
+        Args:
+            cell: The cell.
+            straight: Whether diagonal neighbours do not count.
+
+        Raises:
+            Stop: The skill is interrupted, or there is no way.
+        """
+        while True:
+            target = self.beside(cell, straight=straight)
+            if target is None:
+                raise Stop("You stop: there is no way to it.")
+            if target == self.here:
+                return
+            self.walk_to(target)
+
+    def beside(self, cell: int, *, straight: bool = False) -> int | None:
+        """The nearest cell next to one that can be reached; None if there is none."""
+        steps = self.paths().steps
+        best: tuple[int, int] | None = None
+        for row, column in list(DIRECTIONS.values())[: 4 if straight else 8]:
+            other = cell + row * COLUMNS + column
+            if 0 <= other < len(steps) and distance(cell, other) == 1:
+                best = min(filter(None, (best, (int(steps[other]), other))))
+        return best[1] if best is not None and best[0] < len(steps) else None
+
+    def is_shut(self, cell: int) -> bool:
+        """Whether there is a closed door in a cell."""
+        return bool(self.level.terrain[cell] == CLOSED_DOOR)
+
+    def on_floor(self) -> bool:
+        """Whether the player stands in a room."""
+        return bool(self.level.terrain[self.here] == FLOOR)

@@ -1,0 +1,311 @@
+"""Skills that explore, walk and fight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gym_memory.games.nethack.areas import area_name
+from gym_memory.games.nethack.glyphs import CORRIDOR, FLOOR, WALL
+from gym_memory.games.nethack.grid import (
+    CELLS,
+    COLUMNS,
+    DIRECTIONS,
+    EIGHT,
+    FOUR,
+    PathMap,
+    direction_to,
+    distance,
+)
+from gym_memory.games.nethack.level import Creature, Level
+from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, Play, Stop
+
+__all__ = [
+    "climb",
+    "explore_level",
+    "fight",
+    "find_target",
+    "go_to",
+    "kick",
+    "move_to",
+    "open_door",
+    "push_through",
+    "search",
+    "targets",
+]
+
+_TRIES = 5
+_SEARCH = 10
+_PATIENCE = 3
+_GIVEN_UP = 60
+_ROUNDS = 400
+_KICKS = 8
+
+
+# ------------------------------------------------------------ exploring
+
+
+def explore_level(play: Play) -> str:
+    """See what was not seen yet: unvisited ends, closed doors, then hidden ways.
+
+    Raises:
+        Stop: Something came up, a search was in vain, or there is nothing left to explore.
+    """
+    searched = 0
+    for _ in range(_ROUNDS):
+        level = play.level
+        paths = play.paths()
+        target = paths.nearest(level.frontier())
+        door = _shut_door(level, paths)
+        if door is not None and (target is None or paths.steps[door[1]] < paths.steps[target]):
+            _push_door(play, *door)
+        elif target is not None:
+            play.walk_to(target)
+        elif level.paths().nearest(level.frontier()) is not None:
+            raise Stop("You stop: somebody is in the way.")
+        elif not _push_boulder(play):
+            if searched >= _PATIENCE:
+                raise Stop("You searched for hidden ways and found none yet.")
+            searched += 1
+            _search_somewhere(play)
+    return "You looked around for a while."
+
+
+def _shut_door(level: Level, paths: PathMap) -> tuple[int, int] | None:
+    """The nearest closed door that was not tried in vain, and the cell to open it from."""
+    best: tuple[int, int, int] | None = None
+    for cell, state in level.door_states.items():
+        if state == "closed" and level.door_tries.get(cell, 0) < _TRIES:
+            for beside in FOUR[cell].tolist():
+                if beside < CELLS and paths.reaches(beside):
+                    best = min(filter(None, (best, (int(paths.steps[beside]), cell, beside))))
+    return (best[1], best[2]) if best is not None else None
+
+
+def _push_door(play: Play, door: int, beside: int) -> None:
+    play.walk_to(beside)
+    level = play.level
+    level.door_tries[door] = level.door_tries.get(door, 0) + 1
+    play.step(direction_to(play.here, door))
+
+
+def _push_boulder(play: Play) -> bool:
+    """Go where only a boulder stands in the way; False if there is no such place."""
+    level = play.level
+    mask = level.passable(boulders=True)
+    target = level.paths_over(mask).nearest(level.frontier(mask))
+    if target is None:
+        return False
+    play.walk_to(target, boulders=True)
+    return True
+
+
+def _search_somewhere(play: Play) -> None:
+    """Search where a hidden way is likely: dead ends, then along walls, the least tried first."""
+    level = play.level
+    paths = play.paths()
+    terrain = np.append(level.terrain, np.int8(WALL))
+    beside = terrain[EIGHT]
+    walls = (beside == WALL).sum(axis=1)
+    open_sides = ((beside >= FLOOR) & (beside < 7)).sum(axis=1)
+    worth = np.where(level.terrain == CORRIDOR, np.where(open_sides <= 1, 14, 0), walls)
+    score = worth - 0.6 * level.searched - 0.2 * paths.steps
+    target = int(score.argmax())
+    if score[target] < -_GIVEN_UP:
+        raise Stop("You find nothing left to explore on this level.")
+    if target != play.here:
+        play.walk_to(target)
+    search(play, _SEARCH)
+
+
+def search(play: Play, turns: int) -> str:
+    """Search the cells around for hidden things, a number of turns."""
+    around = EIGHT[play.here]
+    level = play.level
+    level.searched[around[around < CELLS]] += turns
+    level.searched[play.here] += turns
+    for _ in range(turns):
+        play.press("s")
+    return f"You searched for {turns} turns."
+
+
+# ------------------------------------------------------------ going to places
+
+
+def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
+    """Names of features, doors and things that one can go to, with the cell of each.
+
+    Those of the area where the player is, or of the whole level; of equal things the nearest.
+    """
+    level = play.level
+    current = level.current
+
+    def seen(cell: int) -> bool:
+        return whole_level or current in level.areas_of(cell)
+
+    found = {name: cell for cell, name in level.features.items() if seen(cell)}
+    found.update({f"door {n}": cell for cell, n in level.doors.items() if seen(cell)})
+    items = [(distance(cell, level.here), cell, name) for cell, name in level.items.items()]
+    for _, cell, name in sorted(items):
+        if seen(cell):
+            found.setdefault(name, cell)
+    return found
+
+
+def find_target(play: Play, name: str, *, whole_level: bool) -> int:
+    """The cell of something that one can go to; of a room or corridor the nearest one.
+
+    Raises:
+        Impossible: Nothing of that name is known.
+    """
+    level = play.level
+    for area in level.areas():
+        if area_name(area) == name:
+            cells = np.flatnonzero(level.area == area)
+            return int(cells[level.paths().steps[cells].argmin()])
+    cell = targets(play, whole_level=whole_level).get(name)
+    if cell is None:
+        raise Impossible(f"You know of no {name} to go to.")
+    return cell
+
+
+def go_to(play: Play, name: str, *, whole_level: bool) -> str:
+    """Walk to a room, corridor, feature, door or thing.
+
+    Raises:
+        Impossible: Nothing of that name is known, or no way to it.
+    """
+    cell = find_target(play, name, whole_level=whole_level)
+    if cell == play.here:
+        return f"You are at {name} already."
+    if play.is_shut(cell) or (not play.level.paths().reaches(cell)):
+        beside = play.beside(cell, straight=play.is_shut(cell))
+        if beside is None or not play.is_shut(cell):
+            raise Impossible(f"You know no way to {name}.")
+        play.walk_to(beside)
+        return f"You are beside {name}."
+    play.walk_to(cell)
+    return f"You reached {name}."
+
+
+def move_to(play: Play, column: int, row: int) -> str:
+    """Walk to a cell given by its column and row on the map.
+
+    Raises:
+        Impossible: There is no way to it.
+    """
+    cell = row * COLUMNS + column
+    if not 0 <= column < COLUMNS or not 0 <= cell < CELLS or not play.level.paths().reaches(cell):
+        raise Impossible("You know no way to that place.")
+    play.walk_to(cell)
+    return "You are there."
+
+
+def climb(play: Play, way: str) -> str:
+    """Go up or down the stairs under the player.
+
+    Raises:
+        Impossible: There are none.
+    """
+    feature = play.level.features.get(play.here, "")
+    if not feature.startswith((f"stairs {way}", f"ladder {way}")):
+        raise Impossible(f"There are no stairs {way} here.")
+    play.press(DIRECTION_KEYS[way])
+    return f"You could not go {way}."
+
+
+# ------------------------------------------------------------ doors and walls
+
+
+def open_door(play: Play, name: str, key: str) -> str:
+    """Walk to a door of this area and open or close it.
+
+    Args:
+        play: The game.
+        name: ``door 2``.
+        key: ``o`` or ``c``.
+    """
+    cell = find_target(play, name, whole_level=False)
+    if cell not in play.level.doors:
+        raise Impossible(f"{name} is no door.")
+    _stand_beside(play, cell)
+    play.press(key, asks=True)
+    if play.screen.prompt is not None:
+        play.press(DIRECTION_KEYS[direction_to(play.here, cell)])
+    return f"{name.capitalize()} is {play.level.door_states.get(cell, 'gone')}."
+
+
+def _stand_beside(play: Play, cell: int) -> None:
+    beside = play.beside(cell, straight=True)
+    if beside is None:
+        raise Impossible("You know no way to it.")
+    if beside != play.here:
+        play.walk_to(beside)
+
+
+def kick(play: Play, what: str) -> str:
+    """Kick in a direction, or walk to a closed door and kick it until it breaks."""
+    if what in DIRECTIONS:
+        _kick(play, what)
+        return ""
+    cell = find_target(play, what, whole_level=False)
+    if not play.is_shut(cell):
+        raise Impossible(f"There is nothing to kick at {what}.")
+    _stand_beside(play, cell)
+    for _ in range(_KICKS):
+        _kick(play, direction_to(play.here, cell))
+        if not play.is_shut(cell):
+            return "The way is open."
+    return "It still holds."
+
+
+def _kick(play: Play, word: str) -> None:
+    play.press(4, asks=True)
+    if play.screen.prompt is not None:
+        play.press(DIRECTION_KEYS[word])
+
+
+def push_through(play: Play, word: str) -> str:
+    """One step in a direction, whatever is there."""
+    play.press(DIRECTION_KEYS[word])
+    return ""
+
+
+# ------------------------------------------------------------ fighting
+
+
+def fight(play: Play, name: str) -> str:
+    """Go after a creature in view and fight it hand to hand until it is gone.
+
+    Raises:
+        Impossible: No such creature is in view.
+    """
+    target = _nearest(play, name)
+    if target is None:
+        raise Impossible(f"You see no {name} to fight.")
+    for _ in range(_ROUNDS):
+        if distance(play.here, target.cell) > 1:
+            _approach(play, target)
+        else:
+            play.press("F", asks=True)
+            play.press(DIRECTION_KEYS[direction_to(play.here, target.cell)])
+        following = _nearest(play, name, near=target.cell)
+        if following is None:
+            return f"The {name} is gone."
+        target = following
+    return f"The {name} is still there."
+
+
+def _nearest(play: Play, name: str, near: int | None = None) -> Creature | None:
+    """The nearest creature of a name; after a blow only one close to where it was."""
+    found = [b for b in play.level.creatures if name in (b.label, b.name)]
+    if near is not None:
+        found = [being for being in found if distance(being.cell, near) <= 2]
+    return min(found, key=lambda b: (distance(b.cell, play.here), b.cell), default=None)
+
+
+def _approach(play: Play, target: Creature) -> None:
+    beside = play.beside(target.cell)
+    if beside is None or beside == play.here:
+        raise Stop(f"You stop: there is no way to the {target.name}.")
+    path = play.paths().to(beside)
+    play.step(direction_to(play.here, path[0]), wary=False)

@@ -1,0 +1,157 @@
+"""The two descriptors: what the tracker holds, in words.
+
+``room`` tells of the room or corridor where the player is, and of those that were passed on the
+way here; ``level`` tells of the whole level as far as it was seen. Both use the same sentences::
+
+    You are in room 1 of level 1, on stairs up.
+    Room 1, explored.
+    - features: stairs up (here); fountain (3 east, 2 south)
+    - exits: door 1 (doorway, 4 east); door 2 (closed, 2 west, 1 south)
+    - items: newt corpse (2 west)
+    - monsters: tame kitten (1 west)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gym_memory.games.nethack.areas import area_name
+from gym_memory.games.nethack.engine import Item, Prompt
+from gym_memory.games.nethack.grid import COLUMNS, offset_words
+from gym_memory.games.nethack.level import Level
+from gym_memory.games.nethack.tracker import Entry, Listing, Status, Tracker, listing, title
+
+__all__ = ["VIEWS", "describe", "inventory_text", "prompt_text"]
+
+Where = Callable[[int], str]
+
+
+def describe(tracker: Tracker, note: str, prompt: Prompt | None, *, whole_level: bool) -> str:
+    """The text of a step; what it tells is noted as told.
+
+    Args:
+        tracker: What was seen.
+        note: How the action ended, in a sentence; empty if there is nothing to say.
+        prompt: What the game waits for.
+        whole_level: Whether to tell of the whole level.
+    """
+    level, here = tracker.level, tracker.here()
+    lines = [" ".join(dict.fromkeys(tracker.messages))[:2000], note]
+    lines += _travelled(tracker)
+    place = title(level, here.area) if here.area else f"an unknown place of {level.name}"
+    lines.append(f"You are in {place}{_standing(level)}.")
+    if here.area:
+        lines += _block(level, here, _from(level.here))
+    else:
+        lines += [f"- monsters: {b.label}" for b in level.adjacent()]
+    lines += _passed(tracker, level if whole_level else None)
+    if here.area:
+        tracker.tell(level, here)
+    if whole_level:
+        lines += _others(level, here)
+    lines.append(_status(tracker.status))
+    if prompt is not None:
+        lines.append(prompt_text(prompt))
+    return "\n".join([line for line in lines if line])
+
+
+def _travelled(tracker: Tracker) -> Iterator[str]:
+    if tracker.arrival is not None:
+        feature, area, level = tracker.arrival
+        yield f"You took {feature} of {title(level, area)}."
+    for level, gone, kept in tracker.merged:
+        yield f"{title(level, gone).capitalize()} is part of {title(level, kept)}."
+
+
+def _standing(level: Level) -> str:
+    feature = level.features.get(level.here)
+    if feature is not None:
+        return f", on {feature}"
+    door = level.doors.get(level.here)
+    return f", at door {door}" if door is not None else ""
+
+
+def _from(start: int) -> Where:
+    row, column = divmod(start, COLUMNS)
+
+    def where(cell: int) -> str:
+        return offset_words(cell // COLUMNS - row, cell % COLUMNS - column)
+
+    return where
+
+
+def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> Iterator[str]:
+    """An area and all that it holds."""
+    state = "explored" if seen.explored else "partly explored"
+    words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
+    yield ", ".join(words) + "."
+
+    def told(entries: tuple[Entry, ...]) -> str:
+        return "; ".join([f"{e.name} ({where(e.cell)})" if where else e.name for e in entries])
+
+    if seen.features:
+        yield f"- features: {told(seen.features)}"
+    if seen.exits:
+        doors = [f"{e.state}, {where(e.cell)}" if where else e.state for e in seen.exits]
+        parts = [f"{e.name} ({door})" for e, door in zip(seen.exits, doors, strict=True)]
+        yield f"- exits: {'; '.join(parts)}"
+    if seen.items:
+        yield f"- items: {told(seen.items)}"
+    if seen.creatures:
+        yield f"- monsters: {told(seen.creatures)}"
+
+
+def _passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
+    """Areas that were left since the last report, where they were not told as they were then.
+
+    Those of a level that is told as a whole are left out.
+    """
+    tracker.told_on_the_way = [seen for seen in tracker.untold() if seen[0] is not mapped]
+    for level, seen in tracker.told_on_the_way:
+        yield f"On the way, in {title(level, seen.area)}:"
+        yield from _block(level, seen, None)
+        tracker.tell(level, seen)
+
+
+def _others(level: Level, here: Listing) -> Iterator[str]:
+    """The other areas of the level with the length of the path to each and to what they hold."""
+    steps = level.paths().steps
+
+    def where(cell: int) -> str:
+        return f"{steps[cell]} steps" if steps[cell] < COLUMNS * 21 else "no path known"
+
+    yield f"Map of {level.name}:"
+    for area in level.areas():
+        if area != here.area:
+            nearest = int(steps[level.area == area].min())
+            away = f"{nearest} steps away" if nearest < COLUMNS * 21 else "no path known"
+            yield from _block(level, listing(level, area), where, away)
+
+
+def _status(status: Status) -> str:
+    parts = [
+        f"HP {status.hp} of {status.max_hp}, AC {status.ac}, experience level "
+        f"{status.experience}, power {status.energy} of {status.max_energy}, "
+        f"gold {status.gold}, turn {status.turn}"
+    ]
+    if status.conditions:
+        parts.append("you are " + ", ".join(status.conditions))
+    return "Status: " + "; ".join(parts) + "."
+
+
+def inventory_text(items: tuple[Item, ...]) -> str:
+    """The pack, an item a line."""
+    return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """What the game waits for."""
+    if prompt.kind == "menu":
+        lines = [f"A menu is open: {prompt.text}".rstrip(" :") + ":"]
+        lines += [f"  {letter} - {words}" for letter, words in prompt.options]
+        return "\n".join(lines)
+    return f"The game asks: {prompt.text}"
+
+
+VIEWS = ("room", "level")
+"""What an observation may tell of."""

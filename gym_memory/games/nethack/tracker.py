@@ -1,0 +1,253 @@
+"""The tracker: all levels as far as they were seen, and what happened since the last report.
+
+Both descriptors and the engine facts are read off this one tracker.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gym_memory.games.nethack.areas import Area, area_name
+from gym_memory.games.nethack.engine import Screen
+from gym_memory.games.nethack.level import Level
+
+__all__ = ["Entry", "Listing", "Status", "Tracker"]
+
+_DUNGEONS = {
+    1: "gehennom level", 2: "mines level", 3: "quest level", 4: "sokoban level",
+    5: "fort ludios level", 6: "tower level", 7: "plane",
+}  # fmt: skip
+_LOCKED = re.compile(r"\bThis door is locked\b|\bdoor is locked\b")
+_SHOP = re.compile(r"[Ww]elcome(?: again)? to [\w' -]+?'s? ([\w' -]+?)!")
+_TEMPLE = re.compile(r"You (?:have a (?:strange )?forbidding feeling|experience a sense of peace)")
+_LIFTED = re.compile(r"see no objects here|(?:^|[.!] )[a-zA-Z$] - ")
+_HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
+_LOADS = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_CONDITIONS = (
+    "turning to stone", "turning to slime", "strangled", "food poisoned", "terminally ill",
+    "blind", "deaf", "stunned", "confused", "hallucinating", "levitating", "flying", "riding",
+)  # fmt: skip
+
+
+class Entry(NamedTuple):
+    """Something that an area lists.
+
+    Attributes:
+        name: What it is called on its level.
+        cell: Where it is.
+        state: State of a door; "" for everything else.
+    """
+
+    name: str
+    cell: int
+    state: str = ""
+
+
+class Listing(NamedTuple):
+    """What an area holds; what it does not list, it does not hold."""
+
+    area: Area
+    kind: str
+    explored: bool
+    features: tuple[Entry, ...]
+    exits: tuple[Entry, ...]
+    items: tuple[Entry, ...]
+    creatures: tuple[Entry, ...]
+
+
+class Status(NamedTuple):
+    """The numbers of the status line that are told."""
+
+    hp: int
+    max_hp: int
+    ac: int
+    experience: int
+    gold: int
+    energy: int
+    max_energy: int
+    depth: int
+    turn: int
+    score: int
+    conditions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, screen: Screen) -> Status:
+        """The status that a screen shows."""
+        s = screen.status
+        hunger = _HUNGER[s[21]] if 0 <= s[21] < len(_HUNGER) else ""
+        load = _LOADS[s[22]] if 0 <= s[22] < len(_LOADS) else ""
+        ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1] if s[25] else ()
+        conditions = tuple(filter(None, (hunger, load, *ill)))
+        return cls(
+            s[10], s[11], s[16], s[18], s[13], s[14], s[15], s[12], s[20], s[9], conditions
+        )  # fmt: skip
+
+
+class Tracker:
+    """Everything seen in a game.
+
+    Attributes:
+        levels: Level by (number of its dungeon, number in it).
+        level: The one where the player is.
+        screen: The last screen that showed a map.
+        status: Its status line.
+        facing: The cell that the last key with a direction was about.
+        deepest: Greatest depth reached.
+        messages: What the game said since the last :meth:`begin_report`.
+        passed: Listings of areas that were left since then, as they were left.
+        climbs: Level and cell of stairs that were taken to level and cell where they led.
+        told_on_the_way: Those of them that the last report told of.
+        arrival: ``(feature, area, level)`` of stairs taken since then.
+        news: Kinds of things seen for the first time on a level since then.
+    """
+
+    def __init__(self, screen: Screen):
+        self.levels: dict[tuple[int, int], Level] = {}
+        self.passed: dict[tuple[str, Area], Listing] = {}
+        self.told_on_the_way: list[tuple[Level, Listing]] = []
+        self.messages: list[str] = []
+        self.arrival: tuple[str, Area, Level] | None = None
+        self.climbs: dict[tuple[str, int], tuple[str, int]] = {}
+        self.merged: list[tuple[Level, Area, Area]] = []
+        self.news: list[str] = []
+        self.deepest = 0
+        self.facing = -1
+        self._told: dict[tuple[str, Area], Listing] = {}
+        self.level = Level("")
+        self.screen = screen
+        self.status = Status.of(screen)
+        self.update(screen)
+
+    def begin_report(self) -> None:
+        """What happened up to now has been told."""
+        self.passed, self.messages, self.news = {}, [], []
+        self.merged, self.arrival = [], None
+
+    def update(self, screen: Screen, key: str = "") -> None:
+        """Take in what a key brought.
+
+        Args:
+            screen: The screen after it.
+            key: ``up`` or ``down`` if it was the key for stairs.
+        """
+        before, old = self.screen, self.level
+        left, stood = (old.current, before.here) if old.name else (0, -1)
+        asked = screen.prompt.text if screen.prompt is not None else ""
+        said = screen.message.replace(asked, "").strip() if asked else screen.message
+        if said:
+            self.messages.append(said)
+        if screen.done or screen.status[20] == 0:  # the map is gone
+            return
+        self.screen = screen
+        self.status = Status.of(screen)
+        self.deepest = max(self.deepest, self.status.depth)
+        place = (screen.status[23], screen.status[24])
+        level = self.levels.get(place)
+        if level is None:
+            name = f"{_DUNGEONS.get(place[0], 'level')} {self.status.depth}"
+            level = self.levels[place] = Level(name)
+        self.level = level
+        self.news += level.update(screen)
+        for other in self.levels.values():
+            if other is not level and other.sightings:
+                for being in level.creatures:
+                    other.sightings.pop(being.label, None)
+        self.merged += [(level, gone, kept) for gone, kept in level.take_merged()]
+        if level is not old and old.name:
+            old.creatures = ()
+            self._pass(old, left)
+            if key and stood in old.features:
+                self.arrival = (old.features[stood], left, old)
+                self.climbs[old.name, stood] = (level.name, screen.here)
+        elif left and left != level.current:
+            self._pass(level, left)
+        if screen.message:
+            self._read(screen)
+
+    def _pass(self, level: Level, area: Area) -> None:
+        if area:
+            self.passed[level.name, area] = listing(level, area)
+
+    def _read(self, screen: Screen) -> None:
+        """What the messages say about the map."""
+        message, level, here = screen.message, self.level, screen.here
+        if "locked" in message and _LOCKED.search(message):
+            level.lock(self.facing)
+        shop = _SHOP.search(message)
+        if shop is not None and level.current:
+            inside = [area for area in level.areas_of(here) if area > 0]
+            level.kinds.setdefault(max(inside, default=level.current), shop[1].lower())
+        elif _TEMPLE.search(message) and level.current > 0:
+            level.kinds.setdefault(level.current, "temple")
+        if here in level.items and _LIFTED.search(message):
+            level.lift(here)
+
+    def stairs_here(self, words: str) -> None:
+        """What the command to look says about the cell under the player."""
+        for said, name in (
+            ("staircase up", "staircase up"), ("staircase down", "staircase down"),
+            ("ladder up", "ladder up"), ("ladder down", "ladder down"),
+            ("altar", "altar"), ("fountain", "fountain"), ("opulent throne", "opulent throne"),
+            ("sink", "sink"),
+        ):  # fmt: skip
+            if f" {said}" in words:
+                self.level.note_feature(self.screen.here, name)
+                return
+
+    # ------------------------------------------------------------ reports
+
+    def here(self) -> Listing:
+        """What is where the player is."""
+        return listing(self.level, self.level.current)
+
+    def untold(self) -> list[tuple[Level, Listing]]:
+        """Areas that were passed since the last report and were not told as they were left.
+
+        Creatures that were seen elsewhere since then are left out.
+        """
+        if not self.passed:
+            return []
+        levels = {level.name: level for level in self.levels.values()}
+        found = []
+        for (name, area), seen in self.passed.items():
+            level = levels[name]
+            still = [c for c in seen.creatures if level.sightings.get(c.name) == area]
+            left = seen._replace(creatures=tuple(still))
+            here = level is self.level and area == level.current
+            if not here and self._told.get((name, area)) != left and (level.area == area).any():
+                found.append((level, left))
+        return found
+
+    def tell(self, level: Level, told: Listing) -> None:
+        """A listing was shown."""
+        self._told[level.name, told.area] = told
+
+
+def listing(level: Level, area: Area) -> Listing:
+    """What is known to be in an area."""
+
+    def inside(cell: int) -> bool:
+        own = int(level.area[cell])
+        return own == area if own else area in level.areas_of(cell)
+
+    doors = sorted(level.exits.get(area, ()))
+    items = sorted(level.items.items())
+    return Listing(
+        area,
+        level.kinds.get(area, ""),
+        area not in level.unexplored(),
+        tuple([Entry(name, cell) for cell, name in level.features.items() if inside(cell)]),
+        tuple([Entry(f"door {level.doors[c]}", c, level.door_states[c]) for c in doors]),
+        tuple([Entry(name, cell) for cell, name in items if inside(cell)]),
+        tuple([Entry(being.label, being.cell) for being in level.creatures if inside(being.cell)]),
+    )
+
+
+def title(level: Level, area: Area) -> str:
+    """The full name of an area.
+
+    >>> title(Level("level 2"), 3)
+    'room 3 of level 2'
+    """
+    return f"{area_name(area)} of {level.name}"

@@ -1,0 +1,263 @@
+"""The ScienceWorld engine in its Java process: started, asked, kept for the next, buried.
+
+The world, the parser, the score and the list of valid actions are the engine's. They are asked
+through ``java/FastServer.java``, one call a command, and not through the package's Python
+``step``, which lists all valid actions at every step and fetches them one by one. Two things are
+added so that an episode can be repeated:
+
+* The engine walks through hash sets whose order Java draws anew for each object, so two plays of
+  the same actions may differ. One option of the virtual machine (``-XX:hashCode=2``) makes it the
+  order of insertion.
+* Listing the valid actions draws from the random numbers of the world, so whether an agent looked
+  at the list changed how the animals move. The list now draws from a generator of its own, seeded
+  anew each time: it is a function of the state, and asking changes nothing.
+
+One process serves one environment at a time, for the engine keeps global state. An environment
+that is closed leaves its process to the next one in the same Python process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import weakref
+import zlib
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.cache import cache_dir
+from gym_memory.errors import BackendError, MissingDependencyError
+from gym_memory.optional import require
+
+__all__ = ["Answer", "Engine", "acquire", "check_installed", "release"]
+
+_JAVA_OPTIONS = (
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+    "-XX:-UsePerfData",
+)
+"""A bounded heap (unbounded, it grows to 1.8 GB), no collector threads, repeatable hash codes, no
+files of counters, which a killed process leaves behind."""
+_ANSWER_SECONDS = 120.0
+"""Time that a call may take; a step takes milliseconds, a world some seconds on a busy machine."""
+_KEEP = 2
+"""Processes that wait for their next environment, at most."""
+_PURPOSE = "ScienceWorld"
+_FAST_JAR = Path(__file__).parent / "java" / "fast.jar"
+_BREAK = "\x1f"
+
+
+class Answer(NamedTuple):
+    """What the engine answers to a command.
+
+    Attributes:
+        text: The answer.
+        score: In [-100, 100].
+        completed: Whether the task ended, well or badly.
+        inventory: What the agent carries, in words; empty where it was not asked for.
+    """
+
+    text: str
+    score: int = 0
+    completed: bool = False
+    inventory: str = ""
+
+
+def check_installed() -> str:
+    """Version of the ScienceWorld package.
+
+    Raises:
+        MissingDependencyError: The package or Java is absent.
+    """
+    try:
+        number = version("scienceworld")
+    except PackageNotFoundError as error:
+        raise MissingDependencyError(
+            "scienceworld", "pip install 'gym-memory[scienceworld]'", "ScienceWorld's tasks"
+        ) from error
+    if shutil.which("java") is None:
+        raise MissingDependencyError(
+            "java", "apt-get install default-jre-headless (any Java from 8 on will do)", _PURPOSE
+        )
+    return number
+
+
+def _engine_jar() -> Path:
+    """The engine in the package, which is not imported: that would set up the root logger."""
+    found = find_spec("scienceworld")
+    assert found is not None
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0]) / "scienceworld.jar"
+
+
+class Engine:
+    """A Java process with one world in it.
+
+    Raises:
+        MissingDependencyError: The package or Java is absent.
+        BackendError: Java does not start.
+    """
+
+    def __init__(self) -> None:
+        check_installed()
+        self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
+        self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
+        self._owner = os.getpid()
+        litter = cache_dir() / "scienceworld"  # the engine writes a list of types where it runs
+        try:
+            litter.mkdir(parents=True, exist_ok=True)
+            port, self._process = self._py4j.launch_gateway(
+                classpath=os.pathsep.join([str(_engine_jar()), str(_FAST_JAR)]),
+                javaopts=list(_JAVA_OPTIONS),
+                cwd=str(litter),
+                die_on_exit=True,
+                return_proc=True,
+            )
+            # No word to Java when Python lets go of an object: that might be said by a forked
+            # process, or to another engine that has got the port of one that died.
+            self._gateway = self._py4j.JavaGateway(
+                gateway_parameters=self._py4j.GatewayParameters(
+                    port=port,
+                    auto_field=True,
+                    enable_memory_management=False,
+                    read_timeout=_ANSWER_SECONDS,
+                ),
+                java_process=self._process,
+            )
+            self._fast = self._gateway.jvm.gymmemory.FastServer()
+            self._server = self._fast.server()
+        except (*self._errors, ValueError) as error:
+            raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
+        _all.add(self)
+
+    @property
+    def process_id(self) -> int:
+        """Id of the Java process."""
+        return int(self._process.pid)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the process lives and was started by this Python process, not before a fork."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except self._errors as error:
+            reason = _reason(error)
+            self.kill()
+            raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from error
+
+    # ------------------------------------------------------------ one episode
+
+    def load(self, task: str, variation: int, simplification: str) -> str:
+        """Build the world of a task; returns the description of the room that one starts in.
+
+        Raises:
+            BackendError: The engine died or does not know the task.
+        """
+        error = self._ask(self._fast.load, task, variation, simplification, False)
+        if error:
+            raise BackendError(f"ScienceWorld cannot load {task} {variation}: {error}")
+        return str(self._ask(self._server.freeActionLook))
+
+    def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
+        """The engine's solution of a task; leaves a fresh world of that task behind."""
+        self._ask(self._fast.load, task, variation, simplification, True)
+        found = self._ask(self._server.getGoldActionSequence)
+        path = tuple(self._ask(list, found))
+        self._ask(self._gateway.detach, found)
+        return path
+
+    def goal(self) -> str:
+        """The task in words."""
+        return str(self._ask(self._server.getTaskDescription)).strip()
+
+    def send(self, command: str, *, inventory: bool) -> Answer:
+        """Play a command; with the inventory in words where it is wanted."""
+        answer: str = self._ask(self._fast.step, command, inventory)
+        score, completed, text, carried = answer.split(_BREAK)
+        return Answer(text, round(100 * float(score)), completed == "true", carried.strip())
+
+    def inventory(self) -> str:
+        """What the agent carries, in words; costs no time in the world."""
+        return str(self._ask(self._server.freeActionInventory)).strip()
+
+    def moves(self) -> int:
+        """Ticks of the world's clock so far; looking around takes none."""
+        return int(self._ask(self._server.getNumMoves))
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """The engine's list of valid actions, sorted as the engine does."""
+        text = zlib.decompress(self._ask(self._fast.validActions)).decode()
+        return tuple(text.split("\n")) if text else ()
+
+    def objects(self) -> str:
+        """All objects of the world, one a line; see ``FastServer.objects``."""
+        return str(self._ask(self._fast.objects))
+
+    # ------------------------------------------------------------ the end
+
+    def kill(self) -> None:
+        """End the process; what it was asked is lost."""
+        if self._owner != os.getpid():
+            return
+        with contextlib.suppress(*self._errors):
+            self._gateway.close()
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def _reason(error: Exception) -> str:
+    """The error in one line; to tell a Java exception's own text, the process must still live."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # py4j asks the dead process
+        lines = []
+    return " ".join(line.strip() for line in lines[:3])[:500] or type(error).__name__
+
+
+_all: weakref.WeakSet[Engine] = weakref.WeakSet()
+_idle: list[Engine] = []
+_inherited: list[Engine] = []
+"""What a forked process got from its parent, kept for good: letting go of an engine closes its
+connection, which is the parent's."""
+
+
+def acquire() -> Engine:
+    """An engine of one's own: one that waits for work, else a new one."""
+    while _idle:
+        engine = _idle.pop()
+        if engine.usable:
+            return engine
+    return Engine()
+
+
+def release(engine: Engine) -> None:
+    """Give an engine back; what was loaded in it is of no use to anyone."""
+    if not engine.usable:
+        return
+    if len(_idle) < _KEEP:
+        _idle.append(engine)
+    else:
+        engine.kill()
+
+
+def _leave_to_the_parent() -> None:
+    _inherited.extend(_all)
+    _all.clear()
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_the_parent)

@@ -1,0 +1,283 @@
+"""From the engine's objects to the vocabulary of facts, and what of them a step has shown.
+
+Only for scoring and upper bounds: these are the engine's own facts, whether seen or not. The
+vocabulary is that of :mod:`gym_memory.games.scienceworld.rules_names`. What was shown is found
+by comparing the text with what the engine writes of each object, not by reading the text: a thing
+is seen where its holder's description holds its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from gym_memory.games.scienceworld.rules_names import (
+    CONNECTED,
+    FOCUSED,
+    SIGHTED,
+    STAGE,
+    TEMPERATURE,
+    door_state,
+    entity,
+    exit_to,
+    is_plant,
+    roams,
+)
+from gym_memory.schema import INVENTORY, PLAYER, contains, way_relation
+from gym_memory.types import Triple
+
+__all__ = ["UNDECIDED", "Thing", "World", "read_world"]
+
+UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
+"""Relations that only texts know: what was so at a moment, what was chosen, what a recipe says."""
+
+_BREAK = "\x1f"
+_ARTICLE = re.compile(r"^(?:an?|the) (?:substance called )?")
+_NAME_END = re.compile(r", which | \(|\. |, with:|, currently |\.$")
+_STAGE = re.compile(r"^(?P<name>.+?) in the (?P<stage>[a-z ]+?) stage(?P<rest>.*)$")
+_POWER = re.compile(r"^[^(.]*, which is (?:turned )?(?P<state>on|off|activated|deactivated)\b")
+_ON = ("on", "activated")
+_OWN_DOOR = re.compile(r"^[^(.]*\. The [^.]* door is (?:open|closed)\.")
+_BECAME = {"on": " activated", "off": "deactivated", "out of order": "appears broken"}
+_MOVING = ("you move the", "mix to produce")
+_NOT_A_ROOM = ("universe", "sewer")
+_PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
+
+
+@dataclasses.dataclass(eq=False)
+class Thing:
+    """An object of the engine.
+
+    Attributes:
+        text: What the engine writes of it where it is seen, in lower case and single spaces.
+        name: Its name in that text, without article.
+        called: What facts call it.
+        kind: The engine's class.
+        flags: See ``FastServer.objects``.
+        to: Where a door leads.
+    """
+
+    uuid: str
+    raw_name: str
+    kind: str
+    text: str
+    flags: str
+    wires: tuple[str, ...]
+    to: str = ""
+    holder: Thing | None = None
+    inside: list[Thing] = dataclasses.field(default_factory=list)
+    doors: list[Thing] = dataclasses.field(default_factory=list)
+    name: str = ""
+    stage: str = ""
+    called: str = ""
+
+    def place(self) -> None:
+        """Find its names; the holder's must be known."""
+        phrase = _ARTICLE.sub("", _NAME_END.split(self.text, maxsplit=1)[0])
+        staged = _STAGE.match(phrase)
+        if staged is not None:
+            phrase, self.stage = f"{staged['name']}{staged['rest']}", staged["stage"]
+        holder = self.holder
+        is_room = holder is not None and holder.raw_name == "universe"
+        self.name = self.raw_name if is_room or self.kind == "Universe" else phrase
+        if self.kind == "Picture":
+            self.name = self.raw_name
+        within = holder.called if holder is not None and not is_room else ""
+        self.called = entity(self.name, within)
+
+    def states(self) -> Iterator[Triple]:
+        """What is true of it alone."""
+        if "l" in self.flags:
+            yield Triple(self.called, "is", "open" if "o" in self.flags else "closed")
+        power = _POWER.match(self.text)
+        if power is not None:
+            yield Triple(self.called, "is", "on" if power["state"] in _ON else "off")
+        elif "d" in self.flags:
+            yield Triple(self.called, "is", "on" if "a" in self.flags else "off")
+        if "b" in self.flags:
+            yield Triple(self.called, "is", "out of order")
+        if "c" in self.flags and not self.inside:
+            yield Triple(self.called, "is", "empty")
+
+    def contents(self) -> Iterator[tuple[Thing, Triple]]:
+        """What is in it, with the fact that says so."""
+        numbers = Counter(thing.called for thing in self.inside)
+        for thing in self.inside:
+            if roams(thing.name) or is_plant(self.name):
+                continue
+            if self.called == INVENTORY:
+                yield thing, Triple(thing.called, "is in", INVENTORY)
+            else:
+                yield thing, Triple(self.called, contains(numbers[thing.called]), thing.called)
+
+    def all_inside(self) -> Iterator[Thing]:
+        """Everything in it, at any depth."""
+        for thing in self.inside:
+            yield thing
+            yield from thing.all_inside()
+
+
+class World:
+    """A state of the world.
+
+    Attributes:
+        rooms: By name.
+        room: Where the agent is.
+        inventory: What it carries is inside this one.
+        facts: All that is true.
+    """
+
+    def __init__(self, things: dict[str, Thing]):
+        self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PARTS}
+        agent = next(thing for thing in things.values() if thing.kind == "Agent")
+        assert agent.holder is not None
+        self.room = agent.holder
+        self.inventory = next(t for t in things.values() if t.kind == "InventoryContainer")
+        self.rooms = {
+            thing.name: thing
+            for thing in things.values()
+            if thing.holder is not None
+            and thing.holder.kind == "Universe"
+            and thing.name not in _NOT_A_ROOM
+        }
+        self.facts = frozenset(self._all())
+
+    def _all(self) -> Iterator[Triple]:
+        yield Triple(PLAYER, "is in", self.room.name)
+        for holder in (*self.rooms.values(), self.inventory):
+            for door in holder.doors:
+                yield from self._door(holder, door)
+            for thing in (holder, *holder.all_inside()):
+                yield from (fact for _, fact in thing.contents())
+            for thing in holder.all_inside():
+                yield from thing.states()
+        for part in self._parts.values():
+            for other in part.wires:
+                if other in self._parts:
+                    yield Triple(part.name, CONNECTED, self._parts[other].name)
+
+    @staticmethod
+    def _door(room: Thing, door: Thing) -> Iterator[Triple]:
+        yield Triple(room.name, "has exit", exit_to(door.to))
+        yield Triple(room.name, door_state(opened="o" in door.flags), door.to)
+        yield Triple(door.to, way_relation(exit_to(door.to)), room.name)
+
+    # ------------------------------------------------------------ what was shown
+
+    def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
+        """What an answer to a command has shown or told.
+
+        Args:
+            text: The answer.
+            action: The command; empty for the first observation.
+            inventory: The inventory text shown beside it.
+        """
+        seen = {Triple(PLAYER, "is in", self.room.name)}
+        answer, did = _squeezed(text), _squeezed(action)
+        for place in (self.room, self.inventory):
+            for thing in (place, *place.all_inside()):
+                if f"inside the {thing.name} is:" in answer or (
+                    thing is self.room and f"called the {thing.name}." in answer
+                ):
+                    seen.update(self._listed(thing, answer))
+                elif thing.text == answer:
+                    seen.update(_described(thing))
+        seen.update(self._listed(self.inventory, _squeezed(inventory)))
+        if "in your inventory, you see:" in answer:
+            seen.update(self._listed(self.inventory, answer))
+        seen.update(self._told(answer, did))
+        return frozenset(seen) & self.facts
+
+    def _listed(self, holder: Thing, text: str) -> Iterator[Triple]:
+        """What a list of all that is in a place shows."""
+        for thing, fact in holder.contents():
+            if thing.text in text:
+                yield fact
+                yield from _described(thing)
+        for door in holder.doors:
+            if door.to and door.text in text:
+                yield Triple(holder.name, "has exit", exit_to(door.to))
+                yield Triple(holder.name, door_state(opened="o" in door.flags), door.to)
+        if "is: nothing" in text:
+            yield Triple(holder.called, "is", "empty")
+
+    def _told(self, answer: str, did: str) -> Iterator[Triple]:
+        """What the answer says that an action has brought about."""
+        for door in self.room.doors:
+            if answer.startswith("the door is ") and door.to in did:
+                yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)
+        moving = answer.startswith("you pour") or any(w in answer for w in _MOVING)
+        at_hand = [t for p in (self.room, self.inventory) for t in (p, *p.all_inside())]
+        for thing in _meant(at_hand, answer, did):
+            for fact in thing.states():
+                if _BECAME.get(fact.object, fact.object) in answer.rpartition(thing.name)[2]:
+                    yield fact
+        for thing in at_hand if moving else ():
+            yield from self._moved(thing, answer, did)
+        if "is now connected to" in answer:
+            for fact in self.facts:
+                if fact.relation == CONNECTED and fact.subject in answer and fact.object in answer:
+                    yield fact
+
+    @staticmethod
+    def _moved(holder: Thing, answer: str, did: str) -> Iterator[Triple]:
+        target = f" {holder.name}." in answer or did.startswith("mix ")
+        for thing, fact in holder.contents():
+            if thing.name in answer and (target or holder.name in did):
+                yield fact
+        if f"contents of the {holder.name} into" in answer:
+            yield Triple(holder.called, "is", "empty")
+
+
+def _meant(things: list[Thing], answer: str, did: str) -> list[Thing]:
+    """The things that an answer speaks of; of several with one name, the one the command means."""
+    named = [t for t in things if answer.startswith(f"the {t.name} ")]
+    if len(named) < 2:
+        return named
+    return [t for t in named if t.holder is not None and t.holder.name in did] or named
+
+
+def read_world(lines: str) -> World:
+    """The objects as :meth:`Engine.objects` gives them, linked and named."""
+    things: dict[str, Thing] = {}
+    path: list[Thing] = []
+    for line in lines.splitlines():
+        depth, uuid, name, kind, text, flags, wires, *to = line.split(_BREAK)
+        found = tuple(wires.split(",")) if wires else ()
+        thing = Thing(uuid, name.lower(), kind, text.lower(), flags, found, "".join(to))
+        del path[int(depth) :]
+        thing.holder = path[-1] if path else None
+        path.append(thing)
+        thing.place()
+        if to:
+            assert thing.holder is not None
+            thing.holder.doors.append(thing)
+            continue
+        things[uuid] = thing
+        hidden = "h" in flags or kind in _PARTS
+        if thing.holder is not None and not hidden:
+            thing.holder.inside.append(thing)
+    return World(things)
+
+
+def _described(thing: Thing) -> Iterator[Triple]:
+    """What the engine's description of a thing shows of it and of what is in it."""
+    for fact in thing.states():
+        if fact.object in ("open", "closed"):
+            if _OWN_DOOR.match(thing.text):
+                yield fact
+        elif fact.object == "empty":
+            if "containing nothing" in thing.text or "is: nothing" in thing.text:
+                yield fact
+        elif fact.object in ("on", "off") and _POWER.match(thing.text):
+            yield fact
+    for inner, fact in thing.contents():
+        if inner.text in thing.text.removeprefix(thing.name):
+            yield fact
+            yield from _described(inner)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.lower().split())

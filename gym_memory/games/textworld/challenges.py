@@ -1,0 +1,209 @@
+"""The challenges that come with TextWorld, and single story files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
+from gym_memory.games.textworld.adapter import TextWorldEnv, TextWorldFamily
+from gym_memory.games.textworld.glulx import is_glulx, translated
+from gym_memory.games.textworld.story_engine import StoryEngine
+from gym_memory.games.textworld.zmachine import check_story
+from gym_memory.optional import require
+
+__all__ = [
+    "CHALLENGES",
+    "CoinCollector",
+    "Simple",
+    "StoryFile",
+    "TreasureHunter",
+    "make_textworld",
+]
+
+
+_ATTEMPTS = 50
+_STRIDE = 1_000_000
+
+
+def _numbered(*ranges: range) -> dict[str, dict[str, int]]:
+    return {str(n): {"level": n} for numbers in ranges for n in numbers}
+
+
+class _Challenge(TextWorldFamily):
+    """A generator that comes with TextWorld, called ``tw-<family>`` there."""
+
+    sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 10}
+
+    @classmethod
+    def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
+        """Generate the game that ``tw-make tw-<family>`` makes of these settings and this seed.
+
+        Where TextWorld finds no quest of the wanted length for a seed, another that follows from
+        it is taken.
+
+        Raises:
+            BackendError: It finds none for many seeds.
+        """
+        textworld = require("textworld", "textworld", "TextWorld games")
+        generator = require("textworld.generator", "textworld")
+        challenges = require("textworld.challenges", "textworld")
+        make = challenges.CHALLENGES[f"tw-{cls.family}"][1]
+        for attempt in range(_ATTEMPTS):
+            options = textworld.GameOptions()
+            options.seeds = seed + attempt * _STRIDE
+            with contextlib.suppress(generator.QuestGenerationError):
+                return make(cls.settings_for(settings, split), options)
+        raise BackendError(
+            f"TextWorld finds no {cls.family} game for {dict(settings)}, seed {seed}"
+        )
+
+    @classmethod
+    def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
+        """What TextWorld's generator is asked for in a split."""
+        return dict(settings)
+
+
+class CoinCollector(_Challenge):
+    """Find the coin at the end of a chain of rooms; levels 101 up add dead ends.
+
+    TextWorld has levels 1 to 300, but a .z8 holds no more than a hundred rooms.
+    """
+
+    family = "coin_collector"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered(range(1, 151), range(201, 234))
+    default_level = "5"
+    listed_levels = ("5",)
+
+
+class TreasureHunter(_Challenge):
+    """Find the object that the goal names, and not the other one; levels 1 to 30."""
+
+    family = "treasure_hunter"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered(range(1, 31))
+    default_level = "5"
+    listed_levels = ("5", "15")
+
+
+class Simple(_Challenge):
+    """Leave the bedroom, find the food, put it on the stove.
+
+    A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``; the test split
+    has foods of its own.
+    """
+
+    family = "simple"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"{rewards}-{goal}": {"rewards": rewards, "goal": goal}
+        for rewards in ("dense", "balanced", "sparse")
+        for goal in ("detailed", "brief", "none")
+    }
+    listed_levels = ("dense-detailed",)
+
+    @classmethod
+    def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
+        """Adds the foods of the split."""
+        return {**settings, "test": split == "test"}
+
+
+CHALLENGES: dict[str, type[_Challenge]] = {
+    challenge.family: challenge for challenge in (CoinCollector, TreasureHunter, Simple)
+}
+"""TextWorld's own challenges by name (cooking is an environment of its own)."""
+
+
+class StoryFile(TextWorldEnv):
+    """One story file; its only task id is the file's name.
+
+    Args:
+        path: A story file (.z3 to .z8), by any name. With TextWorld's .json beside it everything
+            is known; without it there are no valid actions, no facts and no walkthrough. A .ulx
+            of TextWorld is played as the .z8 that is compiled from the .json beside it.
+        max_steps: Step limit of an episode.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory text.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        CorruptGameError: The file is missing or is not an intact story, or is a .ulx without its
+            .json.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        max_steps: int = 150,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        render_mode: str | None = None,
+    ):
+        if not isinstance(path, str | PathLike):
+            raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
+        super().__init__(
+            max_steps=max_steps,
+            valid_actions=valid_actions,
+            inventory=inventory,
+            render_mode=render_mode,
+        )
+        self.path = Path(path).expanduser().absolute()
+        self._played = translated(self.path) if is_glulx(self.path) else self.path
+        check_story(self._played)
+        if not self._played.with_suffix(".json").is_file():
+            self._engine = StoryEngine()
+
+    def _task_ids(self) -> Sequence[str]:
+        return (self.path.name,)
+
+    def _story(self, task_id: str) -> Path:
+        return self._played
+
+
+def make_textworld(
+    path: str | PathLike[str] | None = None,
+    *,
+    challenge: str | None = None,
+    level: str | int | None = None,
+    split: str = "test",
+    max_steps: int | None = None,
+    valid_actions: bool = True,
+    inventory: bool = True,
+    render_mode: str | None = None,
+) -> TextWorldEnv:
+    """A story file, or a challenge of TextWorld.
+
+    Args:
+        path: A story file, see :class:`StoryFile`; excludes ``challenge`` and ``level``.
+        challenge: ``coin_collector`` (the default), ``treasure_hunter`` or ``simple``.
+        level: Level of the challenge; None takes an easy one.
+        split: ``train``, ``valid`` or ``test`` games of the challenge.
+        max_steps: Step limit; None takes 150.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory text.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        InvalidArgumentError: Both a path and a challenge are given.
+        UnknownNameError: Unknown challenge, level or split.
+        CorruptGameError: The file is missing or is not an intact story.
+    """
+    shown: dict[str, Any] = {
+        "valid_actions": valid_actions,
+        "inventory": inventory,
+        "render_mode": render_mode,
+    }
+    if path is not None:
+        if challenge is not None or level is not None:
+            raise InvalidArgumentError(
+                "expected either path or challenge and level, got both: a file is one game"
+            )
+        steps = TextWorldFamily.default_max_steps if max_steps is None else max_steps
+        return StoryFile(path, max_steps=steps, **shown)
+    name = next(iter(CHALLENGES)) if challenge is None else challenge
+    if name not in CHALLENGES:
+        raise UnknownNameError("challenge", str(name), CHALLENGES)
+    level = level if level is None else str(level)
+    return CHALLENGES[name](level, split, max_steps=max_steps, **shown)

@@ -1,0 +1,393 @@
+"""Cleaning: tidy a house of nine rooms in which eleven things are out of place.
+
+AriGraph's game (appendix "Text-based Games"), from our own seeded generator: a different seed has
+other rooms, another map, other things and other mistakes. Where a thing belongs is common sense
+and is never written in the game.
+
+Score, counted from the engine's facts (the game file itself has no quest):
+
+* +1 the first time that a misplaced thing is picked up,
+* +1 the first time that a misplaced thing is put down in its room: on or in any furniture there,
+  or on the floor,
+* -1 the first time that a thing, of either kind, is taken from where it belongs.
+
+Each of these counts once a thing, so nothing is gained by repeating. The best score is 22. The
+game is won when everything is in its room, things that the player displaced included.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from gym_memory.games.base import Feedback
+from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.games.textworld.voices.houses import make_voiced_house
+from gym_memory.games.textworld.worldgen import (
+    Cell,
+    Grid,
+    add_rooms,
+    finish_game,
+    make_grid,
+    new_holder,
+    new_maker,
+    route,
+)
+from gym_memory.schema import INVENTORY
+from gym_memory.types import Oracle, Triple
+
+if TYPE_CHECKING:
+    from textworld.generator.game import Game
+
+__all__ = ["HOUSE", "Cleaning", "Furnishing", "House", "Tally", "plan_house", "tidy"]
+
+
+class Furnishing(NamedTuple):
+    """What a kind of room holds.
+
+    Attributes:
+        surfaces: Furniture that things stand on.
+        boxes: Furniture that things lie in; closed at the start.
+        things: Things that belong into this room, to a person's mind and to no other room of
+            :data:`HOUSE`. No word occurs in two names, so the parser never has to ask back.
+    """
+
+    surfaces: tuple[str, ...]
+    boxes: tuple[str, ...]
+    things: tuple[str, ...]
+
+
+def _room(surfaces: str, boxes: str, things: str) -> Furnishing:
+    return Furnishing(*(tuple(names.split(", ")) for names in (surfaces, boxes, things)))
+
+
+HOUSE = {
+    "kitchen": _room(
+        "kitchen counter, stove",
+        "cupboard, fridge",
+        "frying pan, spatula, rolling pin, colander, egg whisk, cheese grater, saucepan, "
+        "cutting board, measuring jug, oven mitt, toaster, mixing bowl, garlic press, soup ladle",
+    ),
+    "living room": _room(
+        "couch, coffee table",
+        "media cabinet",
+        "remote control, sofa cushion, soundbar, video console, television antenna, "
+        "fireplace poker, dvd player, satellite receiver, movie projector, tv guide",
+    ),
+    "bedroom": _room(
+        "double bed, nightstand",
+        "wardrobe",
+        "pillowcase, duvet, alarm clock, nightgown, sleeping mask, mattress topper, quilt, "
+        "pajama top, bedspread, bedside lamp, evening dress, feather pillow",
+    ),
+    "bathroom": _room(
+        "washbasin, bathtub",
+        "medicine cabinet",
+        "toothbrush, toothpaste tube, shampoo bottle, soap dispenser, toilet brush, shower cap, "
+        "shaving razor, loofah sponge, toilet plunger, bath mat, toilet roll, mouthwash bottle",
+    ),
+    "garden": _room(
+        "potting bench, patio table",
+        "wooden shed",
+        "leaf rake, watering can, garden gnome, trowel, flower pot, lawn sprinkler, "
+        "hedge trimmer, bird feeder, seed packet, sundial, weed killer, compost fork",
+    ),
+    "garage": _room(
+        "workbench, metal shelf",
+        "tool chest",
+        "car battery, hydraulic jack, spare tire, wrench, jumper cable, license plate, "
+        "spark plug, tow rope, windshield wiper, hubcap, gasoline canister, traffic cone",
+    ),
+    "library": _room(
+        "bookcase, reading desk",
+        "display case",
+        "novel, encyclopedia, atlas, dictionary, bookmark, poetry anthology, bookend, "
+        "manuscript, biography, thesaurus, history textbook, parchment scroll",
+    ),
+    "dining room": _room(
+        "dining table, sideboard",
+        "china cabinet",
+        "soup tureen, napkin ring, candelabra, wine decanter, tablecloth, gravy boat, "
+        "champagne glass, table runner, centerpiece, dining chair, champagne bucket",
+    ),
+    "playroom": _room(
+        "bunk bed, beanbag",
+        "toy chest",
+        "teddy bear, wooden train, building block, jigsaw puzzle, dollhouse, rocking horse, "
+        "crayon, spinning top, action figure, hand puppet, baby rattle, stuffed rabbit",
+    ),
+    "laundry room": _room(
+        "drying rack, linen shelf",
+        "washing machine",
+        "ironing board, laundry basket, steam iron, clothespin, detergent box, "
+        "fabric softener, stain remover, lint roller, clothesline, starch spray, dryer sheet",
+    ),
+    "gym": _room(
+        "weight bench, treadmill",
+        "gym locker",
+        "dumbbell, yoga mat, kettlebell, jump rope, barbell, boxing glove, exercise ball, "
+        "resistance band, sweatband, punching bag, protein shaker",
+    ),
+    "office": _room(
+        "office desk, swivel chair",
+        "filing cabinet",
+        "stapler, printer cartridge, paper clip, desk calendar, laptop, computer mouse, "
+        "fax machine, ballpoint pen, calculator, file folder, hole punch, tax form, business card",
+    ),
+    "music room": _room(
+        "grand piano, music stand",
+        "instrument case",
+        "violin, trumpet, drumstick, guitar pick, metronome, tuning fork, saxophone, "
+        "clarinet, cello bow, tambourine, harmonica, accordion, trombone",
+    ),
+    "swimming pool": _room(
+        "sun lounger, diving board",
+        "equipment bin",
+        "pool noodle, snorkel, swim cap, life buoy, beach towel, swimming flipper, "
+        "inflatable flamingo, water wing, chlorine tablet, swimsuit, skimmer net",
+    ),
+}
+"""Kinds of rooms; a house has nine of them."""
+
+_KEPT = 3
+"""Things of its own that every room keeps, else nothing in it would show what it is for."""
+_CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "plain")
+
+
+@dataclasses.dataclass(frozen=True)
+class House:
+    """A drawn game, before TextWorld writes it.
+
+    Attributes:
+        grid: The map.
+        rooms: Cell to name of its room.
+        start: Where the player starts.
+        homes: Thing to the room that it belongs into.
+        places: Thing to what it stands on or lies in: a piece of furniture, or a room (floor).
+        misplaced: Things that are not in their room, sorted.
+    """
+
+    grid: Grid
+    rooms: dict[Cell, str]
+    start: Cell
+    homes: dict[str, str]
+    places: dict[str, str]
+    misplaced: tuple[str, ...]
+
+    def walkthrough(self) -> list[str]:
+        """Tidies everything up, by way of the nearest room in which something can be done.
+
+        Greedy, so near the shortest way but not always the shortest.
+        """
+        where = {name: cell for cell, name in self.rooms.items()}
+        found = {thing: where[room_of(self.places[thing])] for thing in self.misplaced}
+        held: list[str] = []
+        commands: list[str] = []
+        here = self.start
+        while True:
+            for thing in [t for t, cell in found.items() if cell == here]:
+                place = self.places[thing]
+                commands.append(f"take {thing}" + ("" if place in HOUSE else f" from {place}"))
+                held.append(thing)
+                del found[thing]
+            for thing in [t for t in held if where[self.homes[t]] == here]:
+                surface = HOUSE[self.homes[thing]].surfaces[0]
+                commands.append(f"put {thing} on {surface}")
+                held.remove(thing)
+            useful = {*found.values(), *(where[self.homes[thing]] for thing in held)}
+            if not useful:
+                return commands
+            goal = next(cell for cell in self.grid.distances(here) if cell in useful)
+            commands += route(self.grid, here, goal)
+            here = goal
+
+
+def room_of(place: str) -> str:
+    """The room that a piece of furniture stands in; a room is its own.
+
+    >>> room_of("fridge"), room_of("garden")
+    ('kitchen', 'garden')
+    """
+    if place in HOUSE:
+        return place
+    return _ROOM_OF[place]
+
+
+def _is_home(place: str, home: str) -> bool:
+    """Whether a place is a thing's home: a room with all its furniture, or one piece of it."""
+    return place == home or _ROOM_OF.get(place) == home
+
+
+_ROOM_OF = {piece: room for room, kind in HOUSE.items() for piece in (*kind.surfaces, *kind.boxes)}
+
+
+def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Random]:
+    """Draw a game.
+
+    Args:
+        settings: ``box`` (columns, rows), ``things`` and ``misplaced``.
+        seed: Chooses the house.
+
+    Returns:
+        The plan, and the generator to draw TextWorld's wording from.
+    """
+    rng = random.Random(f"cleaning/{seed}")
+    columns, rows = settings["box"]
+    grid = make_grid(rng, columns * rows, (columns, rows), openness=0.6)
+    cells = sorted(grid)
+    names = rng.sample(list(HOUSE), len(cells))
+    share, over = divmod(settings["things"], len(names))
+    homes: dict[str, str] = {}
+    movable: list[str] = []
+    for i, name in enumerate(names):
+        own = rng.sample(HOUSE[name].things, share + (i < over))
+        homes.update(dict.fromkeys(own, name))
+        movable += own[_KEPT:]
+    misplaced = tuple(sorted(rng.sample(movable, settings["misplaced"])))
+    places = {}
+    for thing, home in homes.items():
+        if thing in misplaced:  # in sight, so that walking through every room is enough
+            wrong = rng.choice([name for name in names if name != home])
+            places[thing] = rng.choice([*HOUSE[wrong].surfaces, wrong])
+        else:
+            kind = HOUSE[home]
+            places[thing] = rng.choice([*kind.surfaces, *kind.surfaces, *kind.boxes, home])
+    rooms = dict(zip(cells, names, strict=True))
+    return House(grid, rooms, rng.choice(cells), homes, places, misplaced), rng
+
+
+class Tally(NamedTuple):
+    """What has been scored so far.
+
+    Attributes:
+        away: Things that are not in their room now.
+        picked: Misplaced things that were picked up.
+        placed: Misplaced things that were put down in their room.
+        disturbed: Things that were taken from where they belong.
+    """
+
+    away: frozenset[str]
+    picked: frozenset[str] = frozenset()
+    placed: frozenset[str] = frozenset()
+    disturbed: frozenset[str] = frozenset()
+
+    @property
+    def score(self) -> int:
+        """Points so far."""
+        return len(self.picked) + len(self.placed) - len(self.disturbed)
+
+
+def tidy(
+    tally: Tally,
+    homes: Mapping[str, str],
+    misplaced: Iterable[str],
+    added: Iterable[Triple],
+    removed: Iterable[Triple],
+) -> Tally:
+    """Count what a command changed.
+
+    Args:
+        tally: The count before.
+        homes: Thing to where it belongs: a room of :data:`HOUSE`, or a piece of furniture.
+        misplaced: Things that were out of place at the start.
+        added: Facts that became true.
+        removed: Facts that ceased to be true.
+    """
+    away, picked, placed, disturbed = tally
+    for thing, place in _locations(removed, homes):
+        if _is_home(place, homes[thing]):
+            disturbed |= {thing}
+            away |= {thing}
+    for thing, place in _locations(added, homes):
+        if place == INVENTORY:
+            picked |= {thing} & frozenset(misplaced)
+        elif _is_home(place, homes[thing]):
+            placed |= {thing} & frozenset(misplaced)
+            away -= {thing}
+    return Tally(away, picked, placed, disturbed)
+
+
+def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Things and their places among facts."""
+    return [
+        (thing, place)
+        for thing, relation, place in facts
+        if thing in homes and relation in ("is in", "is on")
+    ]
+
+
+class Cleaning(TextWorldFamily):
+    """Find what is out of place and put it where it belongs.
+
+    The level ``standard`` is the paper's: 9 rooms in 3 x 3, 57 things, 11 of them misplaced. In the
+    levels ``voices-room`` and ``voices-house`` things belong in and on furniture, and names,
+    wordings and goals differ between train, valid and test; see
+    :func:`gym_memory.games.textworld.voices.houses.plan_voiced_house`.
+    """
+
+    family = "cleaning"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "standard": {"box": [3, 3], "things": 57, "misplaced": 11},
+        "voices-room": {
+            "voice": 2, "rooms": [1, 1], "things": [3, 8], "misplaced": [1, 3], "steps": 50,
+        },
+        "voices-house": {
+            "voice": 2, "rooms": [2, 9], "things": [6, 18], "misplaced": [3, 8], "steps": 100,
+        },
+    }  # fmt: skip
+
+    @classmethod
+    def default_steps(cls, level: str) -> int:
+        """150, or what the level says."""
+        return int(cls.levels[level].get("steps", cls.default_max_steps))
+
+    @classmethod
+    def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
+        """Generate the game of a seed."""
+        if "voice" in settings:
+            return make_voiced_house(settings, split, seed)
+        house, rng = plan_house(settings, seed)
+        maker = new_maker(rng)
+        rooms = add_rooms(maker, rng, house.grid, house.rooms)
+        holders = {}
+        for cell, name in house.rooms.items():
+            holders[name] = rooms[cell]
+            for kind, pieces in (("s", HOUSE[name].surfaces), ("c", HOUSE[name].boxes)):
+                for piece in pieces:
+                    holders[piece] = new_holder(maker, rng, kind, piece)
+                    rooms[cell].add(holders[piece])
+            for piece in HOUSE[name].boxes:
+                holders[piece].add_property("closed")
+        for thing in sorted(house.places):
+            text = f"The {thing} is {rng.choice(_CONDITIONS)}."
+            holders[house.places[thing]].add(maker.new("o", thing, text))
+        maker.set_player(rooms[house.start])
+        return finish_game(
+            maker,
+            objective=(
+                f"Tidy up the house! In its {len(rooms)} rooms, {len(house.misplaced)} things are "
+                "out of place. Find them, pick them up and put each into the room where it "
+                "belongs. Leave alone what is already in its room."
+            ),
+            walkthrough=house.walkthrough(),
+            max_score=2 * len(house.misplaced),
+            homes=house.homes,
+            misplaced=list(house.misplaced),
+        )
+
+    def rescore(
+        self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
+    ) -> Feedback:
+        """Score by :func:`tidy`; won when nothing is away from its room."""
+        misplaced = frozenset(self.game.metadata["misplaced"])
+        before = Tally(away=misplaced) if self.tally is None else self.tally
+        self.tally = tidy(before, self.game.metadata["homes"], misplaced, added, removed)
+        return feedback._replace(score=float(self.tally.score), won=not self.tally.away)
+
+    def oracle(self) -> Oracle:
+        """``objects`` also holds ``homes`` (thing to place) and ``misplaced`` (at the start)."""
+        oracle = super().oracle()
+        extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}
+        return oracle._replace(objects={**oracle.objects, **extra})

@@ -1,0 +1,309 @@
+"""Generated TextWorld games: made on demand, compiled once, kept in a cache folder.
+
+A game is named by a :class:`GameKey`: everything that decides its content. Its folder in the
+cache holds ``game.z8`` (what the interpreter runs) and ``game.json`` (what TextWorld knows about
+it). A folder is built under a temporary name and renamed into place, so processes may race and
+a killed compile leaves nothing half-written. A folder that was damaged all the same (a full disk,
+a lost machine, a file taken out) is told by its checksum and its form, and built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.cache import cache_dir
+from gym_memory.errors import BackendError, CorruptGameError
+from gym_memory.games.textworld.knowledge import textworld_version
+from gym_memory.games.textworld.zmachine import check_story
+from gym_memory.optional import require
+
+__all__ = [
+    "GameKey",
+    "cached_game",
+    "cached_story",
+    "compile_game",
+    "game_sha256",
+    "generate",
+    "no_trial_run",
+    "quiet_random_state",
+]
+
+_STALE_SECONDS = 3600.0
+
+
+class GameKey(NamedTuple):
+    """All that decides a generated game.
+
+    Attributes:
+        family: Family of games, e.g. ``cooking``.
+        generator: Version of the family's generator; raised when its output changes.
+        settings: What the generator is asked for (JSON-able).
+        split: ``train``, ``valid`` or ``test``.
+        seed: Seed of the generator.
+    """
+
+    family: str
+    generator: int
+    settings: Mapping[str, Any]
+    split: str
+    seed: int
+
+    def digest(self) -> str:
+        """Name of the game's folder in the cache."""
+        record = {
+            **self._asdict(),
+            "settings": dict(self.settings),
+            "textworld": textworld_version(),
+        }
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@contextlib.contextmanager
+def quiet_random_state() -> Iterator[None]:
+    """Put the global random state back to what it was, whatever runs inside."""
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)
+
+
+@contextlib.contextmanager
+def _knowledge_parsed_once() -> Iterator[None]:
+    """Have TextWorld parse each knowledge base once a process, not once a game (0.6 s)."""
+    base = require("textworld.generator.data", "textworld", "TextWorld games").KnowledgeBase
+    load = base.__dict__["load"]
+
+    def load_once(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        key = args, tuple(sorted(kwargs.items()))
+        if key not in _knowledge_bases:
+            _knowledge_bases[key] = load.__func__(cls, *args, **kwargs)
+        return _knowledge_bases[key]
+
+    base.load = classmethod(load_once)
+    try:
+        yield
+    finally:
+        base.load = load
+
+
+@contextlib.contextmanager
+def no_trial_run() -> Iterator[None]:
+    """Have TextWorld's ``GameMaker.set_walkthrough`` do nothing.
+
+    It compiles the game and plays it while it is being generated (0.7 s), to note which commands
+    complete which quest. For a generator that writes its own objective and walkthrough the game
+    is the same without.
+    """
+    maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
+    set_walkthrough = maker.set_walkthrough
+    maker.set_walkthrough = lambda self, commands: None
+    try:
+        yield
+    finally:
+        maker.set_walkthrough = set_walkthrough
+
+
+_knowledge_bases: dict[Any, Any] = {}
+_generating = threading.Lock()
+"""One at a time: TextWorld's classes are altered while a game is generated."""
+
+
+def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
+    """Have a family generate a game; the global random state stays as it is.
+
+    Args:
+        factory: A class with ``make_game(settings, split, seed)``.
+        settings: Settings of a level.
+        split: ``train``, ``valid`` or ``test``.
+        seed: Chooses the game.
+
+    Returns:
+        A ``textworld.Game``.
+    """
+    with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
+        return factory.make_game(settings, split, seed)
+
+
+def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
+    """Path of the compiled game, built by ``make() -> textworld Game`` when it is not there.
+
+    Raises:
+        BackendError: Inform 7 could not compile the game, or the cache cannot be written.
+    """
+    folder = cache_dir() / "textworld" / key.family / key.digest()
+    return _built(folder, lambda story: compile_game(make(), story), described=True)
+
+
+def cached_story(family: str, source: str) -> Path:
+    """Path of the story compiled from a source in Inform 7, built when it is not there.
+
+    Raises:
+        BackendError: Inform 7 could not compile the source, or the cache cannot be written.
+    """
+    digest = hashlib.sha256(f"{textworld_version()}\n{source}".encode()).hexdigest()[:32]
+    folder = cache_dir() / family / digest
+    return _built(folder, lambda story: _compile_source(source, story), described=False)
+
+
+def _built(folder: Path, build: Callable[[Path], None], *, described: bool) -> Path:
+    """Path of the story in a folder of the cache, which is built aside where it is not intact.
+
+    Args:
+        folder: The folder.
+        build: Writes the story, with its .json where ``described``.
+        described: Whether TextWorld's .json belongs to the story.
+    """
+    story = folder / "game.z8"
+    if _intact(story, described):
+        return story
+    building = folder.parent / f".building-{uuid.uuid4().hex}"
+    try:
+        building.mkdir(parents=True)
+        _sweep(folder.parent)
+        build(building / story.name)
+        _flush(*building.iterdir(), building)
+        _put_in_place(building, folder, lambda: _intact(story, described))
+        _flush(folder.parent)
+    except OSError as error:
+        raise BackendError(
+            f"cannot build a game in the cache {os.fspath(folder.parent)!r} ({error}): "
+            "set GYM_MEMORY_CACHE to a folder that can be written and has space"
+        ) from error
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return story
+
+
+def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> None:
+    """Rename a finished folder, unless another process was faster; a damaged one makes way."""
+    try:
+        os.rename(building, folder)
+    except OSError:
+        if intact():
+            return
+        aside = building.with_name(f"{building.name}-damaged")
+        with contextlib.suppress(FileNotFoundError):  # another process moved it
+            os.rename(folder, aside)
+        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            os.rename(building, folder)
+        except OSError:
+            if not intact():
+                raise
+
+
+def _intact(story: Path, described: bool) -> bool:
+    """Whether a story of the cache, and its .json where it has one, are whole."""
+    files = (story, story.with_suffix(".json")) if described else (story,)
+    try:
+        stamps = [(os.fspath(path), path.stat().st_mtime_ns) for path in files]
+    except OSError:
+        return False
+    return _whole(*stamps)
+
+
+@lru_cache(maxsize=4096)
+def _whole(story: tuple[str, int], description: tuple[str, int] | None = None) -> bool:
+    """The same, of files as they were changed last."""
+    try:
+        check_story(story[0])
+        data = {} if description is None else json.loads(Path(description[0]).read_bytes())
+        return description is None or {"KB", "infos", "quests", "world"} <= data.keys()
+    except (AttributeError, CorruptGameError, OSError, RecursionError, ValueError):
+        return False
+
+
+def _flush(*paths: Path) -> None:
+    """Have files or folders reach the disk: a rename must not get there before its content."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _compile_source(source: str, story: Path) -> None:
+    inform = require("textworld.generator.inform7.world2inform7", "textworld", "compiling stories")
+    try:
+        with quiet_random_state():
+            inform.compile_inform7_game(source, str(story))
+    except inform.CouldNotCompileGameError as error:
+        told = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
+
+
+def compile_game(game: Any, story: Path) -> None:
+    """Write ``game`` as ``story`` (.z8) with its .json beside it.
+
+    Raises:
+        BackendError: Inform 7 refused the game.
+    """
+    generator = require("textworld.generator", "textworld", "compiling games")
+    options = generator.GameOptions()
+    options.path, options.force_recompile = str(story), True
+    try:
+        with quiet_random_state():
+            generator.compile_game(game, options)
+    except generator.CouldNotCompileGameError as error:
+        told = " ".join(str(error).split())[-500:]
+        raise BackendError(f"Inform 7 could not compile {story.name}: {told}") from error
+    story.with_suffix(".ni").unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed compiles left behind."""
+    for leftover in folder.glob(".building-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
+def game_sha256(data: Mapping[str, Any]) -> str:
+    """Digest of a serialized game that is the same on every machine.
+
+    Taken over the world's facts, the quests, the entities' texts, the objective and the
+    walkthrough, each list of facts sorted; identifiers of the run, paths and the knowledge base
+    are left out.
+    """
+    canonical = {
+        "world": _sorted(data["world"]),
+        "quests": [_canonical_quest(q) for q in data["quests"]],
+        "infos": sorted((k, v["name"], v["desc"]) for k, v in data["infos"]),
+        "objective": data["objective"],
+        "walkthrough": data["metadata"].get("walkthrough"),
+    }
+    return hashlib.sha256(json.dumps(canonical, sort_keys=True).encode()).hexdigest()
+
+
+def _sorted(values: Any) -> list[str]:
+    return sorted(json.dumps(v, sort_keys=True) for v in values)
+
+
+def _canonical_quest(quest: Mapping[str, Any]) -> dict[str, Any]:
+    def event(record: Mapping[str, Any]) -> list[str]:
+        return _sorted(record["condition"]["preconditions"])
+
+    return {
+        "reward": quest["reward"],
+        "win": sorted(map(event, quest["win_events"])),
+        "fail": sorted(map(event, quest["fail_events"])),
+    }

@@ -1,0 +1,162 @@
+"""The rules of a knowledge base as plain values, read by TextWorld once and then from the cache.
+
+Importing TextWorld and parsing a knowledge base take two seconds of a processor, in every process
+that plays a game; the same as JSON takes some milliseconds. A file of the cache is found by the
+digest of the knowledge base and the version of TextWorld; one that is damaged is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from gym_memory.cache import cache_dir
+from gym_memory.errors import MissingDependencyError
+from gym_memory.files import read_json, write_atomic
+from gym_memory.games.textworld.state import Pattern
+from gym_memory.optional import require
+
+__all__ = ["Knowledge", "RuleText", "Slot", "load_knowledge", "textworld_version"]
+
+_FORMAT = 1
+
+
+class Slot(NamedTuple):
+    """A placeholder of a rule.
+
+    Attributes:
+        name: As in the rule's command and event.
+        type: Type of what may fill it.
+        fixed: The one entity that it always stands for; None where it is open.
+    """
+
+    name: str
+    type: str
+    fixed: str | None
+
+
+class RuleText(NamedTuple):
+    """A rule; its predicates are patterns over the numbers of its slots."""
+
+    name: str
+    command: str
+    event: str
+    slots: tuple[Slot, ...]
+    preconditions: tuple[Pattern, ...]
+    added: tuple[Pattern, ...]
+    removed: tuple[Pattern, ...]
+
+
+class Knowledge(NamedTuple):
+    """What of a knowledge base is needed to follow a game.
+
+    Attributes:
+        subtypes: Each type with all its subtypes.
+        rules: The rules that have a command and a report.
+    """
+
+    subtypes: Mapping[str, frozenset[str]]
+    rules: tuple[RuleText, ...]
+
+
+@lru_cache(maxsize=1)
+def textworld_version() -> str:
+    """The installed version, without importing it.
+
+    Raises:
+        MissingDependencyError: TextWorld is not installed.
+    """
+    try:
+        return version("textworld")
+    except PackageNotFoundError as error:
+        raise MissingDependencyError(
+            "textworld", "pip install 'gym-memory[textworld]'", "TextWorld games"
+        ) from error
+
+
+def load_knowledge(serialized_kb: str) -> Knowledge:
+    """The rules of a knowledge base as it stands in a game's .json.
+
+    Args:
+        serialized_kb: JSON text of the game's ``KB`` entry.
+    """
+    content = f"{_FORMAT}\n{textworld_version()}\n{serialized_kb}"
+    digest = hashlib.sha256(content.encode()).hexdigest()[:32]
+    path = cache_dir() / "textworld" / "rules" / f"{digest}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _from_json(read_json(path))
+    found = _parsed(serialized_kb)
+    with contextlib.suppress(OSError):  # a cache that cannot be written costs time, no game
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, json.dumps(_to_json(found)))
+    return found
+
+
+def _parsed(serialized_kb: str) -> Knowledge:
+    data = require("textworld.generator.data", "textworld", "TextWorld games")
+    kb = data.KnowledgeBase.deserialize(json.loads(serialized_kb))
+    fixed = kb.types.constants_mapping
+    subtypes = {
+        t.name: frozenset(s.name for s in kb.logic.types.get(t.name).subtypes)
+        for t in kb.logic.types
+    }
+    rules = tuple(
+        _rule(rule, kb.inform7_events[name], fixed)
+        for name, rule in kb.rules.items()
+        if name in kb.inform7_events and rule.command_template
+    )
+    return Knowledge(subtypes, rules)
+
+
+def _rule(rule: Any, event: str, fixed: Mapping[Any, Any]) -> RuleText:
+    number = {placeholder: i for i, placeholder in enumerate(rule.placeholders)}
+
+    def patterns(predicates: Iterable[Any]) -> tuple[Pattern, ...]:
+        return tuple(Pattern(p.name, tuple(number[a] for a in p.parameters)) for p in predicates)
+
+    return RuleText(
+        rule.name,
+        rule.command_template,
+        event,
+        tuple(
+            Slot(p.name, p.type, fixed[p].name if p in fixed else None) for p in rule.placeholders
+        ),
+        patterns(rule.preconditions),
+        patterns(rule.added),
+        patterns(rule.removed),
+    )
+
+
+def _to_json(knowledge: Knowledge) -> dict[str, Any]:
+    return {
+        "subtypes": {name: sorted(names) for name, names in knowledge.subtypes.items()},
+        "rules": [rule._asdict() for rule in knowledge.rules],
+    }
+
+
+def _from_json(record: Any) -> Knowledge:
+    """The inverse; whatever is wrong with a record raises."""
+    subtypes = {str(t): frozenset(map(str, names)) for t, names in record["subtypes"].items()}
+    return Knowledge(subtypes, tuple(_rule_of(rule, subtypes) for rule in record["rules"]))
+
+
+def _rule_of(record: Mapping[str, Any], subtypes: Mapping[str, Any]) -> RuleText:
+    slots = tuple(Slot(*slot) for slot in record["slots"])
+    preconditions, added, removed = (
+        tuple(Pattern(str(name), tuple(numbers)) for name, numbers in record[part])
+        for part in ("preconditions", "added", "removed")
+    )
+    for pattern in (*preconditions, *added, *removed):
+        if not all(type(slot) is int and 0 <= slot < len(slots) for slot in pattern.slots):
+            raise ValueError(f"expected numbers of {len(slots)} slots, got {pattern}")
+    texts = record["name"], record["command"], record["event"]
+    if not all(type(text) is str for text in (*texts, *(slot.name for slot in slots))):
+        raise TypeError("expected texts")
+    if not all(slot.type in subtypes and isinstance(slot.fixed, str | None) for slot in slots):
+        raise ValueError("expected slots of known types")
+    return RuleText(*texts, slots, preconditions, added, removed)

@@ -1,0 +1,309 @@
+"""TextWorld's game logic, compiled for speed: rules, admissible commands, reported events.
+
+TextWorld matches every rule against every fact after every command. Here a rule is compiled once
+into patterns over numbered slots, facts are indexed, and the admissible commands are computed
+only when somebody asks, and only by the rules that a change concerns. The answers are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gym_memory.games.textworld.knowledge import RuleText, load_knowledge
+from gym_memory.games.textworld.state import Binding, Fact, Pattern, State
+
+__all__ = ["Logic", "Move", "Rule", "World", "load_logic"]
+
+_REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_PLAYER = "P"
+_PLAYER_AT = Pattern("at", (0, 1))
+_MAX_KEPT = 8192
+
+
+class Move(NamedTuple):
+    """An applicable instance of a rule."""
+
+    rule: str
+    added: tuple[Fact, ...]
+    removed: tuple[Fact, ...]
+
+
+class Rule:
+    """One rule of a knowledge base, compiled to patterns over slots (its placeholders).
+
+    Args:
+        rule: The rule; its event is Inform 7's report, with ``{placeholder}`` fields.
+        subtypes: Each type with all its subtypes.
+    """
+
+    def __init__(self, rule: RuleText, subtypes: Mapping[str, frozenset[str]]):
+        self.name = rule.name
+        """Name in the knowledge base, e.g. ``take/c``."""
+        self.command = rule.command
+        self.types = [subtypes[slot.type] for slot in rule.slots]
+        self._start: Binding = [slot.fixed for slot in rule.slots]
+        self.preconditions = list(rule.preconditions)
+        self.added = sorted(rule.added)
+        self.removed = sorted(rule.removed)
+        seen = {s for p in self.preconditions for s in p.slots}
+        self.free = [i for i in range(len(rule.slots)) if i not in seen and self._start[i] is None]
+        self.fields = {slot.name: i for i, slot in enumerate(rule.slots)}
+        self.output = frozenset(self.fields[name] for name in _FIELD.findall(self.command))
+        templates = [rule.event]
+        if _REMOVING.fullmatch(rule.event):  # "get x" is reported as plain taking, wherever x is
+            templates.append(_REMOVING.sub(r"taking the \1", rule.event))
+        self.events = [self._compile_event(template) for template in templates]
+        self._plans: dict[tuple[bool, ...], list[tuple[Pattern, bool]]] = {}
+
+    def _compile_event(self, template: str) -> tuple[str, re.Pattern[str], list[int]]:
+        """First word of the report, the report as a pattern, and the slots of its groups."""
+        parts = _FIELD.split(template.lower())
+        names = _FIELD.findall(template)
+        text = "".join(re.escape(p) if i % 2 == 0 else "(.+)" for i, p in enumerate(parts))
+        slots = [self.fields[name] for name in names]
+        return template.lower().partition(" ")[0], re.compile(text), slots
+
+    def solutions(
+        self,
+        state: State,
+        types: Mapping[str, str],
+        given: Mapping[int, str] | None = None,
+        *,
+        for_output: bool = False,
+    ) -> list[Binding]:
+        """Bindings under which all preconditions hold; distinct slots hold distinct entities.
+
+        Args:
+            state: The facts.
+            types: Type of each entity.
+            given: Slots bound beforehand.
+            for_output: Only the slots of the command matter: where solutions differ only in
+                others, give one of them.
+        """
+        start = self._start.copy()
+        for slot, entity in (given or {}).items():
+            if types[entity] not in self.types[slot] or entity in start:
+                return []
+            start[slot] = entity
+        plan = self._plan(start)
+        last = len(plan)
+        found: list[Binding] = []
+
+        def solve(depth: int, binding: Binding) -> bool:
+            if depth == last:
+                filled = self._fill_free(types, binding) if self.free else binding
+                if filled is not None:
+                    found.append(filled)
+                return filled is not None
+            pattern, settled = plan[depth]
+            success = False
+            for fact in state.matching(pattern, binding):
+                bound = self._bind(pattern, fact, types, binding)
+                if bound is not None and solve(depth + 1, bound):
+                    success = True
+                    if settled and for_output:
+                        break
+            return success
+
+        solve(0, start)
+        return found
+
+    def _plan(self, binding: Binding) -> list[tuple[Pattern, bool]]:
+        """The preconditions, most constrained first, for slots bound as in ``binding``.
+
+        With each comes whether all slots of the command are bound before it is matched.
+        """
+        key = tuple([value is not None for value in binding])
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = []
+            known = {slot for slot, bound in enumerate(key) if bound}
+            rest = list(self.preconditions)
+            while rest:
+                pattern = max(rest, key=lambda p: self._promise(p, known))
+                rest.remove(pattern)
+                plan.append((pattern, self.output <= known))
+                known.update(pattern.slots)
+        return plan
+
+    def _promise(self, pattern: Pattern, known: set[int]) -> tuple[int, int, int]:
+        unknown = [s for s in pattern.slots if s not in known]
+        bound = len(pattern.slots) - len(unknown)
+        return -len(unknown), bound, sum(s in self.output for s in unknown)
+
+    def _bind(
+        self, pattern: Pattern, fact: Fact, types: Mapping[str, str], binding: Binding
+    ) -> Binding | None:
+        """The binding in which the pattern reads as the fact; None where there is none."""
+        bound = binding
+        for position, slot in enumerate(pattern.slots, 1):
+            value, known = fact[position], bound[slot]
+            if known is None:
+                if types[value] not in self.types[slot] or value in bound:
+                    return None
+                if bound is binding:
+                    bound = binding.copy()
+                bound[slot] = value
+            elif known != value:
+                return None
+        return bound
+
+    def _fill_free(self, types: Mapping[str, str], binding: Binding) -> Binding | None:
+        """Slots that only the postconditions name take any unused entity of their type."""
+        filled = binding.copy()
+        for slot in self.free:
+            left = (e for e in types if types[e] in self.types[slot] and e not in filled)
+            filled[slot] = next(left, None)
+            if filled[slot] is None:
+                return None
+        return filled
+
+    def moves_player(self) -> bool:
+        """Whether the rule takes the player elsewhere."""
+        return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
+
+    def move(self, binding: Binding) -> Move:
+        """What the rule changes under a binding."""
+
+        def ground(patterns: Iterable[Pattern]) -> tuple[Fact, ...]:
+            return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)
+
+        return Move(self.name, ground(self.added), ground(self.removed))
+
+
+class Logic:
+    """The compiled rules of a knowledge base.
+
+    Attributes:
+        rules: All rules that have a command, by name.
+        walks: Those that take the player to another room.
+        groups: The rules by the predicates that they depend on, of those that can change.
+    """
+
+    def __init__(self, rules: Mapping[str, Rule]):
+        self.rules = dict(rules)
+        # TextWorld tries the rules with many preconditions first.
+        self._changing = sorted(
+            (r for r in self.rules.values() if r.added or r.removed),
+            key=lambda r: -len(r.preconditions),
+        )
+        self.walks = [r for r in self._changing if r.moves_player()]
+        self.groups: dict[tuple[str, ...], list[Rule]] = {}
+        changeable = {p.predicate for r in self._changing for p in (*r.added, *r.removed)}
+        for rule in self.rules.values():
+            read = {p.predicate for p in rule.preconditions} & changeable
+            self.groups.setdefault(tuple(sorted(read)), []).append(rule)
+        self._by_verb: dict[str, list[tuple[re.Pattern[str], list[int], Rule]]] = {}
+        for rule in self._changing:
+            for verb, regex, slots in rule.events:
+                self._by_verb.setdefault(verb, []).append((regex, slots, rule))
+
+    def candidates(self, event: str) -> list[tuple[Rule, dict[int, str]]]:
+        """Rules that ``event`` may report, with the names (lower case) it puts into slots."""
+        found = []
+        for regex, slots, rule in self._by_verb.get(event.partition(" ")[0], ()):
+            match = regex.fullmatch(event)
+            if match:
+                found.append((rule, dict(zip(slots, match.groups(), strict=True))))
+        return found
+
+
+@lru_cache(maxsize=16)
+def load_logic(serialized_kb: str) -> Logic:
+    """The compiled logic of a knowledge base as it stands in a game's .json, kept for the process.
+
+    Args:
+        serialized_kb: JSON text of the game's ``KB`` entry.
+    """
+    knowledge = load_knowledge(serialized_kb)
+    return Logic({rule.name: Rule(rule, knowledge.subtypes) for rule in knowledge.rules})
+
+
+class World:
+    """Entities and rules of one game, and what they make of a state.
+
+    Args:
+        logic: The compiled rules.
+        types: Type of each entity id.
+        names: Name of each entity id as the game prints it; ids without a name are left out.
+    """
+
+    def __init__(self, logic: Logic, types: Mapping[str, str], names: Mapping[str, str]):
+        self.logic, self.types, self.names = logic, dict(types), dict(names)
+        self._ids: dict[str, list[str]] = {}
+        for entity, name in self.names.items():
+            self._ids.setdefault(name.lower(), []).append(entity)
+        self._commands: dict[tuple[Any, ...], frozenset[str]] = {}
+        self._texts: dict[tuple[str, ...], str] = {}
+
+    def admissible_commands(self, state: State) -> tuple[str, ...]:
+        """All commands that the rules allow, sorted.
+
+        What a group of rules allows is kept, by the state of the predicates that it reads.
+        """
+        commands: set[str] = set()
+        for read, rules in self.logic.groups.items():
+            key = read, tuple([state.keys.get(predicate, 0) for predicate in read])
+            found = self._commands.get(key)
+            if found is None:
+                if len(self._commands) >= _MAX_KEPT:
+                    self.forget()
+                found = self._commands[key] = self._match(rules, state)
+            commands |= found
+        return tuple(sorted(commands))
+
+    def forget(self) -> None:
+        """Empty the memory of admissible commands; changes nothing but the time they take."""
+        self._commands.clear()
+
+    def _match(self, rules: Iterable[Rule], state: State) -> frozenset[str]:
+        commands = set()
+        for rule in rules:
+            for binding in rule.solutions(state, self.types, for_output=True):
+                key = rule.name, *[str(binding[slot]) for slot in rule.output]
+                text = self._texts.get(key)
+                if text is None:
+                    names = {f: self.names.get(str(binding[i])) for f, i in rule.fields.items()}
+                    text = self._texts[key] = rule.command.format(**names)
+                commands.add(text)
+        return frozenset(commands)
+
+    def detect(self, state: State, event: str) -> Move | None:
+        """The state change that Inform 7 reports as ``event``; None when nothing changes."""
+        for rule, named in self.logic.candidates(event.lower()):
+            for given in self._resolve(list(named.items())):
+                solutions = rule.solutions(state, self.types, given)
+                if solutions:
+                    return rule.move(min(solutions, key=lambda b: [str(v) for v in b]))
+        return None
+
+    def _resolve(self, named: list[tuple[int, str]]) -> list[dict[int, str]]:
+        """All ways to read names as entities (names need not be unique)."""
+        ways: list[dict[int, str]] = [{}]
+        for slot, name in named:
+            ways = [{**way, slot: entity} for way in ways for entity in self._ids.get(name, ())]
+        return ways
+
+    def title(self, state: State) -> str:
+        """The player's room as the status line prints it; empty where there is none."""
+        for fact in state.matching(_PLAYER_AT, [_PLAYER, None]):
+            return self.names.get(fact[2], "").title()
+        return ""
+
+    def detect_walk(self, state: State, title: str) -> Move | None:
+        """The move into the room of that title.
+
+        Walking through a door by its name is reported under that name, not as a direction; the
+        status line shows where it led.
+        """
+        for rule in self.logic.walks:
+            for binding in rule.solutions(state, self.types):
+                move = rule.move(binding)
+                rooms = [f[2] for f in move.added if f[:2] == ("at", _PLAYER)]
+                if any(self.names.get(room, "").title() == title for room in rooms):
+                    return move
+        return None

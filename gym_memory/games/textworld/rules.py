@@ -1,0 +1,340 @@
+"""Extraction rules for TextWorld: the text of a step to facts.
+
+A feedback has up to two parts: an answer to the command (:mod:`.textworld_results`; or something
+to read, :mod:`.textworld_reading`) and the description of a room under its banner
+(:mod:`.textworld_rooms`). This module puts them together with what the graph knows already:
+
+* moving: going east from the kitchen into the hall makes ``hall is east of kitchen``, and the
+  way back, for TextWorld's ways lead both ways;
+* complete listings: what a room, an open container, a supporter or the inventory no longer
+  lists is no longer there; a holder whose last thing was taken is empty;
+* preparing a meal uses up the ingredients that the recipe asks for;
+* a key that unlocks something opens it.
+
+The rules are written for the grammars that come with TextWorld, not for particular games.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gym_memory.games.textworld.rules_names import called, names_in, renamed
+from gym_memory.games.textworld.rules_reading import (
+    is_note,
+    is_readable,
+    read_note,
+    read_recipe,
+    told,
+    told_of_cooking,
+)
+from gym_memory.games.textworld.rules_recipes import is_about_cooking, read_prose_recipe
+from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
+from gym_memory.games.textworld.rules_rooms import BANNER, describe
+from gym_memory.memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.memory.extract.phrases import clean_name, direction_in, head_noun
+from gym_memory.memory.extract.sentences import Listing, Reading
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
+from gym_memory.types import Step, Task, Triple
+
+__all__ = ["TextWorldRules"]
+
+_MAX_TEXT_CHARS = 100_000
+_LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
+_KEY = re.compile(r"(?:un)?lock (?P<lock>.+) (?:with|using) (?P<key>.+)", re.IGNORECASE)
+_PRONOUNS = frozenset(("it", "them", "me", "myself", "all", "everything"))
+_PUT = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
+_PRAISE = "Your score has just gone up"
+_PREPARED = "Adding the meal to your inventory"
+
+
+class TextWorldRules:
+    r"""The extraction role for TextWorld, by rules.
+
+    >>> from gym_memory.memory.graph import TemporalGraph
+    >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
+    >>> said = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
+    >>> for mention in said.mentions:
+    ...     print(mention.triple)
+    you, is in, pantry
+    shelf, is in, pantry
+    egg, is on, shelf
+    egg, is, raw
+    """
+
+    def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        text = step.text[:_MAX_TEXT_CHARS]
+        draft = _Draft(graph, step.valid_actions)
+        banner = BANNER.search(text)
+        answer = text if banner is None else text[: banner.start()]
+        if step.action:
+            self._answer(step.action, answer, draft)
+        else:
+            draft.tell(told(answer, draft.kind_of).facts)
+            draft.tell(told_of_cooking(text, draft.kind_of))
+        if banner is not None:
+            draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
+            room = describe(text[banner.end() :], draft.room)
+            draft.take(draft.with_full_names(room), banner.end())
+        if _PREPARED in answer:
+            draft.use_up()
+        if step.inventory and not step.done:  # a game that is over no longer lists it
+            draft.take(read_inventory(step.inventory))
+        draft.note_misfits()
+        return draft.extraction()
+
+    def _answer(self, action: str, answer: str, draft: _Draft) -> None:
+        """What the answer to a command says."""
+        action = " ".join(action.split())
+        looked = _LOOK_AT.fullmatch(action)
+        thing = draft.meant(clean_name(looked["name"])) if looked else ""
+        if looked is not None:
+            recipe = read_recipe(answer)
+            if recipe:
+                draft.add(recipe)
+                return
+            if is_readable(thing) and is_about_cooking(f"{thing} {answer}"):
+                draft.add(read_prose_recipe(answer, draft.kind_of))
+            if thing and is_note(thing, answer, draft.kind_of):
+                draft.tell(read_note(thing, answer, draft.kind_of))
+                return
+        draft.unlocking = answer.startswith("You unlock ")
+        draft.take(read_results(answer, draft.room, thing))
+        if _PUT.match(action):
+            draft.note_placing(praised=_PRAISE in answer)
+        turned = _KEY.fullmatch(action)
+        if turned is not None and answer.startswith(("You lock ", "You unlock ")):
+            key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
+            if key and lock:
+                draft.add((Mention(Triple(key, "opens", lock)),))
+        if action.lower() == "goal":
+            draft.tell(told(answer, draft.kind_of).facts)
+
+
+class _Draft:
+    """The extraction of one step while it grows; knows the graph before the step."""
+
+    def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
+        self._graph = graph
+        self._actions = frozenset(action.lower() for action in actions)
+        self._spoken = names_in(actions)
+        here = graph.value(PLAYER, "location")
+        self.room = here.object if here else ""
+        self.unlocking = False
+        self._mentions: dict[Triple, Mention] = {}
+        self._outdated: dict[Pattern, None] = {}
+        self._moved: dict[str, Triple] = {}  # things whose place this step states
+
+    def known(self, name: str) -> bool:
+        """Whether the graph holds a live fact about a thing or a place."""
+        return name != PLAYER and bool(self._graph.outgoing(name))
+
+    def kind_of(self, name: str) -> str | None:
+        """What is known of a name, for a text that speaks of it; None if nothing is."""
+        if name == self.room:
+            return "room"
+        if name == PLAYER:
+            return None
+        about = self._graph.outgoing(name)
+        if any(f.relation == "has exit" or direction_of(f.relation) for f in about):
+            return "room"
+        if not about:
+            held = self._graph.incoming(name)
+            return "room" if any(direction_of(f.relation) for f in held) else None
+        if self._is_door(name):
+            return "door"
+        if self._graph.value(name, "openness") is not None:
+            return "container"
+        holds = [f.relation for f in self._graph.incoming(name)]
+        if "is on" in holds or Triple(name, "is", "empty") in self._graph:
+            return "supporter"
+        return "thing" if self._graph.value(name, "location") is not None else ""
+
+    def meant(self, name: str) -> str:
+        """The thing at hand that a command calls ``name``; empty if it may be one of several.
+
+        A player may say ``examine potato`` of the purple potato.
+        """
+        if name in _PRONOUNS:
+            return ""
+        if not name or self.known(name):
+            return name
+        words = set(name.split())
+        at_hand = dict.fromkeys(
+            fact.subject if fact.relation in LOCATIONS else fact.object
+            for place in (self.room, INVENTORY)
+            for fact in self._graph.incident(place)
+        )
+        inside = (fact.subject for thing in at_hand for fact in self._graph.incoming(thing))
+        found = {thing for thing in (*at_hand, *inside) if words <= set(thing.split())}
+        if not found:
+            return name
+        return found.pop() if len(found) == 1 else ""
+
+    def with_full_names(self, room: Reading) -> Reading:
+        """The description of a room with its furniture called as commands call it.
+
+        Where names have adjectives, the grammar also writes *chest* of a rusty chest; which one
+        is meant shows in the valid actions.
+        """
+        names: dict[str, str] = {}
+        told = {mention.triple.subject for mention in room.mentions}
+        for (subject, _, place), _, _ in room.mentions:
+            if place != self.room or subject in self._spoken:
+                continue
+            before = self._graph.value(subject, "location")
+            if before is not None and before.object == place:
+                continue
+            longer = [n for n in self._visible() if n.endswith(f" {subject}") and n not in told]
+            if len(longer) == 1:
+                names[subject] = longer[0]
+        return renamed(room, names)
+
+    def _visible(self) -> set[str]:
+        return {a.removeprefix("examine ") for a in self._actions if a.startswith("examine ")}
+
+    def add(self, mentions: Iterable[Mention], offset: int = 0) -> None:
+        """Add facts; ``offset`` is where the text that their spans point into begins."""
+        for mention in mentions:
+            triple, start, end = mention
+            if triple[2] == "closed" and not self.unlocking and self._is_locked(triple[0]):
+                continue  # a text that shows a locked thing may call it closed
+            if triple[2] == "empty" and self._is_door(triple[0]):
+                continue  # `You open the gate.` reveals nothing either
+            if triple[1] in LOCATIONS:
+                self._moved[triple[0]] = triple
+            if triple not in self._mentions:
+                shifted = offset and start >= 0
+                self._mentions[triple] = (
+                    Mention(triple, start + offset, end + offset) if shifted else mention
+                )
+
+    def _is_locked(self, name: str) -> bool:
+        state = self._graph.value(name, "openness")
+        return state is not None and state.object == "locked"
+
+    def _is_door(self, name: str) -> bool:
+        return any(fact.relation.endswith(" door") for fact in self._graph.incoming(name))
+
+    def take(self, reading: Reading, offset: int = 0) -> None:
+        """Add what a text says, of things as commands call them."""
+        reading = renamed(reading, called(reading, self._spoken))
+        self.add(reading.mentions, offset)
+        self._outdated.update(dict.fromkeys(reading.outdated))
+        for listing in reading.listings:
+            self._only(listing)
+
+    def _only(self, listing: Listing) -> None:
+        """Retire what a complete listing leaves out."""
+        holder, names = listing
+        for triple in self._graph.incoming(holder):
+            subject, relation, _ = triple
+            if relation in LOCATIONS and subject not in names and subject != PLAYER:
+                self._outdated[Pattern(*triple)] = None
+
+    def tell(self, mentions: Iterable[Mention]) -> None:
+        """Add what a text tells; it does not overrule where a thing was seen."""
+        for mention in mentions:
+            subject, relation, _ = mention.triple
+            if relation not in LOCATIONS or self._graph.value(subject, "location") is None:
+                self.add((mention,))
+
+    def enter(self, room: str, span: tuple[int, int], action: str) -> None:
+        """The player is in ``room``; after a move this tells a way between two rooms."""
+        left, self.room = self.room, room
+        self.add((Mention(Triple(PLAYER, "is in", room), *span),))
+        direction = direction_in(action) or self._through_door(left, action)
+        if direction is not None and left and left != room:
+            back = OPPOSITE[direction]
+            self.add(
+                (
+                    Mention(Triple(room, way_relation(direction), left), *span),
+                    Mention(Triple(left, way_relation(back), room), *span),
+                )
+            )
+
+    def _through_door(self, room: str, action: str) -> str | None:
+        """The direction of a move that names a door: ``enter the screen door``."""
+        action = action.lower()
+        for fact in self._graph.outgoing(room) if room and action != "look" else ():
+            if fact.relation.endswith(" door") and fact.object in action:
+                return fact.relation.split()[1]
+        return None
+
+    def note_placing(self, *, praised: bool) -> None:
+        """Something was put in or on something, and perhaps praised for it."""
+        for thing, relation, holder in tuple(self._moved.values()):
+            if holder not in (INVENTORY, self.room):
+                where = relation.removeprefix("is ")
+                self.add((Mention(Triple(thing, f"was put {where}", holder)),))
+                if praised:
+                    self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
+
+    def note_misfits(self) -> None:
+        """Keys at hand that turn in none of the locks in view, to judge by the valid actions."""
+        keys = [key for key in self._inside(INVENTORY) if self._is_riddle(key)]
+        if not (keys and self._actions):
+            return
+        doors = (f.object for f in self._graph.outgoing(self.room) if f.relation.endswith(" door"))
+        for lock in dict.fromkeys((*self._inside(self.room), *doors)):
+            if self._openness(lock) in ("", "open") or f"open {lock}" in self._actions:
+                continue
+            for key in keys:
+                turns = Triple(key, "opens", lock)
+                if f"unlock {lock} with {key}" not in self._actions and not self._holds(turns):
+                    self.add((Mention(Triple(key, "does not open", lock)),))
+
+    def _is_riddle(self, key: str) -> bool:
+        """Whether it is a key, and nothing is known that it opens."""
+        known = (*self._graph.outgoing(key), *self._mentions)
+        opens = any(f.subject == key and f.relation == "opens" for f in known)
+        return head_noun(key).endswith("key") and not opens
+
+    def _holds(self, fact: Triple) -> bool:
+        return fact in self._mentions or fact in self._graph
+
+    def _inside(self, holder: str) -> list[str]:
+        """What is directly in a room or the inventory once this step is over."""
+        before = (f.subject for f in self._graph.incoming(holder) if f.relation in LOCATIONS)
+        kept = [n for n in before if n != PLAYER and n not in self._moved]
+        return kept + [n for n, now in self._moved.items() if now.object == holder and n != PLAYER]
+
+    def _openness(self, name: str) -> str:
+        """Open, closed, locked or unknown, once this step is over."""
+        for subject, relation, obj in self._mentions:
+            if subject == name and relation == "is" and obj in ("open", "closed", "locked"):
+                return obj
+        state = self._graph.value(name, "openness")
+        return state.object if state else ""
+
+    def use_up(self) -> None:
+        """The ingredients of the recipe have gone into the meal."""
+        for fact in self._graph.outgoing("recipe"):
+            if fact.relation == "requires":
+                self._outdated.update(dict.fromkeys(gone(fact.object)))
+                self.add((Mention(Triple(fact.object, "is", "consumed")),))
+
+    def extraction(self) -> Extraction:
+        """All facts, with what follows for the holders that things left and came to."""
+        self._empty_holders()
+        return Extraction(tuple(self._mentions.values()), tuple(self._outdated))
+
+    def _empty_holders(self) -> None:
+        value = self._graph.value
+        for holder in dict.fromkeys(fact.object for fact in self._moved.values()):
+            empty = Triple(holder, "is", "empty")
+            if empty in self._graph and empty not in self._mentions:
+                self._outdated[Pattern(*empty)] = None
+        left: dict[str, None] = {}
+        for name, now in self._moved.items():
+            before = value(name, "location")
+            if before is not None and before.object != now.object:
+                left[before.object] = None
+        for holder in left:
+            if value(holder, "location") is None:  # a room, the inventory
+                continue
+            rest = (f.subject for f in self._graph.incoming(holder) if f.relation in LOCATIONS)
+            if all(name in self._moved and self._moved[name].object != holder for name in rest):
+                self.add((Mention(Triple(holder, "is", "empty")),))

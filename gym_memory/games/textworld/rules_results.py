@@ -1,0 +1,203 @@
+"""What TextWorld answers to a command: results, refusals that tell something, the inventory.
+
+Only what an answer states becomes a fact, so a refused command changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from gym_memory.memory.extract.base import Mention, Pattern
+from gym_memory.memory.extract.phrases import NAME, Phrase, clean_name, split_things
+from gym_memory.memory.extract.sentences import (
+    HERE,
+    IT,
+    Listing,
+    Reading,
+    Rule,
+    contents,
+    first_match,
+    located,
+    sentences,
+    stated,
+)
+from gym_memory.schema import INVENTORY, LOCATIONS
+from gym_memory.types import Triple
+
+__all__ = ["gone", "read_inventory", "read_result_sentence", "read_results"]
+
+_DONE = {
+    "open": "open", "close": "closed", "lock": "locked", "unlock": "closed",
+    "slice": "sliced", "dice": "diced", "chop": "chopped",
+    "fried": "fried", "roasted": "roasted", "grilled": "grilled", "burned": "burned",
+}  # fmt: skip
+"""The verb of a report to the state that it leaves."""
+
+
+def gone(name: str) -> tuple[Pattern, ...]:
+    """A thing that is nowhere any more: it has no place and no state."""
+    return (*(Pattern(name, relation) for relation in sorted(LOCATIONS)), Pattern(name, "is"))
+
+
+def _one(found: re.Match[str], group: str = "name") -> Phrase:
+    """A single name, its leading states taken apart."""
+    things = split_things(found[group], found.start(group))
+    return things[0] if things else Phrase("", (), *found.span(group))
+
+
+def _moved(relation: str, place: str, found: re.Match[str]) -> Reading:
+    thing = _one(found)
+    return Reading(tuple(located(thing, relation, place)), topic=thing.name)
+
+
+def _put(found: re.Match[str]) -> Reading:
+    relation = "is on" if found["where"].startswith("on") else "is in"
+    return _moved(relation, clean_name(found["place"]), found)
+
+
+def _becomes(found: re.Match[str], state: str = "") -> Reading:
+    """A thing and its state: the one given, or the one that the verb leaves."""
+    thing = _one(found)
+    state = state or _DONE[found["verb"]]
+    mention = Mention(Triple(thing.name, "is", state), thing.start, thing.end)
+    return Reading((mention,), topic=thing.name)
+
+
+def _opened(found: re.Match[str]) -> Reading:
+    """A container opens with what it reveals; a door is written without an article."""
+    changed = _becomes(found)
+    if found["the"] is None:
+        return changed
+    items = found["items"]
+    things = split_things(items, found.start("items")) if items else ()
+    inside = contents(changed.topic, "is in", things, found.span("name"))
+    return inside._replace(mentions=changed.mentions + inside.mentions)
+
+
+def _consumed(found: re.Match[str]) -> Reading:
+    thing = _one(found)
+    mention = Mention(Triple(thing.name, "is", "consumed"), thing.start, thing.end)
+    return Reading((mention,), outdated=gone(thing.name))
+
+
+def _it_is(found: re.Match[str], state: str = "") -> Reading:
+    """The thing looked at: evidence is what the sentence says, for it does not name it."""
+    return Reading((Mention(Triple(IT, "is", state or found["state"]), *found.span()),))
+
+
+def _looks(found: re.Match[str]) -> Reading:
+    thing = _one(found)
+    span = (thing.start, thing.end)
+    return Reading(tuple(Mention(Triple(thing.name, "is", s), *span) for s in thing.states))
+
+
+def _needs_key(found: re.Match[str]) -> Reading:
+    lock, key = _one(found), _one(found, "key")
+    return Reading(
+        (
+            Mention(Triple(lock.name, "is", "locked"), lock.start, lock.end),
+            Mention(Triple(key.name, "opens", lock.name), key.start, key.end),
+        )
+    )
+
+
+def _holds(found: re.Match[str]) -> Reading:
+    relation = "is on" if found["where"].lower() == "on" else "is in"
+    things = split_things(found["items"], found.start("items"))
+    return contents(
+        clean_name(found["name"]), relation, things, found.span("name"), opened=relation == "is in"
+    )
+
+
+def _carried(found: re.Match[str]) -> Reading:
+    things = split_things(found["items"], found.start("items"))
+    return Reading(
+        tuple(mention for thing in things for mention in located(thing, "is in", INVENTORY)),
+        (Listing(INVENTORY, tuple(thing.name for thing in things)),),
+    )
+
+
+def _prepared_in(found: re.Match[str]) -> Reading:
+    room = clean_name(found["place"])
+    return Reading((stated("meal", "is prepared in", room, found, "place"),))
+
+
+_THE = r"(?:[Tt]he )?"
+_ONE = rf"{_THE}(?P<name>{NAME})"
+
+_RULES: tuple[Rule, ...] = tuple(
+    (re.compile(pattern), build)
+    for pattern, build in (
+        (rf"You (?:pick up|take|get) {_ONE} from {_THE}(?P<place>{NAME})\.$",
+         lambda m: _moved("is in", INVENTORY, m)),
+        (rf"You put {_ONE} (?P<where>on|onto|in|into|inside) {_THE}(?P<place>{NAME})\.$", _put),
+        (rf"You drop {_ONE}(?: on the (?:ground|floor))?\.$", lambda m: _moved("is in", HERE, m)),
+        (rf"You (?P<verb>open) (?P<the>the )?(?P<name>{NAME})(?:, revealing (?P<items>.+))?\.$",
+         _opened),
+        (rf"You (?P<verb>close|lock|unlock|slice|dice|chop) {_ONE}\.$", _becomes),
+        (rf"You (?P<verb>fried|roasted|grilled|burned) {_ONE}[.!]$", _becomes),
+        (rf"You (?:eat|drink) {_ONE}\.$", _consumed),
+        (rf"Adding {_ONE} to your inventory\.$", lambda m: _moved("is in", INVENTORY, m)),
+        (r"You are carrying:?\s+(?P<items>[^.]+)\.?$", _carried),
+        (rf"(?P<where>In|On) {_ONE} (?:is|are) (?P<items>(?:an?|some|two|\d+)\b.+?)\.?$", _holds),
+        (r".*\bIt is (?P<state>open|closed|locked)\.?$", _it_is),
+        (rf"{_ONE} is already (?P<state>sliced|diced|chopped)\.$",
+         lambda m: _becomes(m, m["state"])),
+        (rf"{_ONE} is (?P<state>closed|locked)\.$", lambda m: _becomes(m, m["state"])),
+        (r"You can see inside it\.$", lambda m: _it_is(m, "open")),
+        (r"You can't see inside it because", lambda m: _it_is(m, "closed")),
+        (r"There is a lock on it\b", lambda m: _it_is(m, "locked")),
+        (rf"You have to unlock {_ONE} with {_THE}(?P<key>{NAME}) first\.$", _needs_key),
+        (rf"You have to open {_ONE} first\.$", lambda m: _becomes(m, "closed")),
+        (rf"You can't see inside, since {_ONE} is closed\.$", lambda m: _becomes(m, "closed")),
+        (rf"{_ONE} is welded shut\.$", lambda m: _becomes(m, "locked")),
+        (rf"That's an? (?P<name>{NAME})[.!]$", _looks),
+        (r"Useful for (?P<verb>\w+ing) things\.$",
+         lambda m: Reading((stated(IT, "used for", m["verb"].lower(), m, "verb"),))),
+        (rf"Can only prepare meal in {_THE}(?:-= )?(?P<place>{NAME})(?: =-)?\.$", _prepared_in),
+    )
+)  # fmt: skip
+
+
+_EACH = re.compile(r"[^.:]{1,80}: (?=You )")
+"""The thing that one of several answers is about, after a command such as ``drop all``."""
+
+
+@lru_cache(maxsize=1 << 13)
+def read_result_sentence(sentence: str) -> Reading | None:
+    """What one sentence of an answer says; None if nothing."""
+    prefix = _EACH.match(sentence)
+    return first_match(_RULES, sentence, prefix.end() if prefix else 0)
+
+
+def read_results(text: str, room: str, thing: str) -> Reading:
+    """What an answer says.
+
+    Args:
+        text: The answer, up to the banner of a room if there is one.
+        room: Where the player is; empty if unknown.
+        thing: What the command was about, the *it* of the answer; empty if nothing.
+    """
+    mentions: list[Mention] = []
+    listings: list[Listing] = []
+    outdated: list[Pattern] = []
+    for sentence, offset in sentences(text):
+        said = read_result_sentence(sentence)
+        if said is None:
+            continue
+        known = {HERE: room, IT: thing}
+        for (subject, relation, obj), start, end in said.mentions:
+            triple = Triple(known.get(subject, subject), relation, known.get(obj, obj))
+            if triple.subject and triple.object:
+                mentions.append(Mention(triple, start + offset, end + offset))
+        listings.extend(said.listings)
+        outdated.extend(said.outdated)
+    return Reading(tuple(mentions), tuple(listings), tuple(outdated))
+
+
+@lru_cache(maxsize=1 << 10)
+def read_inventory(text: str) -> Reading:
+    """What an inventory text says; spans are -1, for it is no part of the step's text."""
+    reading = read_results(text, "", "")
+    return reading._replace(mentions=tuple(Mention(m.triple) for m in reading.mentions))

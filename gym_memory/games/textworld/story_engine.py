@@ -1,0 +1,129 @@
+"""A story file of which nothing else is known: the interpreter and its text.
+
+For a .z8 of TextWorld without its .json, and for the games that jericho knows. There is no list of
+valid actions: jericho can guess one, but only with a language model that it would download.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from gym_memory.errors import BackendError
+from gym_memory.games.textworld.engine import Answer, GameData, clean_text, endings, trace_on
+from gym_memory.games.textworld.logic import Logic, World
+from gym_memory.games.textworld.state import Fact, Index
+from gym_memory.games.textworld.zmachine import Interpreter
+from gym_memory.optional import require
+
+__all__ = ["StoryEngine"]
+
+
+class _Saved(NamedTuple):
+    story: str
+    machine: Any
+    score: float
+    over: bool
+
+
+class StoryEngine:
+    """Plays a story with the same methods as :class:`~.engine.Engine`.
+
+    A game that TextWorld made tells its best score and traces its actions, so what was carried
+    out is known exactly. Elsewhere a command counts as accepted when the answer is none of the
+    usual parser complaints.
+    """
+
+    facts: frozenset[Fact] = frozenset()
+
+    def __init__(self) -> None:
+        self._inserted: Interpreter | None = None
+        self._story = ""
+        self._traced = False
+        self._score = 0.0
+        self._over = True
+        self.game = GameData(World(Logic({}), {}, {}), Index(()), "", 0.0, {})
+
+    def start(self, story: str | os.PathLike[str]) -> Answer:
+        """Begin a story.
+
+        Raises:
+            CorruptGameError: The file is no intact story.
+        """
+        if self._inserted is None or self._story != os.fspath(story):
+            self.close()
+            self._inserted, self._story = Interpreter(story), os.fspath(story)
+        text, _, _, score = clean_text(self._machine.start())
+        begun = self._machine.save()
+        best = clean_text(self._machine.send("tw-print max_score"))[0]
+        self._machine.load(begun)
+        self._traced = best.isdigit()
+        if self._traced:
+            trace_on(self._machine)
+            most, objective = float(best), text.partition("-= ")[0].strip()
+        else:
+            most, objective = self._most(), ""
+        self.game = self.game._replace(max_score=most, objective=objective)
+        self._score, self._over = self._points(score), False
+        return Answer(text, self._score)
+
+    @property
+    def _machine(self) -> Interpreter:
+        if self._inserted is None:
+            raise BackendError("no game is running: call reset() first")
+        return self._inserted
+
+    def _most(self) -> float:
+        return float(self._machine.frotz.get_max_score()) if self._machine.supported else 0.0
+
+    def _points(self, status: float | None) -> float:
+        if self._machine.supported:
+            return float(self._machine.frotz.get_score())
+        return self._score if status is None else status
+
+    def send(self, command: str) -> Answer:
+        """Play one command."""
+        raw = self._machine.send(command)
+        text, tags, _, score = clean_text(raw)
+        if self._traced:
+            won, lost, final = endings(raw)
+            accepted = any(tag.endswith(" - succeeded") for tag in tags)
+            self._score = self._points(score if final is None else final)
+        else:
+            frotz = self._machine.frotz
+            won = self._machine.supported and bool(frotz.victory())
+            lost = not won and (bool(frotz.game_over()) or self._machine.halted)
+            accepted = bool(require("jericho.util", "textworld").recognized(text))
+            self._score = self._points(score)
+        self._over = won or lost
+        return Answer(text, self._score, won, lost, accepted)
+
+    def admissible_commands(self) -> tuple[str, ...]:
+        """Nothing is known of these."""
+        return ()
+
+    def inventory(self) -> str:
+        """What the game would answer to ``inventory``."""
+        if self._over:
+            return ""
+        state = self._machine.save()
+        text = clean_text(self._machine.send("inventory"))[0]
+        self._machine.load(state)
+        return text
+
+    def save(self) -> _Saved:
+        """A copy of the present state."""
+        return _Saved(self._story, self._machine.save(), self._score, self._over)
+
+    def load(self, state: _Saved) -> None:
+        """Return to a state, of this or another story."""
+        if self._story != state.story:
+            self.start(state.story)
+        self._machine.load(state.machine)
+        self._score, self._over = state.score, state.over
+
+    def close(self) -> None:
+        """Free the interpreter."""
+        if self._inserted is not None:
+            self._inserted.close()
+            self._inserted = None

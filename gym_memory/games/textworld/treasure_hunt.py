@@ -1,0 +1,306 @@
+"""Treasure Hunt: a chain of keys, lockers and notes that ends at the golden locker.
+
+AriGraph's game (appendix "Text-based Games"), from our own seeded generator: a different seed is
+another map with other letters, colours, keys and notes. Each room has one locker, of its own
+colour, and all are locked. The first key lies in the start room beside a note that tells which
+locker it opens; that locker holds the next key and the next note, and so on to the golden key,
+which opens the golden locker in the start room. Taking the treasure wins. A note names the
+locker by its colour and the room by its letter; finding the way there is what memory is for. One
+note of the level hard does not tell the room.
+
+A key scores 1 point when it is first held, the treasure 3, so the best scores are 7, 8 and 10.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
+from gym_memory.games.textworld.worldgen import (
+    Cell,
+    Grid,
+    add_rooms,
+    finish_game,
+    held,
+    make_grid,
+    new_holder,
+    new_maker,
+    route,
+)
+from gym_memory.types import Oracle
+
+if TYPE_CHECKING:
+    from textworld.generator.game import Game
+
+__all__ = ["Hunt", "Link", "TreasureHunt", "plan_hunt"]
+
+KEY_POINTS = 1
+TREASURE_POINTS = 3
+
+
+_LETTERS = (*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *(f"{letter}2" for letter in "ABCDEFGHIJ"))
+_COLOURS = (
+    "amber", "aqua", "azure", "beige", "black", "blue", "brown", "burgundy", "cobalt", "coral",
+    "crimson", "cyan", "emerald", "fuchsia", "green", "grey", "indigo", "ivory", "jade", "khaki",
+    "lavender", "lilac", "magenta", "maroon", "mauve", "navy", "ochre", "olive", "orange", "pink",
+    "purple", "red", "ruby", "russet", "salmon", "scarlet", "tan", "teal", "turquoise",
+    "vermilion", "violet", "white", "yellow",
+)  # fmt: skip
+_METALS = (
+    "brass", "bronze", "chrome", "copper", "iron", "nickel", "pewter", "silver", "steel", "tin",
+    "wooden", "zinc",
+)  # fmt: skip
+_PAPERS = (
+    "crumpled", "creased", "curled", "dusty", "faded", "folded", "frayed", "printed", "scorched",
+    "scribbled", "smudged", "stained", "tattered", "torn", "typed", "worn",
+)  # fmt: skip
+_THINGS = (
+    "acorn", "anchor", "apron", "arrow", "backpack", "balloon", "bandage", "banjo", "basket",
+    "bell", "bonnet", "bottle", "bouquet", "brick", "broom", "bucket", "button", "cactus",
+    "calendar", "camera", "candle", "cape", "carpet", "compass", "crayon", "crown", "cushion",
+    "dagger", "diary", "doll", "drum", "envelope", "fan", "feather", "flute", "funnel", "glove",
+    "goblet", "hammer", "harp", "helmet", "horn", "jug", "kettle", "kite", "ladder", "ladle",
+    "lantern", "magnet", "marble", "mask", "medal", "mirror", "mitten", "mug", "nail", "necklace",
+    "needle", "oar", "pebble", "pencil", "pillow", "pipe", "plate", "pumpkin", "puppet", "puzzle",
+    "quill", "ribbon", "rope", "saddle", "sandal", "scarf", "seashell", "shovel", "sock",
+    "spoon", "statue", "teapot", "thimble", "trumpet", "turnip", "umbrella", "vase", "violin",
+    "wallet", "whistle", "wreath",
+)  # fmt: skip
+_FURNITURE = (
+    "armchair", "bench", "bookcase", "cabinet", "counter", "couch", "desk", "dresser", "pedestal",
+    "rack", "shelf", "sideboard", "stand", "stool", "table", "workbench",
+)  # fmt: skip
+_OPEN_NOTES = (
+    "The {key} opens the {locker}. It stands in {room}.",
+    "The {locker} in {room} opens with the {key}.",
+    "Take the {key} to {room}. It opens the {locker} there.",
+    "Go to {room} and unlock the {locker} with the {key}.",
+)
+_HIDDEN_NOTES = (
+    "The {key} opens the {locker}. Nobody remembers in which room it stands.",
+    "The {locker} opens with the {key}, but you must find the room yourself.",
+    "Unlock the {locker} with the {key}. Search all the rooms, for it stands far from here.",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """One link of the chain: a key, the note beside it, and the locker that it opens."""
+
+    key: str
+    note: str
+    text: str
+    locker: str
+    cell: Cell
+
+
+@dataclasses.dataclass(frozen=True)
+class Hunt:
+    """A drawn game, before TextWorld writes it.
+
+    Attributes:
+        grid: The map.
+        rooms: Cell to name of its room.
+        lockers: Cell to name of its locker.
+        start: Where the player, the first key and the golden locker are.
+        links: The chain, from the first key to the golden one. The key and the note of link
+            ``i + 1`` lie in the locker of link ``i``, those of link 0 in the start room.
+        floor: Cell to things without use that lie there.
+        furniture: Cell to a piece of furniture and what stands on it.
+    """
+
+    grid: Grid
+    rooms: dict[Cell, str]
+    lockers: dict[Cell, str]
+    start: Cell
+    links: tuple[Link, ...]
+    floor: dict[Cell, list[str]]
+    furniture: dict[Cell, tuple[str, list[str]]]
+
+    def walkthrough(self) -> list[str]:
+        """Shortest way to win that knows everything: no note is read."""
+        commands = [f"take {self.links[0].key}"]
+        here = self.start
+        for link, following in zip(self.links, (*self.links[1:], None), strict=True):
+            prize = following.key if following else "treasure"
+            commands += route(self.grid, here, link.cell)
+            commands.append(f"unlock {link.locker} with {link.key}")
+            commands.append(f"open {link.locker}")
+            commands.append(f"take {prize} from {link.locker}")
+            here = link.cell
+        return commands
+
+
+def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Random]:
+    """Draw a game.
+
+    Args:
+        settings: A level of :class:`TreasureHunt`.
+        seed: Chooses the game.
+
+    Returns:
+        The plan, and the generator to draw TextWorld's wording from.
+    """
+    rng = random.Random(f"treasure_hunt/{seed}")
+    count, hidden = settings["rooms"], settings["hidden"]
+    grid = make_grid(rng, count, settings["box"], settings["openness"])
+    cells = sorted(grid)
+    letters = rng.sample(_LETTERS[:count], count)
+    rooms = {cell: f"Room {letter}" for cell, letter in zip(cells, letters, strict=True)}
+    colours = rng.sample(_COLOURS, count)
+    lockers = {cell: f"{colour} locker" for cell, colour in zip(cells, colours, strict=True)}
+    start = rng.choice(cells)
+    lockers[start] = "golden locker"
+    targets = _choose_targets(rng, grid, start, settings["keys"] - 1, hidden)
+    metals = [*rng.sample(_METALS, settings["keys"] - 1), "golden"]
+    papers = rng.sample(_PAPERS, settings["keys"])
+    links = []
+    for i, cell in enumerate([*targets, start]):
+        key = f"{metals[i]} key"
+        wording = rng.choice(_HIDDEN_NOTES if hidden and i == 0 else _OPEN_NOTES)
+        text = wording.format(key=key, locker=lockers[cell], room=rooms[cell])
+        links.append(Link(key, f"{papers[i]} note", text, lockers[cell], cell))
+    floor, furniture = _scatter(rng, cells, *settings["distractors"])
+    return Hunt(grid, rooms, lockers, start, tuple(links), floor, furniture), rng
+
+
+def _choose_targets(
+    rng: random.Random, grid: Grid, start: Cell, count: int, hidden: bool
+) -> list[Cell]:
+    """Rooms of the lockers before the golden one, in the order of the chain."""
+    near_to_far = list(grid.distances(start))[1:]
+    if not hidden:
+        return rng.sample(near_to_far, count)
+    first = rng.choice(near_to_far[-(len(grid) // 3) :])
+    near_to_far.remove(first)
+    return [first, *rng.sample(near_to_far, count - 1)]
+
+
+def _scatter(
+    rng: random.Random, cells: list[Cell], fewest: int, most: int
+) -> tuple[dict[Cell, list[str]], dict[Cell, tuple[str, list[str]]]]:
+    """Things without use: on the floor, or on furniture in a third of the rooms."""
+    floor: dict[Cell, list[str]] = {}
+    furniture: dict[Cell, tuple[str, list[str]]] = {}
+    if most:
+        things = iter(rng.sample(_THINGS, len(_THINGS)))
+        pieces = iter(rng.sample(_FURNITURE, len(_FURNITURE)))
+        furnished = rng.sample(cells, len(cells) // 3)
+        for cell in cells:
+            found = [next(things) for _ in range(rng.randint(fewest, most))]
+            if cell in furnished:
+                furniture[cell] = (next(pieces), found)
+            else:
+                floor[cell] = found
+    return floor, furniture
+
+
+class TreasureHunt(TextWorldFamily):
+    """Follow the keys and notes to the golden locker and take the treasure.
+
+    Settings of a level:
+
+    * ``rooms``: rooms, each with a locker; ``keys``: keys of the chain, first and golden included.
+    * ``box``: columns and rows of the box that the map grows in; ``openness``: probability that
+      neighbouring rooms are joined beyond what connects the map.
+    * ``hidden``: whether the second key is much harder to find: its locker stands in the most
+      distant third of the rooms, and the note tells its colour but not its room.
+    * ``distractors``: things without use in each room, as (fewest, most).
+
+    The levels ``voices-*`` have names, wordings and goals that differ between train, valid and
+    test; see :func:`gym_memory.games.textworld.voices.hunts.plan_voiced_hunt`. Their ``voice`` is
+    the version of the forms and words; raise it whenever those change, and list the games anew.
+
+    A planner that remembers everything but knows nothing in advance (in the tests: walk to the
+    locker if it was seen, else through the nearest unknown exit) won each of 1,000 games a level
+    within the 150 steps. Its median is 37, 53 and 107 moves, its worst game 53, 73 and 141; the
+    walkthroughs have 25, 34 and 54 in the median. So hardest leaves little room for forgetting.
+    """
+
+    family = "treasure_hunt"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "rooms": 12, "keys": 4, "box": [4, 4], "openness": 0.3, "hidden": False,
+            "distractors": [0, 0],
+        },
+        "hard": {
+            "rooms": 16, "keys": 5, "box": [5, 4], "openness": 0.3, "hidden": True,
+            "distractors": [0, 0],
+        },
+        "hardest": {
+            "rooms": 36, "keys": 7, "box": [7, 6], "openness": 0.5, "hidden": False,
+            "distractors": [1, 2],
+        },
+        "voices-easy": {
+            "voice": 2, "rooms": [1, 8], "keys": [2, 3], "decoys": [0, 2], "hidden": 0.1,
+            "apart": 0.2, "steps": 100,
+        },
+        "voices-hard": {
+            "voice": 2, "rooms": [9, 40], "keys": [4, 6], "decoys": [0, 6], "hidden": 0.15,
+            "apart": 0.35, "steps": 200,
+        },
+    }  # fmt: skip
+
+    @classmethod
+    def default_steps(cls, level: str) -> int:
+        """150, or what the level says."""
+        return int(cls.levels[level].get("steps", cls.default_max_steps))
+
+    @classmethod
+    def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
+        """Generate the game of a level and a seed."""
+        if "voice" in settings:
+            return make_voiced_hunt(settings, split, seed)
+        hunt, rng = plan_hunt(settings, seed)
+        maker = new_maker(rng)
+        rooms = add_rooms(maker, rng, hunt.grid, hunt.rooms)
+        lockers = {}
+        for cell, room in rooms.items():
+            lockers[cell] = new_holder(maker, rng, "c", hunt.lockers[cell])
+            lockers[cell].add_property("locked")
+            room.add(lockers[cell])
+            if cell in hunt.furniture:
+                piece, things = hunt.furniture[cell]
+                stand = new_holder(maker, rng, "s", piece)
+                stand.add(*(maker.new("o", thing) for thing in things))
+                room.add(stand)
+            room.add(*(maker.new("o", thing) for thing in hunt.floor.get(cell, ())))
+        maker.set_player(rooms[hunt.start])
+        quests = []
+        place = rooms[hunt.start]
+        for link in hunt.links:
+            key = maker.new("k", link.key)
+            maker.add_fact("match", key, lockers[link.cell])
+            place.add(key, maker.new("o", link.note, link.text))
+            quests.append(held(maker, key, KEY_POINTS))
+            place = lockers[link.cell]
+        treasure = maker.new("o", "treasure")
+        place.add(treasure)
+        quests.append(held(maker, treasure, TREASURE_POINTS))
+        first = hunt.links[0]
+        game = finish_game(
+            maker,
+            objective=(
+                "Find the treasure! It lies in the golden locker, and only the golden key opens "
+                "that locker. All lockers are locked, and each has a key of its own. Start with "
+                f"the {first.key} and the {first.note} in {hunt.rooms[hunt.start]}: every note "
+                "tells which locker to open next. You win when you take the treasure."
+            ),
+            walkthrough=hunt.walkthrough(),
+            quests=quests,
+            chain=[[hunt.rooms[link.cell], link.locker, link.key] for link in hunt.links],
+        )
+        for room in game.world.rooms:  # a proper name takes no article
+            text = game.infos[room.id]
+            text.desc = re.sub(r"\b(?:[Aa]n?|[Tt]he) (?=Room [A-Z])", "", text.desc)
+        return game
+
+    def oracle(self) -> Oracle:
+        """``objects`` also holds ``chain``: (room, locker, key), the golden locker last."""
+        oracle = super().oracle()
+        return oracle._replace(objects={**oracle.objects, "chain": self.game.metadata["chain"]})

@@ -1,0 +1,225 @@
+"""Tidying in many voices: single rooms and houses where things belong in and on furniture.
+
+What belongs where is common sense and in the files of words; the game never tells. A thing may be
+out of place within its own room, in a shut container, or on the floor. The goal is told with the
+number of such things, without it, or not at all; a note may tell where some of them are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_memory.games.textworld.voices.voice import Name, Voice, sentence, singular
+from gym_memory.games.textworld.worldgen import (
+    Cell,
+    Grid,
+    add_rooms,
+    finish_game,
+    make_grid,
+    new_holder,
+    new_maker,
+    route,
+)
+
+if TYPE_CHECKING:
+    from textworld.generator.game import Game
+
+__all__ = ["VoicedHouse", "make_voiced_house", "plan_voiced_house"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """A piece of furniture, kind ``c`` container or ``s`` supporter, in a room."""
+
+    name: Name
+    kind: str
+    cell: Cell
+    shut: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class VoicedHouse:
+    """A drawn game, before TextWorld writes it.
+
+    Attributes:
+        grid: The map.
+        rooms: Cell to name of its room.
+        start: Where the player starts.
+        homes: Thing to the piece that it belongs in or on.
+        places: Thing to the piece, or cell for the floor, where it is.
+        misplaced: Things that are not at home, sorted by name.
+        notes: Name, text and cell of each note.
+        goal: The objective.
+    """
+
+    grid: Grid
+    rooms: dict[Cell, Name]
+    start: Cell
+    homes: dict[Name, Piece]
+    places: dict[Name, Piece | Cell]
+    misplaced: tuple[Name, ...]
+    notes: tuple[tuple[Name, str, Cell], ...]
+    goal: str
+
+    def walkthrough(self) -> list[str]:
+        """Brings home one thing after the other, the nearest first; reads notes on the way."""
+        commands: list[str] = []
+        opened: set[Piece] = set()
+        unread = [(cell, name.name) for name, _, cell in self.notes]
+        here, left = self.start, list(self.misplaced)
+
+        def go(cell: Cell) -> None:
+            nonlocal here
+            commands.extend(route(self.grid, here, cell))
+            here = cell
+            for note in [note for note in unread if note[0] == here]:
+                unread.remove(note)
+                commands.append(f"examine {note[1]}")
+
+        def open_up(piece: Piece) -> None:
+            if piece.shut and piece not in opened:
+                opened.add(piece)
+                commands.append(f"open {piece.name.name}")
+
+        while left:
+            far = self.grid.distances(here)
+            thing = min(left, key=lambda t: far[_cell(self.places[t])])
+            left.remove(thing)
+            place, home = self.places[thing], self.homes[thing]
+            go(_cell(place))
+            if isinstance(place, Piece):
+                open_up(place)
+                commands.append(f"take {thing.name} from {place.name.name}")
+            else:
+                commands.append(f"take {thing.name}")
+            go(home.cell)
+            open_up(home)
+            how = ("insert", "into") if home.kind == "c" else ("put", "on")
+            commands.append(f"{how[0]} {thing.name} {how[1]} {home.name.name}")
+        return commands
+
+
+def _cell(place: Piece | Cell) -> Cell:
+    return place.cell if isinstance(place, Piece) else place
+
+
+def plan_voiced_house(
+    settings: Mapping[str, Any], split: str, seed: int
+) -> tuple[VoicedHouse, random.Random]:
+    """Draw a game.
+
+    Args:
+        settings: ``rooms``, ``things`` and ``misplaced``, each as (fewest, most).
+        split: Whose words and forms to use.
+        seed: Chooses the game.
+
+    Returns:
+        The plan, and the generator to draw TextWorld's wording from.
+    """
+    rng = random.Random(f"voices/house/{split}/{seed}")
+    voice = Voice(split, rng)
+    kinds = list(voice.data["rooms"])
+    rng.shuffle(kinds)
+    fewest, most = settings["rooms"]
+    kinds = kinds[: rng.randint(fewest, min(most, len(kinds)))]
+    side = math.isqrt(len(kinds)) + 1
+    grid = make_grid(rng, len(kinds), (side, side), rng.choice((0.2, 0.6)))
+    cells = dict(zip(kinds, sorted(grid), strict=True))
+    rooms = {cell: _named(rng.choice(voice.data["rooms"][kind])) for kind, cell in cells.items()}
+    for name in rooms.values():
+        voice.take(name.name)
+    groups = voice.data["homes"]
+    if len(kinds) == 1:  # in a single room anything may stand
+        groups = rng.sample(groups, rng.randint(3, 5))
+        cells = {group["room"]: next(iter(rooms)) for group in groups}
+    homes: dict[Name, Piece] = {}
+    spare: list[Name] = []
+    for group in groups:
+        piece_name = _named(rng.choice(group["names"]))
+        if group["room"] not in cells or not voice.take(piece_name.name):
+            continue
+        shut = group["kind"] == "c" and rng.random() < 0.6
+        piece = Piece(piece_name, group["kind"], cells[group["room"]], shut)
+        own = [thing for thing in singular(group) if voice.take(thing.name)]
+        rng.shuffle(own)
+        homes.update(dict.fromkeys(own, piece))
+        spare += own
+    rng.shuffle(spare)
+    misplaced = sorted(spare[: rng.randint(*settings["misplaced"])])
+    kept = spare[len(misplaced) :][: rng.randint(*settings["things"])]
+    pieces = sorted(set(homes.values()), key=lambda piece: piece.name)
+    places: dict[Name, Piece | Cell] = {thing: homes[thing] for thing in kept}
+    for thing in misplaced:
+        wrong: list[Piece | Cell] = [piece for piece in pieces if piece != homes[thing]]
+        places[thing] = rng.choice([*wrong, rng.choice(sorted(grid))])
+    notes = _notes(rng, voice, rooms, places, misplaced) if rng.random() < 0.4 else ()
+    told = rng.choice(("counted", "counted", "uncounted", "uncounted", "none"))
+    goal = voice.say(voice.data["forms"]["tidy goal"][told], n=len(misplaced))
+    homes = {thing: homes[thing] for thing in (*kept, *misplaced)}
+    start = rng.choice(sorted(grid))
+    house = VoicedHouse(grid, rooms, start, homes, places, tuple(misplaced), notes, goal)
+    return house, rng
+
+
+def _named(name: str) -> Name:
+    return Name(name, proper=name[-1].isdigit())
+
+
+def _notes(
+    rng: random.Random,
+    voice: Voice,
+    rooms: dict[Cell, Name],
+    places: dict[Name, Piece | Cell],
+    misplaced: list[Name],
+) -> tuple[tuple[Name, str, Cell], ...]:
+    """A note that tells where some of the things that are out of place are."""
+    told = []
+    for thing in misplaced:
+        place = places[thing]
+        others = [name for name in rooms.values() if name != rooms[_cell(place)]]
+        other: dict[str, Any] = {"other": rng.choice(others)} if others else {}
+        if thing.indefinite or rng.random() < 0.5:
+            continue
+        if isinstance(place, Piece):
+            prep = "in" if place.kind == "c" else "on"
+            told.append(voice.say("holder", x=thing, y=place.name, prep=prep))
+        else:
+            told.append(voice.say("room", x=thing, room=rooms[place], **other))
+    if not told:
+        return ()
+    return ((voice.name("note"), voice.tell(told), rng.choice(sorted(rooms))),)
+
+
+def make_voiced_house(settings: Mapping[str, Any], split: str, seed: int) -> Game:
+    """Generate the game of a seed; see :func:`plan_voiced_house`."""
+    house, rng = plan_voiced_house(settings, split, seed)
+    maker = new_maker(rng)
+    names = {cell: name.name for cell, name in house.rooms.items()}
+    places: dict[Any, Any] = dict(add_rooms(maker, rng, house.grid, names))
+    pieces = {*house.homes.values(), *(p for p in house.places.values() if isinstance(p, Piece))}
+    for piece in sorted(pieces, key=lambda piece: piece.name):
+        places[piece] = new_holder(maker, rng, piece.kind, piece.name.name)
+        if piece.kind == "c":
+            places[piece].add_property("closed" if piece.shut else "open")
+        places[piece.cell].add(places[piece])
+    for thing, place in sorted(house.places.items(), key=lambda item: item[0]):
+        entity = maker.new(
+            "o", thing.name, sentence(f"{thing} look ordinary") if thing.indefinite else None
+        )
+        entity.infos.indefinite = thing.indefinite or None
+        places[place].add(entity)
+    for name, text, cell in house.notes:
+        places[cell].add(maker.new("o", name.name, text))
+    maker.set_player(places[house.start])
+    return finish_game(
+        maker,
+        objective=house.goal,
+        walkthrough=house.walkthrough(),
+        max_score=2 * len(house.misplaced),
+        homes={t.name.lower(): piece.name.name.lower() for t, piece in house.homes.items()},
+        misplaced=[thing.name.lower() for thing in house.misplaced],
+    )

@@ -1,0 +1,287 @@
+"""Treasure hunts in many voices.
+
+As in :mod:`gym_memory.games.textworld.treasure_hunt`, keys, notes and locks make a chain that ends
+at a treasure. Here what a note tells is told in many ways, a note may leave out the room or stand
+for a key that lies elsewhere, some locks have no key, and the goal may be told, half told or not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_memory.games.textworld.voices.voice import Name, Voice, sentence
+from gym_memory.games.textworld.worldgen import (
+    Cell,
+    Grid,
+    add_rooms,
+    finish_game,
+    held,
+    make_grid,
+    new_holder,
+    new_maker,
+    route,
+)
+
+if TYPE_CHECKING:
+    from textworld.generator.game import Game
+
+__all__ = ["VoicedHunt", "make_voiced_hunt", "plan_voiced_hunt"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """A piece of furniture that is not locked; kind ``c`` container or ``s`` supporter."""
+
+    name: Name
+    kind: str
+    cell: Cell
+    shut: bool = False
+
+    @property
+    def prep(self) -> str:
+        """Where a thing of it is."""
+        return "in" if self.kind == "c" else "on"
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """A key, the note that tells of it, and the lock that it opens.
+
+    Attributes:
+        key: The key.
+        note: The note.
+        text: What the note tells.
+        lock: The lock.
+        cell: Where the lock is.
+        apart: What the key lies in or on; None where it lies beside the note.
+    """
+
+    key: Name
+    note: Name
+    text: str
+    lock: Name
+    cell: Cell
+    apart: Holder | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class VoicedHunt:
+    """A drawn game, before TextWorld writes it.
+
+    Attributes:
+        grid: The map.
+        rooms: Cell to name of its room.
+        start: Where the player starts.
+        links: The chain. Note ``i + 1`` lies in lock ``i``, the first beside the player.
+        first: What the first note and key lie on; None for the floor.
+        decoys: Locks without a key, and their cells.
+        holders: Furniture.
+        things: Things without use: name and cell or piece of furniture.
+        treasure: What the last lock holds.
+        goal: The objective.
+    """
+
+    grid: Grid
+    rooms: dict[Cell, Name]
+    start: Cell
+    links: tuple[Link, ...]
+    first: Holder | None
+    decoys: tuple[tuple[Name, Cell], ...]
+    holders: tuple[Holder, ...]
+    things: tuple[tuple[Name, Cell | Holder], ...]
+    treasure: Name
+    goal: str
+
+    def walkthrough(self) -> list[str]:
+        """Shortest way to win that knows everything; reads the notes that it comes by."""
+        commands: list[str] = []
+        here, inside = self.start, self.first.name.name if self.first else ""
+        if self.first and self.first.shut:
+            commands.append(f"open {inside}")
+        for link in self.links:
+            source = inside
+            commands.append(f"examine {link.note.name}")
+            if link.apart is not None:
+                commands += route(self.grid, here, link.apart.cell)
+                here, source = link.apart.cell, link.apart.name.name
+                opening = f"open {source}"
+                if link.apart.shut and opening not in commands:
+                    commands.append(opening)
+            commands.append(f"take {link.key.name}" + (f" from {source}" if source else ""))
+            commands += route(self.grid, here, link.cell)
+            inside = link.lock.name
+            commands += [f"unlock {inside} with {link.key.name}", f"open {inside}"]
+            here = link.cell
+        return [*commands, f"take {self.treasure.name} from {inside}"]
+
+
+def plan_voiced_hunt(
+    settings: Mapping[str, Any], split: str, seed: int
+) -> tuple[VoicedHunt, random.Random]:
+    """Draw a game.
+
+    Args:
+        settings: ``rooms``, ``keys`` and ``decoys``, each as (fewest, most); ``hidden`` and
+            ``apart``, the shares of notes that do not tell the room and of keys that lie apart.
+        split: Whose words and forms to use.
+        seed: Chooses the game.
+
+    Returns:
+        The plan, and the generator to draw TextWorld's wording from.
+    """
+    rng = random.Random(f"voices/hunt/{split}/{seed}")
+    voice = Voice(split, rng)
+    count = rng.randint(*settings["rooms"])
+    side = math.isqrt(count) + 1
+    grid = make_grid(rng, count, (side, side), rng.choice((0.1, 0.3, 0.5)))
+    cells = sorted(grid)
+    rooms = {cell: voice.name("room") for cell in cells}
+    start = rng.choice(cells)
+    holders = _furnish(rng, voice, cells)
+    keys = rng.randint(*settings["keys"])
+    locks = [(voice.name("lock"), rng.choice(cells)) for _ in range(keys)]
+    decoys = [
+        (voice.name("lock"), rng.choice(cells)) for _ in range(rng.randint(*settings["decoys"]))
+    ]
+    places: list[Cell | Holder] = [*cells, *holders]
+    things = tuple((thing, rng.choice(places)) for thing in voice.things(rng.randint(0, count + 2)))
+    notes = _Notes(rng, voice, settings, rooms, holders, [*locks, *decoys])
+    links = tuple(notes.link(i, *lock) for i, lock in enumerate(locks))
+    treasure = Name(rng.choice(voice.words["treasures"]))
+    near = [None, *(holder for holder in holders if holder.cell == start)]
+    goals = voice.data["forms"]["hunt goal"]
+    goal = voice.say(
+        goals[rng.choice(("all", "all", "some", "none"))],
+        treasure=treasure, lock=links[-1].lock, key=links[0].key, note=links[0].note,
+        room=rooms[start],
+    )  # fmt: skip
+    hunt = VoicedHunt(
+        grid, rooms, start, links, rng.choice(near), tuple(decoys), holders, things, treasure, goal
+    )
+    return hunt, rng
+
+
+def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holder, ...]:
+    """Furniture: none, one or two pieces in every room."""
+    wanted = [cell for cell in cells for _ in range(rng.choice((0, 1, 1, 2)))]
+    kinds = [rng.choice("sc") for _ in wanted]
+    names = {
+        "s": iter(voice.furniture("supporters", kinds.count("s"))),
+        "c": iter(voice.furniture("containers", kinds.count("c"))),
+    }
+    found = []
+    for cell, kind in zip(wanted, kinds, strict=True):
+        name = next(names[kind], None)  # a voice may have too few words
+        if name is not None:
+            found.append(Holder(name, kind, cell, kind == "c" and rng.random() < 0.5))
+    return tuple(found)
+
+
+class _Notes:
+    """Writes the notes of a game."""
+
+    def __init__(
+        self,
+        rng: random.Random,
+        voice: Voice,
+        settings: Mapping[str, Any],
+        rooms: dict[Cell, Name],
+        holders: tuple[Holder, ...],
+        locks: list[tuple[Name, Cell]],
+    ):
+        self._rng, self._voice, self._settings = rng, voice, settings
+        self._rooms, self._holders, self._locks = rooms, holders, locks
+
+    def link(self, number: int, lock: Name, cell: Cell) -> Link:
+        """A link of the chain, with a key and a note of new names."""
+        key, note = self._voice.name("key"), self._voice.name("note")
+        apart = None
+        if number and self._holders and self._rng.random() < self._settings["apart"]:
+            apart = self._rng.choice(self._holders)
+        sentences = self._lock(key, lock, cell)
+        if apart is not None:
+            sentences = [*self._key(key, apart), *sentences]
+        return Link(key, note, self._voice.tell(sentences), lock, cell, apart)
+
+    def _lock(self, key: Name, lock: Name, cell: Cell) -> list[str]:
+        """Which lock the key opens and, mostly, where."""
+        rng, say = self._rng, self._voice.say
+        names: dict[str, Any] = {
+            "key": key,
+            "lock": lock,
+            **self._other([name for name, _ in self._locks], lock),
+        }
+        opens = say("opens", **names)
+        if rng.random() < self._settings["hidden"]:
+            return [opens, say("unknown room")]
+        room: dict[str, Any] = {"room": self._rooms[cell], **self._other_room(cell)}
+        if rng.random() < 0.4:
+            return rng.choice(([opens, say("go", **room)], [say("go", **room), opens]))
+        if rng.random() < 0.5:
+            return [say("room", x=lock, **room), opens]
+        last = opens.rstrip(".").endswith(str(lock))
+        return [opens, say("room", it="x" if last else "", x=lock, **room)]
+
+    def _key(self, key: Name, apart: Holder) -> list[str]:
+        """Where a key lies that is not beside its note."""
+        say, room = self._voice.say, self._rooms[apart.cell]
+        other: dict[str, Any] = self._other([holder.name for holder in self._holders], apart.name)
+        where = say("holder", x=key, y=apart.name, prep=apart.prep, **other)
+        last = where.rstrip(".").endswith(str(apart.name))
+        names: dict[str, Any] = {"x": apart.name, "room": room, **self._other_room(apart.cell)}
+        return [where, say("room", it="x" if last else "", **names)]
+
+    def _other_room(self, cell: Cell) -> dict[str, Name]:
+        return self._other(list(self._rooms.values()), self._rooms[cell])
+
+    def _other(self, names: list[Name], this: Name) -> dict[str, Name]:
+        """Something of the same kind that the sentence is not about, where there is one."""
+        others = [name for name in names if name != this]
+        return {"other": self._rng.choice(others)} if others else {}
+
+
+def make_voiced_hunt(settings: Mapping[str, Any], split: str, seed: int) -> Game:
+    """Generate the game of a seed; see :func:`plan_voiced_hunt`."""
+    hunt, rng = plan_voiced_hunt(settings, split, seed)
+    maker = new_maker(rng)
+    names = {cell: name.name for cell, name in hunt.rooms.items()}
+    places: dict[Any, Any] = dict(add_rooms(maker, rng, hunt.grid, names))
+    for holder in hunt.holders:
+        piece = new_holder(maker, rng, holder.kind, holder.name.name)
+        if holder.kind == "c":
+            piece.add_property("closed" if holder.shut else "open")
+        places[holder.cell].add(piece)
+        places[holder] = piece
+    for lock, cell in [*((link.lock, link.cell) for link in hunt.links), *hunt.decoys]:
+        places[lock] = new_holder(maker, rng, "c", lock.name)
+        places[lock].add_property("locked")
+        places[cell].add(places[lock])
+    for thing, place in hunt.things:
+        look = sentence(f"{thing} look ordinary") if thing.indefinite else None
+        entity = maker.new("o", thing.name, look)
+        entity.infos.indefinite = thing.indefinite or None
+        places[place].add(entity)
+    maker.set_player(places[hunt.start])
+    place = places[hunt.first] if hunt.first else places[hunt.start]
+    quests = []
+    for link in hunt.links:
+        key = maker.new("k", link.key.name)
+        maker.add_fact("match", key, places[link.lock])
+        (places[link.apart] if link.apart else place).add(key)
+        place.add(maker.new("o", link.note.name, link.text))
+        quests.append(held(maker, key, 1))
+        place = places[link.lock]
+    treasure = maker.new("o", hunt.treasure.name)
+    place.add(treasure)
+    quests.append(held(maker, treasure, 3))
+    return finish_game(
+        maker,
+        objective=hunt.goal,
+        walkthrough=hunt.walkthrough(),
+        quests=quests,
+        chain=[[hunt.rooms[link.cell].name, link.lock.name, link.key.name] for link in hunt.links],
+    )

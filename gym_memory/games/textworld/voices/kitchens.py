@@ -1,0 +1,164 @@
+"""Cooking in many voices: TextWorld's cooking games with other names, recipes and goals.
+
+The world, its rules and its rewards are those that TextWorld makes. Then everything that has a name
+but the meal gets one of the voice, the room descriptions are written anew, and recipe, goal and
+what the appliances do are worded by the voice; the last two may be left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gym_memory.errors import BackendError
+from gym_memory.games.textworld.cooking_plan import cooking_walkthrough
+from gym_memory.games.textworld.voices.voice import Name, Voice
+
+__all__ = ["make_voiced_kitchen"]
+
+_CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
+_HEATS = {"fried": "fry", "roasted": "roast", "grilled": "grill"}
+_USES = {
+    "stove": ("fry", "fries", "frying"), "oven": ("roast", "roasts", "roasting"),
+    "toaster": ("grill", "grills", "grilling"),
+}  # fmt: skip
+_PARTS = {"s": "supporters", "c": "containers"}
+_UNTOLD = 0.3
+"""Share of games that do not tell what the appliances do."""
+
+
+_ATTEMPTS = 50
+_STRIDE = 1_000_000
+
+
+def make_voiced_kitchen(
+    make: Callable[[Mapping[str, Any], int], Any],
+    settings: Mapping[str, Any],
+    split: str,
+    seed: int,
+) -> Any:
+    """Generate the game of a seed.
+
+    Args:
+        make: TextWorld's generator, of settings and a seed.
+        settings: Each of TextWorld's with the values to draw from.
+        split: Whose words and forms to use.
+        seed: Chooses the game.
+    """
+    rng = random.Random(f"voices/kitchen/{split}/{seed}")
+    wanted = {k: v for k, v in settings.items() if k not in ("steps", "voice")}
+    for attempt in range(_ATTEMPTS):
+        drawn = {name: rng.choice(values) for name, values in wanted.items()}
+        drawn.update(take=rng.randint(0, drawn["recipe"]), steps=settings["steps"], split="")
+        try:
+            game = make(drawn, seed + _STRIDE * attempt)
+            names = _revoice(game, Voice(split, rng), rng)
+        except (ValueError, IndexError):  # no food that can be prepared so, or more than words
+            continue
+        knife, book = names.get("knife"), names["cookbook"]
+        game.metadata["walkthrough"] = cooking_walkthrough(
+            game, drawn, knife.name if knife else "", book.name
+        )
+        return game
+    raise BackendError(f"TextWorld made no cooking game of {wanted} in {_ATTEMPTS} attempts")
+
+
+def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
+    """Rename what is in a game and word its texts anew; returns old names to new ones."""
+    recipe = [tuple(part) for part in game.metadata["ingredients"]]
+    old = {info.name: info for info in game.infos.values() if info.name and info.name != "meal"}
+    names = _names(rng, voice, old, {name for name, _, _ in recipe}, game)
+    for name, info in old.items():
+        info.name = info.noun = names[name].name
+        info.indefinite = names[name].indefinite or None
+        info.definite = info.synonyms = None
+        if info.type == "r" or (info.desc and name in info.desc):
+            info.desc = None
+    ingredients = [(names[name], heat, cut) for name, heat, cut in recipe]
+    rng.shuffle(ingredients)
+    kitchen, book = names["kitchen"], names["cookbook"]
+    old["cookbook"].desc = _recipe(rng, voice, ingredients, kitchen)
+    game.change_grammar(game.grammar)  # describes what has no description
+    game.objective = voice.say("cook goal", book=book, kitchen=kitchen)
+    game.metadata = {
+        "ingredients": [[names[name].name, heat, cut] for name, heat, cut in recipe],
+        "max_score": game.metadata["max_score"],
+        "opening": _uses(rng, voice, game),
+    }
+    return names
+
+
+def _names(
+    rng: random.Random, voice: Voice, old: Mapping[str, Any], recipe: set[str], game: Any
+) -> dict[str, Name]:
+    """A new name for each name; what the recipe asks for is one thing, not many."""
+    data = voice.data["kitchen"]
+    drinks = {f.arguments[0].name for f in game.world.facts if f.name == "drinkable"}
+    foods = list(data["foods"])
+    single = [Name(food) for food in foods if voice.take(food)]
+    some = [Name(food, indefinite="some") for food in data["some"] if voice.take(food)]
+    liquid = [Name(drink, indefinite="some") for drink in data["drinks"] if voice.take(drink)]
+    rng.shuffle(single)
+    names: dict[str, Name] = {}
+    order = sorted(
+        old, key=lambda name: (old[name].type != "r", name not in data, name not in recipe, name)
+    )
+    for name in order:
+        info = old[name]
+        if name in data:
+            names[name] = Name(next(filter(voice.take, rng.sample(data[name], len(data[name])))))
+        elif info.id in drinks and liquid:
+            names[name] = liquid.pop()
+        elif info.type == "f":
+            names[name] = (some if some and name not in recipe else single or some).pop()
+        elif info.type == "d":
+            names[name] = Name(_door(rng, voice))
+        else:
+            names[name] = Name(_other(voice, info.type))
+    return names
+
+
+def _other(voice: Voice, kind: str) -> str:
+    (name,) = voice.furniture(_PARTS.get(kind, "supporters"), 1)
+    return name.name
+
+
+def _door(rng: random.Random, voice: Voice) -> str:
+    adjectives = voice.words["lock adjectives"]
+    return next(
+        name
+        for name in (f"{adjective} door" for adjective in rng.sample(adjectives, len(adjectives)))
+        if voice.take(name)
+    )
+
+
+def _recipe(
+    rng: random.Random,
+    voice: Voice,
+    ingredients: Sequence[tuple[Name, str, str]],
+    kitchen: Name,
+) -> str:
+    """A recipe: what it requires, what to do with it, and mostly where to prepare the meal."""
+    foods = [str(name) for name, _, _ in ingredients]
+    listed = foods[0] if len(foods) == 1 else f"{', '.join(foods[:-1])} and {foods[-1]}"
+    told = [voice.say("requires", foods=listed)]
+    for name, heat, cut in ingredients:
+        for done, verbs in ((cut, _CUTS), (heat, _HEATS)):
+            if done in verbs:
+                told.append(voice.say("needs", food=name, done=done, do=verbs[done]))
+    if rng.random() < 0.7:
+        told.append(voice.say("prepared in", kitchen=kitchen))
+    return rng.choice((" ", "\n")).join(told)
+
+
+def _uses(rng: random.Random, voice: Voice, game: Any) -> str:
+    """What the appliances do; empty where it is not told."""
+    if rng.random() < _UNTOLD:
+        return ""
+    told = []
+    for info in sorted(game.infos.values(), key=lambda info: info.name or ""):
+        if info.type in _USES:
+            do, does, doing = _USES[info.type]
+            told.append(voice.say("used for", tool=Name(info.name), do=do, does=does, doing=doing))
+    return voice.tell(told)

@@ -1,0 +1,179 @@
+"""A voice: how a game names things and words what it tells."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import Any, NamedTuple
+
+__all__ = ["SHARED", "Name", "Voice", "expanded", "load_voices", "singular", "words_of"]
+
+SHARED = frozenset({"key", "note", "of"})
+"""Words of names that all splits use; beside them letters and numbers."""
+
+_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
+_SLOT = re.compile(r"\{(\w+)\}")
+_ENDS = (".", "!", "?")
+_MOST_NUMBERS = 60
+_LETTERS = "ABCDEFGHJKLMNOPQRSTUVW"
+_REPEATED = 0.3
+"""Share of names that do not follow their game's style."""
+_IT = 0.4
+"""Share of sentences that say *it* where they can."""
+_UNPAIRED = 500
+
+
+class Name(NamedTuple):
+    """A name, and how a sentence says it.
+
+    Attributes:
+        name: As a command writes it.
+        proper: Whether it takes no article.
+        indefinite: What a list puts before it, such as ``a pair of``; empty for *a* or *an*.
+    """
+
+    name: str
+    proper: bool = False
+    indefinite: str = ""
+
+    def __str__(self) -> str:
+        return self.name if self.proper else f"the {self.name}"
+
+
+@lru_cache(maxsize=3)
+def load_voices(split: str) -> Mapping[str, Any]:
+    """Forms and words of a split."""
+    source = files("gym_memory.games.textworld.voices") / f"{split}.json"
+    voices: Mapping[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+    return voices
+
+
+def expanded(form: str) -> Iterator[str]:
+    """All ways to choose in a form.
+
+    >>> list(expanded("(Go|Walk) to {room}"))
+    ['Go to {room}', 'Walk to {room}']
+    """
+    parts = _CHOICE.split(form)
+    choices = [part.split("|") if i % 2 else [part] for i, part in enumerate(parts)]
+    return ("".join(chosen) for chosen in product(*choices))
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a name, in lower case."""
+    return frozenset(name.lower().split())
+
+
+def singular(home: Mapping[str, Sequence[str]]) -> list[Name]:
+    """The things of a part of a file: single ones, *some*, and pairs."""
+    return [
+        *(Name(name, proper=name[-1].isdigit()) for name in home["one"]),
+        *(Name(name, indefinite="some") for name in home["some"]),
+        *(Name(name, indefinite="a pair of") for name in home["pair"]),
+    ]
+
+
+class Voice:
+    """Words of one split, chosen for one game.
+
+    Args:
+        split: ``train``, ``valid`` or ``test``.
+        rng: Source of chance.
+    """
+
+    def __init__(self, split: str, rng: random.Random):
+        self.data = load_voices(split)
+        self.words: Mapping[str, Sequence[str]] = self.data["words"]
+        self._rng = rng
+        self._used: list[frozenset[str]] = []
+        self._styles = {kind: rng.choice(styles) for kind, styles in self.data["names"].items()}
+
+    # ------------------------------------------------------------ names
+
+    def name(self, kind: str) -> Name:
+        """A new name for a ``key``, ``lock``, ``note`` or ``room``."""
+        rng, styles = self._rng, self.data["names"][kind]
+        for _ in range(_UNPAIRED):
+            style = rng.choice(styles) if rng.random() < _REPEATED else self._styles[kind]
+            slots = {slot: self._word(kind, slot) for slot in _SLOT.findall(style)}
+            if self.take(name := style.format(**slots)):
+                return Name(name, proper="n" in slots or "letter" in slots)
+        raise ValueError(f"the voice has too few words for so many names of a {kind}")
+
+    def _word(self, kind: str, slot: str) -> str:
+        if slot == "n":
+            return str(self._rng.randint(1, _MOST_NUMBERS))
+        if slot == "letter":
+            return self._rng.choice(_LETTERS)
+        part = {"adj": "adjectives", "mat": "materials"}.get(slot.lower(), "nouns")
+        word = self._rng.choice(self.words[f"{kind} {part}"])
+        return word.upper() if slot.isupper() else word.title() if slot[0].isupper() else word
+
+    def take(self, name: str) -> bool:
+        """Whether a name can be used: no name in the game says all words of another.
+
+        TextWorld takes a name that begins with I or P for none (the inventory, the player).
+        """
+        words = words_of(name)
+        if name[0] in "IP" or any(words <= other or other <= words for other in self._used):
+            return False
+        self._used.append(words)
+        return True
+
+    def furniture(self, part: str, count: int) -> list[Name]:
+        """New ``supporters`` or ``containers``."""
+        found: list[Name] = []
+        for _ in range(_UNPAIRED):
+            if len(found) == count:
+                break
+            adjective = self._rng.choice(("", *self.words["furniture adjectives"]))
+            name = f"{adjective} {self._rng.choice(self.words[part])}".strip()
+            if self.take(name):
+                found.append(Name(name))
+        return found
+
+    def things(self, count: int) -> list[Name]:
+        """New things without use, as many as the voice has words for."""
+        some = [Name(name, indefinite="some") for name in self.words["some"]]
+        pairs = [Name(name, indefinite="a pair of") for name in self.words["pairs"]]
+        all_things = [*map(Name, self.words["things"]), *some, *pairs]
+        self._rng.shuffle(all_things)
+        return [thing for thing in all_things[:count] if self.take(thing.name)]
+
+    # ------------------------------------------------------------ sentences
+
+    def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
+        """A sentence.
+
+        Args:
+            relation: Key of the forms, or the forms.
+            it: Name of a slot that may be said as *it* where it opens the sentence.
+            **names: What to put into the slots; forms with other slots are left out.
+        """
+        forms = self.data["forms"][relation] if isinstance(relation, str) else relation
+        fitting = [form for form in forms if set(_SLOT.findall(form)) <= set(names)]
+        form = self._rng.choice(list(expanded(self._rng.choice(fitting))))
+        if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _IT:
+            names[it] = "it"
+        return sentence(form.format(**names))
+
+    def tell(self, sentences: Iterable[str]) -> str:
+        """A text of sentences."""
+        return " ".join(sentences)
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a stop; an empty text stays empty.
+
+    >>> sentence("the key opens it")
+    'The key opens it.'
+    """
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text.endswith(_ENDS) else ".")

@@ -1,0 +1,254 @@
+"""What a shop holds: products, what customers ask for, and the split of the requests.
+
+Built from records in the form of the official files (:func:`build_catalogue`), wherever these come
+from: a folder (:mod:`gym_memory.games.webshop.files`) or a generator
+(:mod:`gym_memory.games.webshop.synthetic`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+__all__ = ["NO_LIMIT", "SPLITS", "Catalogue", "Goal", "Product", "Records", "build_catalogue"]
+
+SPLITS = ("train", "valid", "test")
+NO_LIMIT = 1_000_000.0
+"""Price limit of a request that names none."""
+
+_TEST, _VALID, _ALL = 500, 1000, 12_087
+"""Official sizes: the first 500 requests are for testing, the next 1,000 for validation."""
+_ENOUGH = 6000
+"""Requests from which on the official sizes are taken; of fewer, the same shares."""
+_SHUFFLE = 233
+"""The official seed that puts the requests in order."""
+_PRICE_STEP, _HIGHEST_LIMIT, _LIMITS = 10.0, 990.0, 4
+_DEFAULT_PRICE = 100.0
+_MAX_CODE_CHARS = 10
+_NO_ATTRIBUTE = "DUMMY_ATTR"
+
+
+class Product(NamedTuple):
+    """A product as the shop knows it.
+
+    Attributes:
+        asin: Its code, 10 letters and digits in capitals.
+        title: Its name.
+        description: A paragraph.
+        bullets: Its features.
+        price: What it costs, in dollars.
+        price_tag: How the shop writes that: ``$12.5`` or, for a range, ``$12.5 to $15.0``.
+        options: Name of an option and its values, in the order of the page.
+        attributes: What is true of it, annotated; no page shows them as a rule.
+        category: One of the five departments.
+        query: The search by which it was collected.
+        product_category: Categories from the outermost in, between ``›``.
+    """
+
+    asin: str
+    title: str
+    description: str
+    bullets: tuple[str, ...]
+    price: float
+    price_tag: str
+    options: tuple[tuple[str, tuple[str, ...]], ...]
+    attributes: tuple[str, ...]
+    category: str
+    query: str
+    product_category: str
+
+    @property
+    def texts(self) -> str:
+        """Title, features and description in lower case, a line each."""
+        return "\n".join([self.title, " ".join(self.bullets), self.description]).lower()
+
+
+class Goal(NamedTuple):
+    """A request.
+
+    Attributes:
+        asin: The product that it was written for.
+        instruction: The request in words, the price limit included.
+        attributes: What must be true of the product.
+        options: Values to be chosen.
+        price_limit: Highest price, in dollars.
+        product: The product that it was written for.
+    """
+
+    asin: str
+    instruction: str
+    attributes: tuple[str, ...]
+    options: tuple[str, ...]
+    price_limit: float
+    product: Product
+
+
+class Records(NamedTuple):
+    """The content of the official files.
+
+    Attributes:
+        items: ``items_shuffle*.json``: products.
+        attributes: ``items_ins_v2*.json``: code of a product to its attributes and a request.
+        human: ``items_human_ins.json``: code to requests that people wrote; None for none.
+    """
+
+    items: Sequence[Mapping[str, Any]]
+    attributes: Mapping[str, Mapping[str, Any]]
+    human: Mapping[str, Sequence[Mapping[str, Any]]] | None
+
+
+class Catalogue:
+    """Products and requests, in a fixed order.
+
+    Args:
+        name: Begins the task ids.
+        products: Products with distinct codes.
+        goals: Requests in the official order.
+    """
+
+    def __init__(self, name: str, products: Sequence[Product], goals: Sequence[Goal]):
+        self.name = name
+        self.products = tuple(products)
+        self.goals = tuple(goals)
+        self.by_asin = {product.asin: product for product in self.products}
+
+    def split(self, name: str) -> range:
+        """Positions of the requests of a split."""
+        count = len(self.goals)
+        test, valid = _TEST, _VALID
+        if count < _ENOUGH:
+            test, valid = (max(1, round(count * part / _ALL)) for part in (_TEST, _VALID))
+        first, last = {
+            "test": (0, test),
+            "valid": (test, test + valid),
+            "train": (test + valid, count),
+        }[name]
+        return range(min(first, count), min(last, count))
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that change with any product or request."""
+        content = hashlib.sha256()
+        for record in itertools.chain(self.products, (goal[:5] for goal in self.goals)):
+            content.update(json.dumps(record).encode())
+        return content.hexdigest()[:12]
+
+
+def build_catalogue(name: str, records: Records) -> Catalogue:
+    """Products and requests as the official engine makes them of its files.
+
+    What it leaves to unseeded chance is seeded here by the product's code: the price of a product
+    with a price range, and the price limits. So a part of a catalogue agrees with the whole.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: A record has another form.
+    """
+    products = []
+    codes = set[str]()
+    for item in records.items:
+        asin = item["asin"]
+        if asin == "nan" or len(asin) > _MAX_CODE_CHARS or asin in codes:
+            continue
+        codes.add(asin)
+        products.append(_product(item, records.attributes.get(asin, {})))
+    requests = _synthetic_goals if records.human is None else _human_goals
+    goals = [goal for product in products for goal in requests(product, records)]
+    random.Random(_SHUFFLE).shuffle(goals)
+    return Catalogue(name, products, goals)
+
+
+def _product(item: Mapping[str, Any], annotated: Mapping[str, Any]) -> Product:
+    asin = str(item["asin"])
+    prices = _prices(item.get("pricing"))
+    between = random.Random(f"webshop/price/{asin}").uniform(*prices) if prices[1:] else prices[0]
+    bullets = item["small_description"]
+    options: dict[str, tuple[str, ...]] = {}
+    for option, contents in (item["customization_options"] or {}).items():
+        if contents is not None:
+            values = (str(content["value"]) for content in contents)
+            options[option.lower()] = tuple(v.strip().replace("/", " | ").lower() for v in values)
+    return Product(
+        asin=asin,
+        title=_text(item["name"]),
+        description=_text(item["full_description"]),
+        bullets=tuple(map(_text, bullets if isinstance(bullets, list) else [bullets])),
+        price=between,
+        price_tag="$" + " to $".join(str(price) for price in prices),
+        options=tuple(options.items()),
+        attributes=tuple(map(str, annotated.get("attributes", (_NO_ATTRIBUTE,)))),
+        category=str(item["category"]),
+        query=str(item["query"]).lower().strip(),
+        product_category=str(item["product_category"]),
+    )
+
+
+def _text(value: Any) -> str:
+    """Text on one line; some official records have null."""
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _prices(pricing: str | None) -> tuple[float, ...]:
+    """One price, or the two ends of a range."""
+    parts = [re.sub(r"[^\d.]", "", part) for part in (pricing or "").split("$")[1:]]
+    return tuple(float(part) for part in parts if part)[:2] or (_DEFAULT_PRICE,)
+
+
+def _human_goals(product: Product, records: Records) -> Iterator[Goal]:
+    for number, request in enumerate((records.human or {}).get(product.asin, ())):
+        if request["instruction_attributes"]:
+            yield _goal(
+                product,
+                str(request["instruction"]).strip("."),
+                request["instruction_attributes"],
+                request["instruction_options"],
+                number,
+            )
+
+
+def _synthetic_goals(product: Product, records: Records) -> Iterator[Goal]:
+    """The annotated request, once for each choice of options."""
+    annotated = records.attributes.get(product.asin, {})
+    if not annotated.get("instruction"):
+        return
+    options = sorted(product.options)
+    for number, chosen in enumerate(itertools.product(*(values for _, values in options))):
+        named = [f"{name}: {value}" for (name, _), value in zip(options, chosen, strict=True)]
+        words = " with " + ", and ".join(named) if named else ""
+        instruction = f"{annotated['instruction']}{words}"
+        yield _goal(product, instruction, annotated["instruction_attributes"], chosen, number)
+
+
+def _goal(
+    product: Product,
+    instruction: str,
+    attributes: Sequence[str],
+    options: Sequence[str] | Mapping[str, str],
+    number: int,
+) -> Goal:
+    limit = _price_limit(product, number)
+    words = f", and price lower than {limit:.2f} dollars" if limit < NO_LIMIT else ""
+    wanted = options.values() if isinstance(options, Mapping) else options
+    return Goal(
+        product.asin,
+        " ".join(instruction.split()) + words,
+        tuple(map(str, attributes)),
+        tuple(map(str, wanted)),
+        limit,
+        product,
+    )
+
+
+def _price_limit(product: Product, number: int) -> float:
+    """The higher of two among the next four multiples of ten dollars above the price."""
+    first = int(product.price // _PRICE_STEP) + 1
+    limits = [_PRICE_STEP * i for i in range(first, first + _LIMITS)]
+    limits = [limit for limit in limits if limit <= _HIGHEST_LIMIT]
+    if len(limits) < 2:
+        return NO_LIMIT
+    return max(random.Random(f"webshop/limit/{product.asin}/{number}").sample(limits, 2))

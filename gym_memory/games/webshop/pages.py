@@ -1,0 +1,144 @@
+"""The shop's pages as text, in the form of the official engine's text mode, and what they link to.
+
+A page is one line; its parts are separated by ``[SEP]``. Every page begins with the request. What
+can be clicked is compared in lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gym_memory.games.webshop.catalogue import Product
+
+__all__ = ["BACK", "BUY", "NEXT", "PREVIOUS", "SUB_PAGES", "WINDOW"]
+__all__ += ["Link", "View", "clickables", "details_of", "render"]
+
+WINDOW = 10
+"""Products on a page of results."""
+BACK, NEXT, PREVIOUS, BUY = "Back to Search", "Next >", "< Prev", "Buy Now"
+SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
+_SEPARATOR = " [SEP] "
+
+
+class View(NamedTuple):
+    """Where a customer is.
+
+    Attributes:
+        page: ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``.
+        searches: What was searched for so far, each once.
+        search: Which of these was searched for last, from 1; 0 before the first search.
+        number: Page of its results, from 1.
+        asin: The product that is looked at; empty where none is.
+        chosen: Options chosen on its page: (name, value).
+    """
+
+    page: str = "search"
+    searches: tuple[str, ...] = ()
+    search: int = 0
+    number: int = 1
+    asin: str = ""
+    chosen: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def query(self) -> str:
+        """The last search."""
+        return self.searches[self.search - 1] if self.search else ""
+
+
+class Link(NamedTuple):
+    """Something that can be clicked.
+
+    Attributes:
+        kind: ``button``, ``page`` (about the product), ``product`` or ``option``.
+        target: What it says: a button, a page of ``SUB_PAGES``, a code, a value.
+        option: Name of the option that the value belongs to.
+    """
+
+    kind: str
+    target: str
+    option: str = ""
+
+
+def render(
+    view: View,
+    request: str,
+    found: tuple[Product, ...],
+    product: Product | None,
+    *,
+    with_attributes: bool = False,
+) -> str:
+    """The text of a page.
+
+    Args:
+        view: Which page.
+        request: What the customer wants.
+        found: All results of the last search.
+        product: The product that is looked at or was bought.
+        with_attributes: Whether the item page links to the annotated attributes.
+    """
+    parts = ["Instruction:", request]
+    if view.page == "search":
+        parts = ["WebShop", *parts, "Search"]
+    elif view.page == "results":
+        shown = found[(view.number - 1) * WINDOW : view.number * WINDOW]
+        parts += [BACK, f"Page {view.number} (Total results: {len(found)})"]
+        parts += _turns(view, found)
+        parts += [text for p in shown for text in (p.asin, p.title, p.price_tag)]
+    elif product is not None and view.page == "item":
+        parts += [BACK, PREVIOUS]
+        parts += [text for name, values in product.options for text in (name, *values)]
+        parts += [product.title, f"Price: {product.price_tag}", "Rating: N.A."]
+        parts += [*SUB_PAGES[: 3 + with_attributes], BUY]
+    elif product is not None and view.page == "done":
+        chosen = [text for pair in view.chosen for text in pair]
+        parts = ["Thank you for shopping with us!", "Purchased", product.asin, *chosen]
+    elif product is not None:
+        parts += [BACK, PREVIOUS, *details_of(product, view.page)]
+    return _SEPARATOR.join(part for part in parts if part)
+
+
+def _turns(view: View, found: tuple[Product, ...]) -> Iterator[str]:
+    """The links to the page before and the page after."""
+    if view.number > 1:
+        yield PREVIOUS
+    if view.number * WINDOW < len(found):
+        yield NEXT
+
+
+def details_of(product: Product, page: str) -> tuple[str, ...]:
+    """What one of ``SUB_PAGES`` tells about a product, part by part."""
+    if page == "Description":
+        return (product.description,)
+    if page == "Features":
+        return product.bullets
+    if page == "Reviews":
+        return ("No reviews found",)
+    return (*product.attributes, product.category, product.query, product.product_category)
+
+
+def clickables(
+    view: View,
+    found: tuple[Product, ...],
+    product: Product | None,
+    *,
+    with_attributes: bool = False,
+) -> dict[str, Link]:
+    """What can be clicked: its text in lower case, in the order of the page, to what it is.
+
+    Where two options share a value it is the last one's, as in the official engine.
+    """
+    if view.page in ("search", "done"):
+        return {}
+    links = [Link("button", BACK)]
+    if view.page == "results":
+        shown = found[(view.number - 1) * WINDOW : view.number * WINDOW]
+        links += [Link("button", turn) for turn in _turns(view, found)]
+        links += [Link("product", p.asin) for p in shown]
+    else:
+        links.append(Link("button", PREVIOUS))
+    if view.page == "item" and product is not None:
+        links += [Link("page", page) for page in SUB_PAGES[: 3 + with_attributes]]
+        links.append(Link("button", BUY))
+        links += [Link("option", v, name) for name, values in product.options for v in values]
+    return {link.target.lower(): link for link in links}

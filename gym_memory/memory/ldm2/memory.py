@@ -1,0 +1,363 @@
+"""LDM2 (Wang et al., 2023): tuples of what was done in which situation, shown as examples."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.checks import check_flag, check_int, typed
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm.base import ChatModel
+from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.encoders import Encoder, make_encoder
+from gym_memory.memory.ldm2.bank import Bank, recordings
+from gym_memory.memory.ldm2.formation import LONGEST, clipped, score_of
+from gym_memory.memory.ldm2.index import Example, said
+from gym_memory.memory.records.store import Store
+from gym_memory.memory.roles import chat_model
+from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.trajectory import Trajectory, read_trajectory
+from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
+
+__all__ = ["LDM2"]
+
+_HEAD = "Examples of what was done in situations like this one:"
+_SO_FAR = "So far in this task:"
+_OWN_SHARE = 4
+"""A quarter of the budget is kept free for the history of the present episode."""
+EACH = "each"
+_LEAST_EXAMPLE = 120
+"""Characters under which an example says nothing."""
+
+
+class _Place(NamedTuple):
+    """Where a batch memory looks for tuples now."""
+
+    batch: int
+    goal_type: str
+    observation_type: str
+
+
+class LDM2(Memory):
+    """The paper's dynamic memory: formation, two-level index, retrieval, refinement.
+
+    The memory is a set of tuples (goal, history, observation -> action), with a history that
+    judges the subgoals and summarizes what was done (Eqs. 1 and 6). It is *formed* from recorded
+    trajectories in batches, each a batch memory with an index of its own: goal types, and in
+    each of them observation types (Eqs. 7 and 8). A recall finds the goal type of the task, the
+    observation type of what is seen, and shows the nearest ``examples`` tuples there, after which
+    a policy can imitate their actions; below them stands the history of the present episode.
+
+    *Refinement* adds the part of a better process from the step on where it first departs from a
+    worse one (Eq. 10), into the subsets that the index gives. An agent that explores a tree of
+    processes (3.3) calls :meth:`refine` with the best and the greedy one. Apart from that every
+    episode that ends with a higher score than the best process known for its goal type is
+    compared with that one, from its start to its last rewarded step; where none is known it is
+    learnt whole. So a memory without demonstrations begins with its own first success.
+
+    The paper plays one process with each batch memory and takes the best (Eq. 5): ``batch="each"``
+    uses another one in each episode of a task instance, and the protocol ``best_of`` takes the
+    best. By default all batch memories are searched and the nearest tuples of all shown.
+
+    What differs from the paper: rules play the parts that it gives to a language model, unless
+    ``llm`` is given (then each step asks once for the evaluation, once for the summary, and once
+    a batch for the observation type, which speaks for ``batch``). Types are clusters of
+    embeddings. Within an observation type tuples are ranked by the cosine of the observation
+    together with the subgoals that remain. A goal that has nothing to do with the known ones
+    gets no examples; one that is not like those of a type gets a type of its own when it is learnt.
+
+    Args:
+        path: Where tuples come from. A recorded file (see
+            :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
+            formed into the memory when it is made. Anything else is a store, made where there is
+            none (:class:`gym_memory.memory.records.store.Store`; several processes may use it):
+            what is formed or learnt is kept in it for good. Empty: neither.
+        batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
+            households.
+        examples: Tuples to show at most, >= 1.
+        batch: The one batch memory to use; ``each`` for one after the other, the next one with
+            every episode of the same task instance; None for all.
+        encoder: Encoder of goals, observations and subgoals, see
+            :mod:`gym_memory.memory.encoders`. The default needs no weights.
+        lifetime: How long tuples are kept that were learnt in episodes: over one ``trial``
+            sequence, while the goal stays the same (``task``), or ``forever``. None: ``forever``
+            with a store, else ``task``. A store always keeps them forever. What :meth:`form` and
+            :meth:`refine` added always stays.
+        capacity: Tuples from which on nothing more is learnt from episodes, >= 1.
+        learn: Whether episodes are learnt from. The paper's memory is fixed after refinement;
+            a store that several workers evaluate must be, for their order is left to chance.
+        llm: A chat model that plays those parts, or its spec (see
+            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+
+    Raises:
+        InvalidArgumentError: An argument has the wrong value.
+        UnknownNameError: ``lifetime`` is not one of the above.
+        StoreError: The store cannot be used.
+        ResultsError: A recording cannot be read.
+
+    Example:
+        >>> memory = LDM2()
+        >>> task = Task("house/0", "Fetch the key.")
+        >>> steps = (Step(0, "A hall."), Step(1, "You take the key.", "take key", 1.0))
+        >>> won = Outcome(1.0, 1.0, 1.0, True, False, 1)
+        >>> memory.form([Trajectory(0, task, steps, won, True)])
+        1
+        >>> memory.begin(task._replace(id="house/1"), seed=0)
+        >>> memory.observe(Step(0, "A big hall."))
+        >>> print(memory.recall(Cue("A big hall.", task.goal), budget=100).text)
+        Examples of what was done in situations like this one:
+        1. Subgoal 1: Fetch the key - incomplete
+        Summary: nothing was done yet
+        Observation: A hall.
+        Action: take key
+        So far in this task:
+        Subgoal 1: Fetch the key - incomplete
+        Summary: nothing was done yet
+    """
+
+    name: ClassVar[str] = "ldm2"
+
+    def __init__(
+        self,
+        *,
+        path: str = "",
+        batch_size: int = 100,
+        examples: int = 5,
+        batch: int | str | None = None,
+        encoder: str | Encoder = "hash",
+        lifetime: str | None = None,
+        capacity: int = 200_000,
+        learn: bool = True,
+        llm: str | ChatModel | None = None,
+    ):
+        for label, number in (
+            ("batch_size", batch_size), ("examples", examples), ("capacity", capacity),
+        ):  # fmt: skip
+            check_int(label, number, 1)
+        if batch not in (None, EACH) and (isinstance(batch, bool) or not isinstance(batch, int)):
+            raise InvalidArgumentError(f"expected batch as an int, {EACH!r} or None, got {batch!r}")
+        check_flag("learn", learn)
+        if not isinstance(path, str):
+            raise InvalidArgumentError(f"expected path as a text, got {path!r}")
+        if lifetime not in (None, "trial", "task", "forever"):
+            raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
+        self.batch_size, self.examples, self.batch = batch_size, examples, batch
+        self.learn = learn
+        self._turn = 0
+        self._encoder = make_encoder(encoder)
+        files = recordings(path)
+        store = Store(path) if path and not files else None
+        self.lifetime = "forever" if store else lifetime or "task"
+        self._bank = Bank(self._encoder, chat_model(llm), store, batch_size, capacity)
+        self._task, self._tokens = Task("", ""), 0
+        self._trace: list[Step] = []
+        self._complete, self._history = True, ""
+        self._places: list[_Place] = []
+        if files:
+            self.form(t for file in files for t in read_trajectory(file))
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Tuples live as ``lifetime`` says, the history of the episode with the episode."""
+        return {"tuples": self.lifetime, "history": "episode"}  # type: ignore[dict-item]
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Numbers of the batch memories; ``batch`` may be set to one of them before an episode."""
+        return self._bank.library.batches
+
+    def _in_use(self) -> int | None:
+        """The one batch memory in use now; None for all."""
+        if isinstance(self.batch, str):
+            return self.batches[self._turn % len(self.batches)] if self.batches else None
+        return self.batch
+
+    def form(self, trajectories: Iterable[Trajectory]) -> int:
+        """Form batch memories from trajectories, besides those there are.
+
+        Give it processes worth imitating: all of their actions become examples.
+
+        Returns:
+            The number of tuples added.
+        """
+        return self._bank.form(trajectories)
+
+    def refine(self, better: Trajectory, worse: Trajectory) -> int:
+        """Add what a better process did from where it departs from a worse one (Eq. 10).
+
+        Returns:
+            The number of tuples added; 0 where ``better`` did not score higher.
+        """
+        score = score_of(better.outcome)
+        if score <= score_of(worse.outcome):
+            return 0
+        return self._bank.learn(
+            better.task, better.steps, score, worse.steps, self._in_use(), lasting=True
+        )
+
+    # ------------------------------------------------------------ the episode
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start an episode: drop tuples whose lifetime is over, find the goal type."""
+        last, self._task = self._task, task
+        self._turn = self._turn + 1 if task == last else 0
+        kept = {
+            "trial": task.id == last.id,
+            "task": task.goal == last.goal,
+            "forever": True,
+        }
+        if not kept[self.lifetime]:
+            self._bank.library = self._bank.formed
+        self._bank.refresh()
+        self._trace, self._complete, self._history = [], True, ""
+        found = self._bank.goal_types(task.goal, self._in_use())
+        self._places = [_Place(batch, kind, "") for _, batch, kind in found]
+
+    def observe(self, step: Step) -> None:
+        """Take in a step: the history goes on, the observation types are found."""
+        self._trace.append(clipped(step))
+        if len(self._trace) > LONGEST:
+            del self._trace[0]
+            self._complete = False
+        self._history = self._bank.historian(self._trace, self._task)
+        text, find = self._trace[-1].text, self._bank.observation_type
+        self._places = [
+            _Place(batch, kind, find(batch, kind, text)) for batch, kind, _ in self._places
+        ]
+
+    def end(self, outcome: Outcome) -> None:
+        """Refine the memory if the episode beat the best process known for its goal type.
+
+        An episode of more than 512 steps is not learnt from.
+        """
+        rewarded = [at for at, step in enumerate(self._trace) if step.reward > 0]
+        if rewarded and self._complete and self.learn:
+            steps = self._trace[: rewarded[-1] + 1]
+            self._bank.learn(self._task, steps, score_of(outcome), batch=self._in_use())
+
+    # ------------------------------------------------------------ the recall
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Examples of the situation, nearest first, then the history of the episode.
+
+        ``lessons`` are the examples as they stand in the text.
+        """
+        room = check_budget(budget) * CHARS_PER_TOKEN
+        own = f"{_SO_FAR}\n{self._history}" if self._history else ""
+        kept = min(len(own), room // _OWN_SHARE)
+        shown = self._shown(cue, room - kept - len(_HEAD) - 2)
+        lines = [_HEAD, *shown] if shown else []
+        own = own[: room - sum(len(line) + 1 for line in lines)]
+        text = "\n".join([*lines, own] if own else lines)
+        self._tokens = count_tokens(text)
+        return Recall(text=text, lessons=tuple(shown))
+
+    def nearest(self, cue: Cue) -> list[tuple[float, Example]]:
+        """The tuples that a recall shows, with their cosines, nearest first."""
+        if not self._places:
+            return []
+        text = clipped(Step(0, cue.text)).text
+        here = bool(self._trace) and text == self._trace[-1].text
+        seen = self._encoder.encode([text])
+        key = self._bank.library.keys(seen, [self._history])[0]
+        found: list[tuple[float, Example]] = []
+        for batch, kind, situation in self._places:
+            if not here or not situation:
+                situation = self._bank.library.nearest_observation_type(batch, kind, seen[0])
+            found += self._bank.library.nearest(batch, kind, situation, key, self.examples)
+        distinct: dict[tuple[str, str, str], tuple[float, Example]] = {}
+        for near, example in sorted(found, key=lambda pair: -pair[0]):
+            if len(distinct) == self.examples:
+                break
+            distinct.setdefault(said(example), (near, example))  # batches may share tuples
+        return list(distinct.values())
+
+    def _shown(self, cue: Cue, room: int) -> list[str]:
+        """Examples that fit into ``room`` characters; the first get what others leave."""
+        if room < _LEAST_EXAMPLE:
+            return []
+        examples = [example for _, example in self.nearest(cue)]
+        shown: list[str] = []
+        for at, example in enumerate(examples):
+            share = max(room // (len(examples) - at), _LEAST_EXAMPLE)
+            if room < share:
+                break
+            shown.append(_render(example, cue.task, at + 1, share - 1))
+            room -= len(shown[-1]) + 1
+        return shown
+
+    # ------------------------------------------------------------ state
+
+    def state(self) -> dict[str, Any]:
+        """All tuples with their types, and the episode."""
+        return {
+            **self._bank.state(),
+            "task": list(self._task),
+            "turn": self._turn,
+            "history": self._history,
+            "trace": [[s.t, s.text, s.action, s.reward] for s in self._trace],
+            "complete": self._complete,
+            "places": [list(place) for place in self._places],
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        task = typed(Task, state["task"])
+        trace = tuple(typed(Step, step) for step in state["trace"])
+        places = tuple(_Place(*place) for place in state["places"])
+        self._bank.load_state(state)
+        whole, turn = bool(state["complete"]), int(state["turn"])
+        episode = (task, str(state["history"]), trace, whole, places, turn)
+        self.restore((self._bank.snapshot(), episode))
+
+    def snapshot(self) -> Any:
+        """The state; shares the tuples."""
+        trace, places = tuple(self._trace), tuple(self._places)
+        episode = (self._task, self._history, trace, self._complete, places, self._turn)
+        return self._bank.snapshot(), episode
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot."""
+        tuples, episode = snapshot
+        self._task, self._history, trace, self._complete, places, self._turn = episode
+        self._bank.restore(tuples)
+        self._trace, self._places = list(trace), list(places)
+
+    def fork(self) -> LDM2:
+        """An independent copy that shares the tuples there are, and the store."""
+        twin = copy.copy(self)
+        twin._bank = copy.copy(self._bank)
+        twin.restore(self.snapshot())
+        return twin
+
+    def stats(self) -> MemoryStats:
+        """Tuples held, calls of the language model and the size of the last recall."""
+        calls, fallbacks = self._bank.counts()
+        return MemoryStats(
+            lessons=len(self._bank.library),
+            tokens=self._tokens,
+            extraction_calls=calls,
+            fallbacks=fallbacks,
+        )
+
+
+def _render(example: Example, goal: str, number: int, room: int) -> str:
+    """An example in at most ``room`` characters; its action is never cut for the rest.
+
+    The goal is told where it is another one than the present ``goal``.
+    """
+    action = f"Action: {example.action}"
+    lead = f"{number}. "
+    if example.goal.split() != goal.split():
+        lead += f"Goal: {_cut(' '.join(example.goal.split()), room // 5)}\n"
+    left = room - len(lead) - len(action) - len("\nObservation: \n")
+    seen = "\n".join(line for line in example.observation.splitlines() if line.strip())
+    seen = _cut(seen, max(left - len(example.history), left // 2))
+    history = _cut(example.history, left - len(seen))
+    return f"{lead}{history}\nObservation: {seen}\n{action}"[:room]
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text, with a mark where it is cut."""
+    return text if len(text) <= room else text[: max(room - 3, 0)] + "..."

@@ -1,0 +1,376 @@
+"""Recalled text becomes facts, entries and actions again: the one place that knows its forms.
+
+Whatever writes such text takes the forms from here, whatever reads it calls what stands here::
+
+    [step 3] > open fridge              an entry; the game's answer stands below
+    > open fridge                       likewise, of a step that is not told
+    fridge: is in kitchen; is open      facts about one subject
+    note says: Go east.                 a text that was read, whole
+    [step 3] apple: is in fridge        what was true then
+    - hall is east of kitchen.          a fact as an item of a list
+    [hall, is east of, kitchen]         a fact as STMA lists its subgraph
+    12. go east (hall to kitchen)       an action, below the heading ``Completed actions:``
+    From hall, east leads to den.       a description, as STMA's aggregator by rules writes it
+
+All else is prose. Nothing here knows a game: what an answer of the game says is read by whoever
+has its extraction rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.memory.graph.places import EXIT, UNEXPLORED
+from gym_memory.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    PLAYER,
+    VERBATIM,
+    door_relation,
+    way_relation,
+)
+from gym_memory.types import Triple
+
+__all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "RELATIONS", "Account", "Entry", "LoggedAction"]
+__all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
+__all__ += ["read_account", "read_description", "read_head", "read_item", "read_line", "sections"]
+__all__ += ["split_entries"]
+
+ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
+"""Headings, those that the prompt ``belief`` asks a language model for."""
+
+EARLIER = "Earlier"
+_HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, READ, EARLIER)}
+
+RELATIONS = frozenset({
+    *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS),
+    *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
+    "opens",
+})  # fmt: skip
+"""Relations that need no mark between them and their object; texts that were read come besides."""
+
+NAMED, JOINED = ": ", "; "
+"""Between a subject and what is known of it, and between two things that are known."""
+
+MAX_LINE_CHARS = 4000
+MAX_VERBATIM_CHARS = 1500
+_MARKED = " = "
+"""Between relation and object where the relation is none of :data:`RELATIONS`."""
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+_ENTRY = re.compile(r"(?:\[step (\d{1,9})\])? ?(?:> (.*))?")
+_DATED = re.compile(r"\[step (\d{1,9})\] (.*)")
+_LOGGED = re.compile(r"(\d{1,6})\. ([^()]+?)(?: \(([^()]+) to ([^()]+)\))?")
+_PART = re.compile(rf"({_any_of(RELATIONS | VERBATIM)}) (\S.*)")
+_ITEM = re.compile(rf"[-*•] +(\S.*?) ({_any_of(RELATIONS | VERBATIM)}) (\S.*?)\.?")
+_SAYS = re.compile(rf"([^:\s][^:]*?) ({_any_of(VERBATIM)}): (\S.*)")
+_LISTED = re.compile(r"\[([^\[\],]+), ([^,]+), (.+)\]")
+
+
+# ------------------------------------------------------------ entries of a transcript
+
+
+class Entry(NamedTuple):
+    """A step in a transcript.
+
+    Attributes:
+        t: The step, >= 0; None where the text does not say.
+        action: What was done; empty where the text does not say.
+        text: What the game answered.
+    """
+
+    t: int | None
+    action: str
+    text: str = ""
+
+
+def entry_head(t: int | None, action: str) -> str:
+    """The line above what a game answered; empty if there is nothing to say.
+
+    >>> entry_head(3, "open fridge"), entry_head(0, ""), entry_head(None, "open fridge")
+    ('[step 3] > open fridge', '[step 0]', '> open fridge')
+    """
+    step = "" if t is None else f"[step {t}]"
+    return f"{step} > {action}".lstrip() if action else step
+
+
+def read_head(line: str) -> Entry | None:
+    """The entry that begins with a line; None if none does."""
+    head = _ENTRY.fullmatch(line) if line[:1] in ("[", ">") else None
+    if head is None:
+        return None
+    return Entry(None if head[1] is None else int(head[1]), (head[2] or "").strip())
+
+
+def split_entries(text: str) -> tuple[str, list[Entry]]:
+    r"""What stands before the first entry of a transcript, and the entries.
+
+    >>> split_entries("A hall.\n> go east\nA den.\nA cat.\n> wait")[1]
+    [Entry(t=None, action='go east', text='A den.\nA cat.'), Entry(t=None, action='wait', text='')]
+    """
+    before: list[str] = []
+    entries: list[tuple[Entry, list[str]]] = []
+    for line in text.split("\n"):
+        head = read_head(line)
+        if head is not None:
+            entries.append((head, []))
+        else:
+            (entries[-1][1] if entries else before).append(line)
+    return "\n".join(before), [head._replace(text="\n".join(lines)) for head, lines in entries]
+
+
+# ------------------------------------------------------------ lines of facts
+
+
+def fact_line(subject: str, parts: Iterable[str]) -> str:
+    """The line of what is known of a subject, each part a relation and an object."""
+    return f"{subject}{NAMED}{JOINED.join(parts)}"
+
+
+def item_line(fact: Triple) -> str:
+    """A fact as an item of a list, in plain words."""
+    return f"- {' '.join(' '.join(fact).split())}."
+
+
+def listed_fact(fact: Triple) -> str:
+    """A fact as a list of its parts."""
+    return f"[{fact}]"
+
+
+def read_item(line: str) -> Triple | None:
+    """The fact that an item of a list states.
+
+    >>> read_item("- hall is east of kitchen.")
+    Triple(subject='hall', relation='is east of', object='kitchen')
+    """
+    item = _ITEM.fullmatch(line)
+    return Triple(*item.groups()) if item else None
+
+
+@lru_cache(maxsize=1 << 14)
+def read_line(line: str) -> tuple[Triple, ...]:
+    """The facts that a line states, in its order; none where it has none of the forms.
+
+    >>> read_line("fridge: is in kitchen; is open")[1]
+    Triple(subject='fridge', relation='is', object='open')
+    >>> read_line("note: says Go east; then north.") == read_line("note says: Go east; then north.")
+    True
+    """
+    if not 0 < len(line) <= MAX_LINE_CHARS or line.startswith(("[step ", "> ")):
+        return ()
+    whole = _ITEM.fullmatch(line) or _SAYS.fullmatch(line) or _LISTED.fullmatch(line)
+    if whole is not None:
+        return (Triple(*whole.groups()),)
+    subject, colon, rest = line.partition(NAMED)
+    if not colon or not subject.strip():
+        return ()
+    facts: list[Triple] = []
+    for part in rest.split(JOINED):
+        known = _PART.fullmatch(part)
+        relation, obj = known.groups() if known else part.partition(_MARKED)[::2]
+        if known is None and facts and facts[-1].relation in VERBATIM:
+            facts[-1] = facts[-1]._replace(object=f"{facts[-1].object}{JOINED}{part}")
+        elif relation.strip() and obj.strip():
+            facts.append(Triple(subject, relation, obj))
+        else:
+            return ()
+    return tuple(facts)
+
+
+def _part(fact: Triple) -> str:
+    """A fact as it stands after its subject."""
+    _, relation, obj = fact
+    return f"{relation} {obj}" if relation in RELATIONS else f"{relation}{_MARKED}{obj}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _can_be_read(fact: Triple) -> bool:
+    """Whether the line of a fact says just this fact, so no separator is part of a name."""
+    return "\n" not in "".join(fact) and read_line(fact_line(fact[0], [_part(fact)])) == (fact,)
+
+
+def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
+    """The lines that state facts about one subject; facts that no line can state are left out."""
+    parts, lines = [], []
+    for fact in facts:
+        if fact.relation in VERBATIM:
+            line = f"{subject} {fact.relation}: {fact.object[:MAX_VERBATIM_CHARS].strip()}"
+            if read_line(line) and read_line(line)[0][:2] == fact[:2]:
+                lines.append(line)
+        elif _can_be_read(fact):
+            parts.append(_part(fact))
+    return [fact_line(subject, parts), *lines] if parts else lines
+
+
+# ------------------------------------------------------------ whole accounts
+
+
+class LoggedAction(NamedTuple):
+    """A line of a log of actions.
+
+    Attributes:
+        t: The step.
+        action: What was done.
+        before: The place it led from; empty where it led nowhere.
+        after: The place it led to; empty where it led nowhere.
+    """
+
+    t: int
+    action: str
+    before: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.t}. {self.action}" + (f" ({self.before} to {self.after})" * bool(self.after))
+
+
+def logged_action(line: str) -> LoggedAction | None:
+    """The action that a line of a log tells.
+
+    >>> str(logged_action("12. go east (hall to kitchen)"))
+    '12. go east (hall to kitchen)'
+    """
+    parts = _LOGGED.fullmatch(line)
+    return LoggedAction(int(parts[1]), parts[2], parts[3] or "", parts[4] or "") if parts else None
+
+
+def _heading(line: str) -> str:
+    """The heading that a line is, whatever marks stand around it; else empty."""
+    return _HEADINGS.get(line.strip(" *#:").lower(), "")
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    r"""The lines under each heading; those under none are found under ``""``.
+
+    >>> sections("**Read:**\nA recipe.")["Read"]
+    ['A recipe.']
+    """
+    lines_of: dict[str, list[str]] = {name: [] for name in ("", *_HEADINGS.values())}
+    heading = ""
+    for line in text.split("\n"):
+        if _heading(line):
+            heading = _heading(line)
+        elif line.strip():
+            lines_of[heading].append(line)
+    return lines_of
+
+
+class Account(NamedTuple):
+    """All that a text tells, sorted by form.
+
+    Attributes:
+        facts: What is true now.
+        dated: Steps, and what was true then.
+        actions: The log of actions.
+        entries: Transcripts, without the lines that state facts.
+        prose: The rest.
+    """
+
+    facts: tuple[Triple, ...]
+    dated: tuple[tuple[int, Triple], ...]
+    actions: tuple[LoggedAction, ...]
+    entries: tuple[Entry, ...]
+    prose: str
+
+
+def read_account(text: str) -> Account:
+    """Sort a text that may mix all forms; lines of facts may follow a transcript."""
+    facts: list[Triple] = []
+    dated: list[tuple[int, Triple]] = []
+    actions: list[LoggedAction] = []
+    rest: list[str] = []
+    in_log = False
+    for line in text.split("\n"):
+        logged = logged_action(line) if in_log else None
+        if logged is not None:
+            actions.append(logged)
+            continue
+        in_log = _heading(line) == ACTIONS
+        then = _DATED.fullmatch(line)
+        stated = read_line((then[2] if then else line).strip())
+        if then is None or not stated:
+            facts += stated
+        else:
+            dated += [(int(then[1]), fact) for fact in stated]
+        if not stated:
+            rest.append(line)
+    prose, entries = split_entries("\n".join(rest))
+    return Account(tuple(facts), tuple(dated), tuple(actions), tuple(entries), prose.strip())
+
+
+# ------------------------------------------------------------ descriptions in prose
+
+_DIRECTION = "|".join(DIRECTIONS)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_HERE = re.compile(r"You are in (.+?)\.?")
+_FROM = re.compile(r"From ([^,]+), (.+?)\.?")
+_WAY = re.compile(rf"({_DIRECTION}) leads to (.+)")
+_EXIT = re.compile(rf"(?:there is an exit ({_DIRECTION})|({_DIRECTION}) leads back to (.+?))")
+_DOOR = re.compile(r"(.*?) (?:through|with) (.+)")
+_PLACED = re.compile(r"(In|On|Under) ([^:]+): (.+?)\.?")
+_HELD = re.compile(r"You hold (.+?)\.?")
+_STATES = re.compile(r"(.+?) \(([^()]+)\)")
+_COMMA = re.compile(r", (?![^()]*\))")
+
+
+def read_description(text: str) -> list[Triple]:
+    """The facts that a description of places and things states.
+
+    >>> read_description("From hall, east leads to den through oak door (open). On desk: a.")[0]
+    Triple(subject='den', relation='is east of', object='hall')
+    """
+    return [fact for sentence in _SENTENCE.split(text) for fact in _stated(sentence.strip())]
+
+
+def _stated(sentence: str) -> Iterator[Triple]:
+    if here := _HERE.fullmatch(sentence):
+        yield Triple(PLAYER, "is in", here[1])
+    elif leads := _FROM.fullmatch(sentence):
+        for lead in leads[2].split(JOINED):
+            yield from _lead(leads[1], lead)
+    elif held := _HELD.fullmatch(sentence):
+        for thing in _COMMA.split(held[1]):
+            yield from _thing(thing, "is in", INVENTORY)
+    elif placed := _PLACED.fullmatch(sentence):
+        for thing in _COMMA.split(placed[3]):
+            yield from _thing(thing, f"is {placed[1].lower()}", placed[2])
+
+
+def _lead(place: str, lead: str) -> Iterator[Triple]:
+    """One way out of a place, with the door in it."""
+    door = _DOOR.fullmatch(lead)
+    bare = door[1] if door else lead
+    if way := _WAY.fullmatch(bare):
+        direction = way[1]
+        yield Triple(way[2], way_relation(direction), place)
+    elif exit_ := _EXIT.fullmatch(bare):
+        direction = exit_[1] or exit_[2]
+        yield Triple(place, EXIT, direction)
+        if exit_[3]:
+            yield Triple(exit_[3], way_relation(direction), place)
+    else:
+        return
+    if door is not None:
+        name, states = _named(door[2])
+        yield Triple(place, door_relation(direction), name)
+        yield from (Triple(name, "is", state) for state in states)
+
+
+def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
+    name, states = _named(text)
+    yield Triple(name, relation, holder)
+    yield from (Triple(name, "is", state) for state in states)
+
+
+def _named(text: str) -> tuple[str, list[str]]:
+    """A name and the states in brackets behind it."""
+    named = _STATES.fullmatch(text)
+    return (named[1], named[2].split(", ")) if named else (text, [])

@@ -1,1 +1,0 @@
-"""Scoring a memory's graph against what an ideal observer would know."""

@@ -1,0 +1,418 @@
+"""What a run consists of: its configuration, the jobs in it, and the rows that they yield.
+
+A job is one seed of one environment x memory x policy under one protocol. It builds everything
+afresh and shares nothing with other jobs, so results depend neither on the number of workers
+nor on the order in which jobs are played.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import math
+import shlex
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.checks import check_int, check_utf8
+from gym_memory.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.llm import Budget, Meter, episode_usage, logged_calls
+from gym_memory.memory.base import check_budget
+from gym_memory.run import EpisodeResult, rollout
+from gym_memory.run.protocols import make_protocol
+from gym_memory.specs import format_spec, parse_spec
+from gym_memory.wrappers.make import make_env
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
+from gym_memory.wrappers.record import RecordTrajectory
+
+__all__ = [
+    "EpisodeRow",
+    "Job",
+    "Listener",
+    "RunConfig",
+    "format_seeds",
+    "parse_seeds",
+    "play_job",
+    "with_parameter",
+]
+
+_DETAIL_CHARS = 4000
+_MOST_SEEDS = 1_000_000
+_LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
+"""Lists of a configuration, and what they are of."""
+
+
+class Listener:
+    """Follows a job while it is played; this one does nothing."""
+
+    def begin(self, trial: int) -> None:
+        """An episode is about to be reset."""
+
+    def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
+        """Step ``t`` was played; 0 is the reset."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One seed of one combination; plain values, so it travels to a worker process."""
+
+    env: str
+    memory: str
+    policy: str
+    seed: int
+    protocol: str = "single_episode"
+    budget: int = DEFAULT_BUDGET
+    task_id: str = ""
+
+    @property
+    def config(self) -> str:
+        """Hash of everything but the seed: equal for the jobs of one cell of the table."""
+        record = {k: v for k, v in dataclasses.asdict(self).items() if k != "seed"}
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """``(seed, protocol, config)``: names the job within a run.
+
+        The task that it plays follows from the environment and the seed; finished rows carry it
+        too (:attr:`EpisodeRow.key`).
+        """
+        return (self.seed, self.protocol, self.config)
+
+    def make_env(self) -> Any:
+        """Build the environment with its memory."""
+        name, kwargs = parse_spec(self.env)
+        return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeRow:
+    """A played episode and the job it belongs to: one line of ``episodes.jsonl``.
+
+    Attributes:
+        job: What was asked for.
+        trial: Number of the episode within its job, from 0.
+        result: What it came to.
+    """
+
+    job: Job
+    trial: int
+    result: EpisodeResult
+
+    @property
+    def key(self) -> tuple[str, int, str, str, int]:
+        """``(task_id, seed, protocol, config, trial)``: unique within a run."""
+        return (self.result.task_id, *self.job.key, self.trial)
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat record."""
+        job = dataclasses.asdict(self.job)
+        pinned = job.pop("task_id")
+        return {
+            **job,
+            "config": self.job.config,
+            "pinned_task_id": pinned,
+            "trial": self.trial,
+            **dataclasses.asdict(self.result),
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> EpisodeRow:
+        """The inverse of :meth:`to_json`.
+
+        Raises:
+            ResultsError: It is not such a record.
+        """
+        try:
+            job = {f.name: record[f.name] for f in dataclasses.fields(Job)}
+            job["task_id"] = record["pinned_task_id"]
+            names = [f.name for f in dataclasses.fields(EpisodeResult) if f.name in record]
+            result = {name: record[name] for name in names}
+            result["curve"] = tuple((step, score) for step, score in record["curve"])
+            row = cls(Job(**job), check_int("trial", record["trial"], 0), EpisodeResult(**result))
+            _check_types(row.job, Job("", "", "", 0))
+            _check_types(row.result, EpisodeResult())
+            for number in (*row.result.counters.values(), *chain.from_iterable(row.result.curve)):
+                _check_number(number)
+            return row
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ResultsError(f"expected an episode as gym-memory writes it: {error!r}") from error
+
+
+def _check_types(found: Any, example: Any) -> None:
+    """Raise TypeError or ValueError where a field is of another type than the example's."""
+    for field in dataclasses.fields(found):
+        value, kind = getattr(found, field.name), type(getattr(example, field.name))
+        if kind is float:
+            _check_number(value)
+        elif not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+            raise TypeError(f"expected {field.name} as {kind.__name__}, got {value!r:.80}")
+
+
+def _check_number(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {value!r:.80}")
+
+
+@dataclasses.dataclass(frozen=True)
+class RunConfig:
+    """A comparison: every environment x memory x policy x budget x seed.
+
+    Args:
+        envs: Environments, ``Cooking?level=medium&split=test``.
+        memories: Memories, ``history?window=5``.
+        policies: Policies, ``random``.
+        seeds: Seeds, each >= 0.
+        protocol: A protocol, ``trials?k=3``.
+        budgets: Tokens that a recalled memory may take; several make a sweep over all of them.
+        task_id: Pins one task instance for every seed; empty lets the seed choose.
+        plugins: Modules imported in every worker, which register names of their own.
+
+    Raises:
+        InvalidArgumentError: A list is empty or holds something twice, or a value is wrong.
+        UnknownNameError: Unknown protocol, or a parameter that it does not take.
+    """
+
+    envs: tuple[str, ...]
+    memories: tuple[str, ...]
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    protocol: str = "single_episode"
+    budgets: tuple[int, ...] = (DEFAULT_BUDGET,)
+    task_id: str = ""
+    plugins: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("envs", "memories", "policies"):
+            specs = tuple(_canonical(spec) for spec in getattr(self, name))
+            object.__setattr__(self, name, _distinct(name, specs))
+        object.__setattr__(self, "seeds", _distinct("seeds", tuple(self.seeds)))
+        object.__setattr__(self, "plugins", tuple(self.plugins))
+        object.__setattr__(self, "protocol", _canonical(self.protocol))
+        for env in self.envs:
+            for key in ("memory", "budget"):
+                if key in parse_spec(env).kwargs:
+                    raise InvalidArgumentError(
+                        f"{env!r} sets {key!r}: give it by its own option instead, "
+                        "so that it stands in the table"
+                    )
+        for seed in self.seeds:
+            if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+                raise InvalidArgumentError(f"expected seeds as ints >= 0, got {seed!r}")
+        for text in (self.task_id, *self.plugins):
+            check_utf8("a task or a plugin", text)
+        object.__setattr__(self, "budgets", _distinct("budgets", tuple(self.budgets)))
+        for budget in self.budgets:
+            check_budget(budget)
+        make_protocol(self.protocol)
+
+    def jobs(self) -> list[Job]:
+        """All jobs; seeds change slowest, so that an unfinished run is even over its cells."""
+        return [
+            Job(env, memory, policy, seed, self.protocol, budget, self.task_id)
+            for seed in self.seeds
+            for budget in self.budgets
+            for env in self.envs
+            for memory in self.memories
+            for policy in self.policies
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; equal configurations give equal ones.
+
+        Budgets are called ``budget``, a number where there is one: so was every run before sweeps.
+        """
+        names = {"budgets": "budget"}
+        record = {
+            names.get(name, name): list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(self).items()
+        }
+        if len(self.budgets) == 1:
+            (record["budget"],) = self.budgets
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> RunConfig:
+        """The inverse of :meth:`to_json`.
+
+        Raises:
+            ResultsError: It is not such a record.
+        """
+        try:
+            budget = record["budget"]
+            record = {**record, "budgets": [budget] if isinstance(budget, int) else budget}
+            values: dict[str, Any] = {f.name: record[f.name] for f in dataclasses.fields(cls)}
+        except (KeyError, TypeError) as error:
+            raise ResultsError(f"expected a run's configuration: {error!r} is missing") from error
+        for name, value in values.items():
+            kind = _LISTS.get(name)
+            if kind is not None:
+                if not (isinstance(value, list) and all(type(item) is kind for item in value)):
+                    raise ResultsError(f"expected a run's {name} as a list, got {value!r:.80}")
+                values[name] = tuple(value)
+        try:
+            return cls(**values)
+        except (InvalidArgumentError, UnknownNameError, TypeError) as error:
+            raise ResultsError(f"expected a run's configuration: {error}") from error
+
+    def command(self, out: str) -> str:
+        """The shell command that makes this run."""
+        words = ["gym-memory", "compare"]
+        for option, values in (
+            ("--env", self.envs),
+            ("--memory", self.memories),
+            ("--policy", self.policies),
+            ("--import", self.plugins),
+        ):
+            for value in values:
+                words += [option, value]
+        words += ["--seeds", format_seeds(self.seeds), "--protocol", self.protocol]
+        for budget in self.budgets:
+            words += ["--budget", str(budget)]
+        if self.task_id:
+            words += ["--task-id", self.task_id]
+        return shlex.join([*words, "--out", out])
+
+
+def _canonical(spec: str) -> str:
+    return format_spec(*parse_spec(spec))
+
+
+def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise InvalidArgumentError(f"expected at least one of {name}, got none")
+    if len(set(values)) < len(values):
+        twice = next(value for index, value in enumerate(values) if value in values[:index])
+        raise InvalidArgumentError(f"{twice!r} is given twice in {name}")
+    return values
+
+
+def with_parameter(spec: str, key: str, value: Any) -> str:
+    """``spec`` with one more parameter.
+
+    >>> with_parameter("Cooking?level=hard", "max_steps", 80)
+    'Cooking?level=hard&max_steps=80'
+
+    Raises:
+        InvalidArgumentError: The parameter is set already, to something else.
+    """
+    name, kwargs = parse_spec(spec)
+    if kwargs.get(key, value) != value:
+        raise InvalidArgumentError(f"{spec!r} sets {key!r} already, and {value!r} is asked for")
+    return format_spec(name, {**kwargs, key: value})
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Read seeds: single ones and ranges ``first:stop`` (stop not included), comma-separated.
+
+    >>> parse_seeds("0:3,7")
+    (0, 1, 2, 7)
+
+    Raises:
+        InvalidArgumentError: The text is not of that form, or names no seed.
+    """
+    seeds: list[int] = []
+    try:
+        for part in text.split(","):
+            first, colon, stop = part.partition(":")
+            named = range(int(first), int(stop) if colon else int(first) + 1)
+            if named.stop - named.start > _MOST_SEEDS - len(seeds):
+                raise InvalidArgumentError(f"expected at most {_MOST_SEEDS} seeds, got {text!r}")
+            seeds += named
+    except InvalidArgumentError:
+        raise
+    except ValueError:
+        seeds = []
+    if not seeds or min(seeds) < 0:
+        raise InvalidArgumentError(
+            f"expected seeds such as 0:20 (0 to 19) or 1,2,5, each >= 0, got {text!r}"
+        )
+    return tuple(seeds)
+
+
+def format_seeds(seeds: Iterable[int]) -> str:
+    """The inverse of :func:`parse_seeds`, consecutive seeds as ranges.
+
+    >>> format_seeds((0, 1, 2, 7))
+    '0:3,7'
+    """
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][1]:
+            runs[-1][1] = seed + 1
+        else:
+            runs.append([seed, seed + 1])
+    return ",".join(str(a) if b == a + 1 else f"{a}:{b}" for a, b in runs)
+
+
+def play_job(
+    job: Job,
+    listener: Listener | None = None,
+    record: str = "",
+    spending: Budget | None = None,
+) -> Iterator[EpisodeRow]:
+    """Play a job, episode by episode.
+
+    An error in the environment, the memory or the policy ends the job with a failed episode;
+    it does not pass through. Trial 0 plays under the job's seed; the policy's own chance in
+    later trials is seeded from the seed and the trial, so that a trial is not a replay.
+
+    Args:
+        job: What to play.
+        listener: Follows it.
+        record: File for the steps, see :mod:`gym_memory.trajectory`; empty keeps none.
+        spending: Hard stop for all language models; an episode that meets it fails.
+    """
+    listener = listener or Listener()
+    env: Any = None
+    trial, task_id, steps = 0, job.task_id, 0
+    meter = Meter()
+
+    def on_step(t: int, info: dict[str, Any]) -> None:
+        nonlocal task_id, steps
+        task_id, steps = info.get("task_id", ""), t
+        listener.step(trial, t, info)
+
+    def play(*, limit: int | None = None) -> EpisodeResult:
+        nonlocal meter
+        listener.begin(trial)
+        with logged_calls(), episode_usage(spending) as meter:  # a failed episode's too
+            return rollout(
+                env,
+                policy,
+                job.seed,
+                task_id=job.task_id,
+                policy_seed=_policy_seed(job.seed, trial),
+                limit=limit,
+                on_step=on_step,
+            )
+
+    try:
+        env, policy = job.make_env(), make_policy(job.policy)
+        if record:
+            env = RecordTrajectory(env, record, detail=True)
+        for result in make_protocol(job.protocol).episodes(play):
+            yield EpisodeRow(job, trial, result)
+            trial, steps = trial + 1, 0
+    except Exception as error:
+        lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        failure = EpisodeResult.failure(message, lines, task_id=task_id, steps=steps)
+        yield EpisodeRow(job, trial, failure.with_usage(meter))
+    finally:
+        if env is not None:
+            with contextlib.suppress(Exception):
+                env.close()
+
+
+def _policy_seed(seed: int, trial: int) -> int:
+    if not trial:
+        return seed
+    return int(np.random.SeedSequence((seed, trial)).generate_state(1)[0])

@@ -1,0 +1,185 @@
+"""Protocols: how many episodes a seed gets, and what they come to.
+
+Each has a name and parameters, ``trials?k=3``. Results of different protocols never share a
+table: a score after five trials and a score at first sight are not the same quantity.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from gym_memory.checks import check_flag, check_int
+from gym_memory.registry import Registry
+from gym_memory.run import EpisodeResult
+
+__all__ = ["PROTOCOLS", "BestOf", "Protocol", "RestartBudget", "SingleEpisode", "Trials"]
+__all__ += ["make_protocol"]
+
+
+Play = Callable[..., EpisodeResult]
+"""``play(limit=None)``: one more episode of the same task, same environment, same memory."""
+
+
+class Summary(NamedTuple):
+    """What the episodes of one seed come to.
+
+    Attributes:
+        score: Normalized score in [0, 1].
+        success: Whether the task was won.
+        steps: Environment steps that the score took.
+        curve: Points ``(step, normalized score)`` where the score changed.
+    """
+
+    score: float
+    success: bool
+    steps: int
+    curve: tuple[tuple[int, float], ...]
+
+
+class Protocol(ABC):
+    """Base of all protocols."""
+
+    name: ClassVar[str] = ""
+
+    @abstractmethod
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """Play the episodes of one seed, one after the other."""
+
+    @abstractmethod
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """What ``results``, at least one and all without failure, come to."""
+
+
+class SingleEpisode(Protocol):
+    """One episode a seed, memory empty at its start."""
+
+    name = "single_episode"
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """One episode."""
+        yield play()
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """The episode itself."""
+        last = results[-1]
+        return Summary(last.normalized, last.success, last.steps, last.curve)
+
+
+class Trials(Protocol):
+    """Repeated trials of one task instance; the memory is kept (CLIN, Reflexion).
+
+    What of it survives from trial to trial is what each layer's lifetime says. The last trial
+    counts; the report shows the score of every trial.
+
+    Args:
+        k: Trials, >= 1 (CLIN plays 5).
+        stop: Whether a trial that wins is the last one, as in CLIN's paper.
+    """
+
+    name = "trials"
+
+    def __init__(self, k: int = 5, stop: bool = False):
+        check_flag("stop", stop)
+        self.k, self.stop = check_int("k", k, 1), stop
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """``k`` episodes of the same task, or fewer."""
+        for _ in range(self.k):
+            result = play()
+            yield result
+            if self.stop and result.success:
+                return
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """The last trial."""
+        return SingleEpisode().summarize(results)
+
+
+class RestartBudget(Protocol):
+    """A budget of steps on one task instance; a game that ends without a win starts again.
+
+    The best score counts. The last life is cut where the budget ends.
+
+    Args:
+        steps: Environment steps in all, >= 1.
+    """
+
+    name = "restart_budget"
+
+    def __init__(self, steps: int = 500):
+        self.steps = check_int("steps", steps, 1)
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """Lives until the budget is spent or the game is won."""
+        left = self.steps
+        while left > 0:
+            result = play(limit=left)
+            yield result
+            left -= result.steps
+            if result.success or not result.steps:
+                return
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """The best score of all lives, and the steps of all of them together."""
+        return _best(results)
+
+
+class BestOf(Protocol):
+    """Several processes for one task instance, the best of which counts (LDM2, Eq. 5).
+
+    With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
+    choose among them; here the score does, so a process that wins is the last one.
+
+    Args:
+        k: Processes, >= 1.
+    """
+
+    name = "best_of"
+
+    def __init__(self, k: int = 4):
+        self.k = check_int("k", k, 1)
+
+    def episodes(self, play: Play) -> Iterator[EpisodeResult]:
+        """At most ``k`` episodes of the same task."""
+        return Trials(self.k, stop=True).episodes(play)
+
+    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+        """The best score, and the steps of all processes together."""
+        return _best(results)
+
+
+def _best(results: Sequence[EpisodeResult]) -> Summary:
+    """The best score, and the steps of all episodes together."""
+    best, played = -1.0, 0
+    curve: list[tuple[int, float]] = []
+    for result in results:
+        for step, score in result.curve:
+            if score > best:
+                best = score
+                curve.append((played + step, score))
+        played += result.steps
+    return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
+
+
+PROTOCOLS = Registry(
+    "protocol",
+    "gym_memory.protocols",
+    {
+        "single_episode": "gym_memory.run.protocols:SingleEpisode",
+        "trials": "gym_memory.run.protocols:Trials",
+        "best_of": "gym_memory.run.protocols:BestOf",
+        "restart_budget": "gym_memory.run.protocols:RestartBudget",
+    },
+)
+
+
+def make_protocol(spec: str) -> Protocol:
+    """Build a protocol from a name with parameters.
+
+    >>> make_protocol("trials?k=3").k
+    3
+    """
+    protocol: Protocol = PROTOCOLS.make(spec)
+    return protocol

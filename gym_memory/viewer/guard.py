@@ -1,0 +1,111 @@
+"""Who may talk to the local server: pages that it gave itself, on this machine or with the token.
+
+A page of a foreign site can make a browser send requests here. Its ``Origin`` gives it away, and
+where it makes its own name point here (DNS rebinding) the ``Host`` does. An address that others
+can reach needs the token on top.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+__all__ = ["LOOPBACK", "POLICY", "Guard"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""The pages' Content-Security-Policy: scripts, styles and data of this server alone."""
+_HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+_COOKIE = "gym_memory_token"
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Guard:
+    """An ASGI application in front of another one.
+
+    Args:
+        app: What is guarded.
+        host: The address that the server listens on.
+        port: Its port.
+        token: What others must know; empty where only this machine can ask.
+    """
+
+    def __init__(self, app: App, host: str, port: int, token: str = ""):
+        self._app, self._token = app, token
+        names = LOOPBACK if host in LOOPBACK else ()
+        self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        reason = self._refusal(scope, headers)
+        if reason:
+            await _refuse(scope, receive, send, reason)
+            return
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                if self._token and given:
+                    cookie = f"{_COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+                    message["headers"].append((b"set-cookie", cookie.encode()))
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> str:
+        """Why a request is refused; empty where it is not."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if self._hosts and host not in self._hosts:
+            return f"expected one of {', '.join(sorted(self._hosts))} as Host"
+        if origin is not None and origin != f"http://{host}":
+            return "expected a request of a page of this server, got a foreign Origin"
+        if scope["type"] == "websocket" and origin is None:
+            return "expected a request of a page of this server, got no Origin"
+        if self._token and not self._knows(scope, headers):
+            return "expected the token: open the address that gym-memory printed"
+        return ""
+
+    def _knows(self, scope: Scope, headers: dict[str, str]) -> bool:
+        cookies: SimpleCookie = SimpleCookie()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except CookieError:
+            cookies.clear()
+        told = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
+        if _COOKIE in cookies:
+            told.append(cookies[_COOKIE].value)
+        # As bytes: others than ASCII characters are no reason to fail.
+        return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in told)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, reason: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": reason[:120]})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": f"Refused: {reason}.\n".encode()})

@@ -1,0 +1,226 @@
+"""The recorded episodes of results folders, and their stories."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.errors import GymMemoryError, InvalidArgumentError, ResultsError
+from gym_memory.memory.base import Memory
+from gym_memory.memory.registry import make_memory
+from gym_memory.results.folder import iter_folders, read_config, read_episodes
+from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.specs import parse_spec
+from gym_memory.trajectory import Row, read_rows
+from gym_memory.types import Cue, Outcome, Step, Task
+from gym_memory.viewer.story import Story, tell
+from gym_memory.wrappers.detail import StepDetail
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+
+__all__ = ["Recording", "choose", "find", "head_of", "load"]
+
+
+class Recording(NamedTuple):
+    """A recorded episode.
+
+    Attributes:
+        key: Its name among those that were found together, safe in an address.
+        file: Where its rows are.
+        episode: Its number in the file.
+        job: What was played; of a file outside a results folder only the memory to teach.
+        row: What it came to; None where it is not finished.
+    """
+
+    key: str
+    file: Path
+    episode: int
+    job: Job
+    row: EpisodeRow | None
+
+    @property
+    def title(self) -> str:
+        """What it is, on one line."""
+        job = self.job
+        parts = [job.env, job.memory, job.policy, f"seed {job.seed}", f"trial {self.episode + 1}"]
+        return " · ".join(part for part in parts if part)
+
+
+def find(paths: Iterable[str | os.PathLike[str]]) -> list[Recording]:
+    """The recorded episodes of results folders, of folders of these, and of single files.
+
+    Raises:
+        ResultsError: Something is neither.
+    """
+    found: list[Recording] = []
+    number = 0
+    for path in map(Path, paths):
+        if path.is_file():
+            found += _in_file(path, f"{number}")
+            number += 1
+            continue
+        for folder in iter_folders([path]):
+            found += _in_folder(folder, f"{number}")
+            number += 1
+    return found
+
+
+def _in_folder(folder: Path, prefix: str) -> Iterator[Recording]:
+    rows = {rows[0].job.key: rows for rows in read_episodes(folder)}
+    for job in read_config(folder).jobs():
+        file = folder / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
+        if not file.is_file():
+            continue
+        for row in rows.get(job.key, (None,)):
+            trial = row.trial if row else 0
+            yield Recording(f"{prefix}-{job.config}-{job.seed}-{trial}", file, trial, job, row)
+
+
+def _in_file(file: Path, prefix: str) -> Iterator[Recording]:
+    job = Job("", DEFAULT_MEMORY, "", 0)
+    for episode in _episodes_of(file, file.stat().st_mtime_ns):
+        yield Recording(f"{prefix}-{episode}", file, episode, job, None)
+
+
+@functools.lru_cache(maxsize=64)
+def _episodes_of(file: Path, changed: int) -> tuple[int, ...]:
+    """The numbers of the episodes in a file; it is read once as long as it does not change."""
+    return tuple(dict.fromkeys(row["episode"] for row in read_rows(file)))
+
+
+def choose(recordings: list[Recording], wanted: str) -> Recording:
+    """The recording that some words tell: the first whose title has them all.
+
+    Args:
+        recordings: Where to look.
+        wanted: Words such as ``arigraph planner seed 3``; also a number, counted from 0.
+
+    Raises:
+        InvalidArgumentError: None has them.
+    """
+    if wanted.isdecimal() and int(wanted) < len(recordings):
+        return recordings[int(wanted)]
+    words = set(_numbered(wanted))
+    for recording in recordings:
+        if words <= _words(recording.title):
+            return recording
+    titles = "; ".join(f"{n}: {r.title}" for n, r in enumerate(recordings[:8]))
+    raise InvalidArgumentError(
+        f"expected words of a recorded episode, got {wanted!r}. There are {len(recordings)}: "
+        f"{titles}{'; ...' if len(recordings) > 8 else ''}"
+    )
+
+
+def _numbered(text: str) -> list[str]:
+    """Words, ``seed 3`` as one."""
+    return re.sub(r"\b(seed|trial)[ =](\d+)", r"\1=\2", text.lower()).split()
+
+
+def _words(title: str) -> set[str]:
+    """What a title can be asked for by: its words, and the parts of names with parameters."""
+    whole = _numbered(title)
+    parts = (part for word in whole for part in re.split("[?&]", word))
+    values = (part.partition("=")[2] for word in whole for part in re.split("[?&]", word)[1:])
+    return {*whole, *parts, *values}
+
+
+def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, Any]:
+    """What a page says of an episode as a whole."""
+    job, row = recording.job, recording.row
+    head: dict[str, Any] = {
+        "key": recording.key,
+        "title": recording.title,
+        "env": job.env,
+        "memory": job.memory,
+        "policy": job.policy,
+        "seed": job.seed,
+        "trial": recording.episode,
+        "task": task,
+        "note": note,
+    }
+    if row is not None:
+        result = row.result
+        head |= {
+            "task_id": result.task_id,
+            "score": result.normalized,
+            "success": result.success,
+            "steps": result.steps,
+            "failed": result.failed,
+        }
+    return head
+
+
+def load(recording: Recording) -> tuple[dict[str, Any], Story]:
+    """Head and story of a recorded episode.
+
+    Rows that were recorded without detail tell what was seen and done; what a memory by rules
+    made of it is then learnt again, for the same steps always make the same memory.
+
+    Raises:
+        ResultsError: The file cannot be read.
+    """
+    episodes = groupby(read_rows(recording.file), key=lambda row: row["episode"])
+    before: list[list[Row]] = []
+    rows: list[Row] = []
+    for number, group in episodes:
+        rows = list(group)
+        if number == recording.episode:
+            break
+        before.append(rows)
+    else:
+        raise ResultsError(f"{str(recording.file)!r} has no episode {recording.episode}")
+    note = ""
+    if not any("stats" in row for row in rows):
+        rows, note = _taught(recording.job, before, rows)
+    return head_of(recording, rows[-1]["task"], note), tell(rows)
+
+
+def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Row], str]:
+    """The rows with what the memory makes of them, and a note about that."""
+    try:
+        memory = make_memory(job.memory)
+    except GymMemoryError as error:
+        return rows, f"What the memory held was not recorded, and it cannot be made again: {error}"
+    if memory.uses_oracle or "llm" in parse_spec(job.memory).kwargs:
+        return rows, "What the memory held was not recorded, and cannot be learnt again."
+    for earlier in before:
+        _learn(memory, job, earlier)
+        last = earlier[-1]
+        fields = {name: last[name] for name in Outcome._fields if name != "steps"}
+        memory.end(Outcome(**fields, steps=last["t"]))
+    told = _learn(memory, job, rows)
+    return told, f"What the memory held was learnt again from the recorded steps, by {job.memory}."
+
+
+def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
+    task = Task(rows[0]["task_id"], rows[0]["task"], rows[0]["dialect"])
+    memory.begin(task, job.seed)
+    detail = StepDetail(memory)
+    told: list[Row] = []
+    for row in rows:
+        step = Step(
+            row["t"],
+            row["text"],
+            row["action"],
+            row["reward"],
+            row["inventory"],
+            tuple(row.get("valid_actions", ())),
+            row["terminated"] or row["truncated"],
+        )
+        memory.observe(step)
+        cue = Cue(step.text, row["task"], step.inventory, step.valid_actions)
+        recall = memory.recall(cue, job.budget or DEFAULT_BUDGET)
+        shown = {
+            "memory": recall.text,
+            "triples": recall.triples,
+            "episodes": recall.episodes,
+            "lessons": recall.lessons,
+            "valid_actions": step.valid_actions,
+        }
+        reasons = memory.reasons(cue, job.budget or DEFAULT_BUDGET)
+        told.append({**row, **detail.of(shown, memory.stats(), "", reasons)})
+    return told

@@ -1,0 +1,274 @@
+"""The local server: browse, replay and compare runs, play a game."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.html import Assets, linked_page, text
+from gym_memory.optional import require
+from gym_memory.results.folder import iter_folders
+from gym_memory.results.html import COMPARISON, comparison
+from gym_memory.results.report import read_source
+from gym_memory.results.score import differences, units
+from gym_memory.viewer.guard import LOOPBACK, Guard
+from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
+from gym_memory.viewer.recordings import Recording, find, load
+from gym_memory.viewer.replay import PANE, REPLAY, frame, replay_body
+from gym_memory.viewer.story import Story
+
+__all__ = ["Site", "make_app", "serve"]
+
+_RUNS = Assets((("gym_memory.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)
+_PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
+_LINKS = (("Runs", "/"), ("Compare", "/compare"), ("Play", "/play"))
+_MOST_ROWS = 2000
+_TYPES = {"js": "text/javascript", "css": "text/css"}
+
+
+class Site(NamedTuple):
+    """What a server shows.
+
+    Attributes:
+        paths: Results folders, folders of them, or files of recorded steps.
+        play: What the page for playing suggests, and where games go.
+    """
+
+    paths: tuple[Path, ...]
+    play: PlayDefaults
+
+
+def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
+    """The application (ASGI).
+
+    Args:
+        site: What it shows.
+        host: The address that it is served on.
+        port: Its port.
+        token: What others must know; empty where only this machine can ask.
+
+    Raises:
+        MissingDependencyError: The extra ``viewer`` is not installed.
+    """
+    responses = require("starlette.responses", "viewer", "pages")
+    routing = require("starlette.routing", "viewer", "pages")
+    applications = require("starlette.applications", "viewer", "pages")
+    shelf = _Shelf(site)
+    assets = {name: package for a in (_RUNS, REPLAY, COMPARISON, _PLAY)
+              for package, name in (*a.scripts, *a.styles)}  # fmt: skip
+
+    def page(title: str, body: str, parts: Assets, status: int = 200) -> Any:
+        return responses.HTMLResponse(linked_page(title, body, parts), status)
+
+    def told(answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The answer, or what went wrong in one line."""
+
+        @functools.wraps(answer)
+        def ask(request: Any) -> Any:
+            try:
+                return answer(request)
+            except KeyError:
+                return responses.PlainTextResponse("There is no such episode.\n", 404)
+            except GymMemoryError as error:
+                return responses.PlainTextResponse(f"{error}\n", 422)
+
+        return ask
+
+    def runs(request: Any) -> Any:
+        return page("gym-memory: runs", _runs_body(shelf.refresh()), _RUNS)
+
+    def compare(request: Any) -> Any:
+        main = f'<div class="page">{_comparison(site)}</div>'
+        return page("gym-memory: compare", frame("Compare", main, _LINKS), COMPARISON)
+
+    def replay(request: Any) -> Any:
+        keys = [request.query_params[n] for n in ("a", "b") if n in request.query_params]
+        if not keys:
+            raise KeyError("a")
+        titles = [shelf.recording(key).title for key in keys]
+        attributes = f' data-keys="{text(" ".join(keys))}"'
+        return page(" | ".join(titles), replay_body("Replay", _LINKS, attributes), REPLAY)
+
+    def episode(request: Any) -> Any:
+        head, story = shelf.story(request.path_params["key"])
+        return responses.JSONResponse({"head": head, **story.light()})
+
+    def chunk(request: Any) -> Any:
+        _, story = shelf.story(request.path_params["key"])
+        return responses.JSONResponse(story.chunk(request.path_params["number"]))
+
+    def play(request: Any) -> Any:
+        return page("gym-memory: play", frame("Play", play_body(site.play), _LINKS), _PLAY)
+
+    async def talk(socket: Any) -> None:
+        await play_socket(socket, site.play, shelf.key_of)
+
+    def static(request: Any) -> Any:
+        name = request.path_params["name"]
+        if name not in assets:  # the only files that are given, by name
+            return responses.PlainTextResponse("There is no such file.\n", 404)
+        source = (files(assets[name]) / "static" / name).read_bytes()
+        return responses.Response(source, media_type=_TYPES[name.rpartition(".")[2]])
+
+    route = routing.Route
+    return Guard(
+        applications.Starlette(
+            routes=[
+                route("/", told(runs)),
+                route("/compare", told(compare)),
+                route("/replay", told(replay)),
+                route("/episode/{key}", told(episode)),
+                route("/episode/{key}/{number:int}", told(chunk)),
+                route("/play", told(play)),
+                route("/static/{name}", static),
+                routing.WebSocketRoute("/talk", talk),
+            ]
+        ),
+        host,
+        port,
+        token,
+    )
+
+
+class _Shelf:
+    """The recordings that are shown, and the stories that were asked for last."""
+
+    def __init__(self, site: Site):
+        self._site = site
+        self._found: dict[str, Recording] = {}
+        self._story = functools.lru_cache(maxsize=4)(self._load)
+        self.refresh()
+
+    def refresh(self) -> list[Recording]:
+        """Look again what there is."""
+        out = self._site.play.out
+        own = [] if out in self._site.paths or not out.is_dir() else [out]
+        found = find([*self._site.paths, *own])
+        self._found = {recording.key: recording for recording in found}
+        return found
+
+    def recording(self, key: str) -> Recording:
+        """By its key; an address can name nothing else."""
+        if key not in self._found:
+            self.refresh()
+        return self._found[key]
+
+    def key_of(self, file: Path) -> str:
+        """The key of the first episode of a file; empty where it is not shown."""
+        return next((r.key for r in self.refresh() if r.file == file), "")
+
+    def story(self, key: str) -> tuple[dict[str, Any], Story]:
+        """Head and story of a recording."""
+        recording = self.recording(key)
+        return self._story(key, recording.file.stat().st_mtime_ns)
+
+    def _load(self, key: str, changed: int) -> tuple[dict[str, Any], Story]:
+        return load(self._found[key])
+
+
+def _runs_body(recordings: Sequence[Recording]) -> str:
+    rows = []
+    for recording in recordings[:_MOST_ROWS]:
+        job, row = recording.job, recording.row
+        result = row.result if row else None
+        end = "unfinished"
+        if result:
+            end = "won" if result.success else "lost" if result.lost else "out of steps"
+            end = "failed" if result.failed else end
+        cells = (
+            job.env or recording.file.name,
+            job.memory,
+            job.policy,
+            job.seed,
+            recording.episode + 1,
+        )
+        numbers = (f"{result.normalized:.3f}", result.steps) if result else ("", "")
+        rows.append(
+            f'<tr><td><input type="checkbox" value="{text(recording.key)}" '
+            f'aria-label="Choose {text(recording.title)}"></td>'
+            + "".join(f"<td>{text(cell, 120)}</td>" for cell in cells[:3])
+            + "".join(f'<td class="number">{text(cell)}</td>' for cell in (*cells[3:], *numbers))
+            + f'<td>{end}</td><td><a href="/replay?a={text(recording.key)}" '
+            f'aria-label="Replay {text(recording.title)}">replay</a></td></tr>'
+        )
+    head = "".join(
+        f'<th scope="col"{mark}>{name}</th>'
+        for name, mark in (
+            ("two", ""), ("environment", ""), ("memory", ""), ("policy", ""),
+            *((n, ' class="number"') for n in ("seed", "trial", "score", "steps")), ("end", ""),
+            ("look", ""),
+        )
+    )  # fmt: skip
+    more = len(recordings) - _MOST_ROWS
+    note = f'<p class="muted">The first {_MOST_ROWS} of {len(recordings)}.</p>' if more > 0 else ""
+    main = (
+        '<div class="page"><section class="card"><p class="find">'
+        '<input type="search" id="filter" placeholder="Filter, e.g. arigraph planner" '
+        'aria-label="Filter episodes"><span id="count" class="muted" role="status"></span>'
+        '<button type="button" id="beside" disabled>Side by side</button></p>'
+        f'{note}<div class="scroll" tabindex="0" role="region" aria-label="Recorded episodes">'
+        f'<table id="runs"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+        "</div></section></div>"
+    )
+    return frame("Recorded episodes", main, _LINKS)
+
+
+def _comparison(site: Site) -> str:
+    out = site.play.out
+    paths = [p for p in (*site.paths, out) if p.is_dir()]
+    folders = [f for f in dict.fromkeys(iter_folders(paths)) if (f / "config.json").is_file()]
+    sources = [read_source(folder) for folder in folders]
+    all_units = units(row for source in sources for row in source.rows)
+    gaps = [*differences(all_units, "memory"), *differences(all_units, "policy")]
+    return comparison(all_units, gaps, folders)
+
+
+def serve(
+    paths: Sequence[Path],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool = True,
+    play: PlayDefaults | None = None,
+) -> None:
+    """Serve pages until Ctrl-C.
+
+    Args:
+        paths: Results folders, folders of them, or files of recorded steps.
+        host: Address to listen on; one that others can reach needs a token, which is printed.
+        port: TCP port; 0 takes a free one.
+        browser: Whether to open a browser.
+        play: Suggestions for playing; the page for it is opened where they are given.
+
+    Raises:
+        InvalidArgumentError: It cannot listen there.
+        ResultsError: A path is no results folder.
+        MissingDependencyError: The extra ``viewer`` is not installed.
+    """
+    uvicorn = require("uvicorn", "viewer", "pages")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()  # from here on a browser that is told the address is answered
+    except OSError as error:
+        listener.close()
+        raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error
+    port = listener.getsockname()[1]
+    token = "" if host in LOOPBACK else secrets.token_urlsafe(24)
+    app = make_app(Site(tuple(paths), play or PlayDefaults()), host, port, token)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/{'play' if play else ''}{f'?token={token}' if token else ''}"
+    print(f"Pages at {address} (Ctrl-C ends)", flush=True)
+    if browser:
+        webbrowser.open(address)
+    config = uvicorn.Config(app, log_level="warning", ws_max_size=1 << 20, lifespan="off")
+    uvicorn.Server(config).run(sockets=[listener])

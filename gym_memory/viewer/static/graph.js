@@ -1,0 +1,100 @@
+"use strict";
+// A drawing on a canvas, by cytoscape.js; what changed is added and removed, the rest moves.
+GM.graph = (holder, onChoose) => {
+  const canvas = GM.el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Map of the memory. Arrow keys move it, plus and minus zoom, 0 shows all." });
+  holder.append(canvas);
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const style = () => [
+    { selector: "node", style: {
+      shape: "round-rectangle", width: "data(w)", height: "data(h)", label: "data(label)", "text-wrap": "wrap", "text-max-width": "240px",
+      "font-family": "system-ui, sans-serif", "font-size": 11, color: colour("ink"), "background-color": colour("thing"), "border-width": 1,
+      "border-color": colour("line"), "text-valign": "center", "text-halign": "center", "z-compound-depth": "auto", "z-index": "data(order)", "z-index-compare": "manual",
+      "overlay-opacity": 0, "line-height": 1.25 } },
+    { selector: ".holder", style: { "text-valign": "top", "text-margin-y": "data(down)", "background-color": colour("holder") } },
+    { selector: ".place", style: { "background-color": colour("place"), "font-size": 12.5, "font-weight": 600, "border-color": colour("place-line"), "border-width": 1.5 } },
+    { selector: ".loose", style: { "background-color": colour("holder"), "border-style": "dashed" } },
+    { selector: ".inventory", style: { "background-color": colour("carried"), "border-style": "solid", "border-color": colour("accent") } },
+    { selector: ".here", style: { "border-color": colour("accent"), "border-width": 3 } },
+    { selector: "node.fresh", style: { "border-color": colour("came"), "border-width": 2.5 } },
+    { selector: "node.here.fresh", style: { "border-color": colour("accent"), "border-width": 3 } },
+    { selector: ".pale", style: { opacity: 0.45 } },
+    { selector: ".chosen", style: { "border-color": colour("chosen"), "border-width": 3 } },
+    { selector: ".exit", style: { shape: "ellipse", "background-color": colour("page"), "border-style": "dashed", "border-color": colour("muted"), color: colour("muted"), "font-weight": 700 } },
+    { selector: "edge", style: {
+      width: 1.2, "line-color": colour("line"), "curve-style": "straight", label: "data(label)", "font-family": "system-ui, sans-serif", "font-size": 9.5, color: colour("muted"),
+      "text-background-color": colour("page"), "text-background-opacity": 0.85, "text-background-padding": 2, "z-index": 20, "z-index-compare": "manual", "overlay-opacity": 0 } },
+    { selector: "edge.way", style: { width: 4, "line-color": colour("way"), "z-index": -1 } },
+    { selector: "edge.unexplored", style: { "line-style": "dashed", "line-color": colour("muted"), "z-index": -1 } },
+    { selector: "edge.link", style: { "curve-style": "bezier", "line-color": colour("link"), "target-arrow-shape": "vee", "target-arrow-color": colour("link"), "arrow-scale": 0.7, "line-opacity": 0.55, label: "" } },
+    { selector: "edge.link.fresh, edge.told", style: { label: "data(label)", "line-opacity": 1, color: colour("ink") } },
+    { selector: "edge.fresh", style: { "line-color": colour("came"), "target-arrow-color": colour("came") } },
+    { selector: "edge.gone", style: { "line-color": colour("went"), "line-style": "dotted", color: colour("went"), "line-opacity": 0.7, "target-arrow-shape": "none", "curve-style": "bezier" } },
+  ];
+  const cy = cytoscape({
+    container: canvas, style: style(), layout: { name: "preset" }, autoungrabify: true, boxSelectionEnabled: false, autounselectify: true,
+    minZoom: 0.04, maxZoom: 3, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: Math.min(devicePixelRatio || 1, 2),
+  });
+  let touched = false, fitted = 0, extent = [0, 0, 1, 1];
+  // From the drawing's own measures: the library would measure every label anew.
+  const fit = () => {
+    const [left, top, right, bottom] = extent, width = canvas.clientWidth, height = canvas.clientHeight;
+    const zoom = Math.max(0.04, Math.min((width - 36) / (right - left), (height - 36) / (bottom - top), 1.25));
+    cy.viewport({ zoom, pan: { x: width / 2 - (zoom * (left + right)) / 2, y: height / 2 - (zoom * (top + bottom)) / 2 } });
+  };
+  const element = (item, group) => {
+    const { classes, x, y, ...data } = item;
+    data.down = 6 + (data.depth ? 14 : 15.6) * String(item.label).split("\n").length;
+    return group === "nodes" ? { group, data, classes, position: { x, y } } : { group, data, classes };
+  };
+  canvas.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
+    const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+    if (move) cy.panBy({ x: move[0], y: move[1] });
+    else if (zoom) cy.zoom({ level: cy.zoom() * zoom, renderedPosition: { x: canvas.clientWidth / 2, y: canvas.clientHeight / 2 } });
+    else if (event.key === "0") { touched = false; fit(); }
+    else return;
+    if (event.key !== "0") touched = true;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  for (const kind of ["wheel", "mousedown", "touchstart"]) canvas.addEventListener(kind, () => { touched = true; }, { passive: true });
+  cy.on("tap", (event) => onChoose(event.target !== cy && event.target.isNode() ? event.target.data("name") || null : null));
+  // What is said between things is written out where one points at one of them.
+  cy.on("mouseover", "node", (event) => event.target.connectedEdges(".link").addClass("told"));
+  cy.on("mouseout", "node", (event) => event.target.connectedEdges(".told").removeClass("told"));
+  document.addEventListener("theme", () => cy.style(style()));
+  new ResizeObserver(() => { cy.resize(); if (!touched) fit(); }).observe(canvas);
+  return {
+    cy,
+    draw(drawing) {
+      extent = drawing.nodes.reduce(([l, t, r, b], { x, y, w, h }) => [Math.min(l, x - w / 2), Math.min(t, y - h / 2), Math.max(r, x + w / 2), Math.max(b, y + h / 2)], [1e9, 1e9, -1e9, -1e9]);
+      if (!drawing.nodes.length) extent = [0, 0, 1, 1];
+      cy.batch(() => {
+        const wanted = new Map();
+        for (const node of drawing.nodes) wanted.set(node.id, element(node, "nodes"));
+        for (const line of drawing.lines) wanted.set(line.id, element(line, "edges"));
+        const edges = [], nodes = [];
+        cy.elements().forEach((old) => {
+          const now = wanted.get(old.id());
+          if (!now) old.remove();
+          else {
+            if (now.position) old.position(now.position);
+            old.data(now.data);
+            old.classes(now.classes);
+            wanted.delete(old.id());
+          }
+        });
+        for (const item of wanted.values()) (item.group === "nodes" ? nodes : edges).push(item);
+        cy.add([...nodes, ...edges]);
+      });
+      if (!touched || !fitted) fit();
+      fitted += 1;
+    },
+    // What was not recalled stands back.
+    mark(names) {
+      const recalled = new Set(names);
+      cy.batch(() => cy.nodes("[name]").forEach((node) => node.toggleClass("pale", recalled.size > 0 && !recalled.has(node.data("name")))));
+    },
+    fit() { touched = false; fit(); },
+  };
+};

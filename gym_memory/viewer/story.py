@@ -1,0 +1,239 @@
+"""From recorded rows to what a page shows of an episode, step by step.
+
+A page loads the light part of an episode at once (what happened at each step, and when each fact
+was held to be true) and the heavy part (texts, prompts, recalled facts) when it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gym_memory.errors import ResultsError
+from gym_memory.memory.graph.places import EXIT, UNEXPLORED
+from gym_memory.schema import (
+    LOCATIONS,
+    PLAYER,
+    VERBATIM,
+    direction_of,
+    door_relation,
+    is_contents,
+)
+from gym_memory.trajectory import Row
+from gym_memory.types import Triple
+from gym_memory.viewer.places import Square, lay_out
+
+__all__ = ["CHUNK", "Beat", "Story", "tell"]
+
+CHUNK = 20
+"""Steps whose heavy part a page loads together."""
+
+
+class Beat(NamedTuple):
+    """What one row adds to a story; plain values for JSON.
+
+    Attributes:
+        light: ``t action reward score ok tokens ms cost prompt completion done``; also what a
+            person sees in the timeline.
+        heavy: ``text inventory memory recalled why ... calls``.
+        facts: New facts, ``{s, r, o, kind, d}``; their numbers go on from the last ones.
+        came: Numbers of the facts that began.
+        went: Pairs of a number and who ended the fact.
+    """
+
+    light: dict[str, Any]
+    heavy: dict[str, Any]
+    facts: list[dict[str, str]]
+    came: list[int]
+    went: list[list[Any]]
+
+
+class Story:
+    """An episode that grows row by row.
+
+    Attributes:
+        beats: One for each step.
+        facts: All facts by number, each with ``when``: intervals ``[from, to or None, by]``.
+        squares: Where the places lie.
+        keeps_graph: Whether the rows tell the changes of a graph; where they do not, a fact is
+            held to be true while it is recalled.
+    """
+
+    def __init__(self) -> None:
+        self.beats: list[Beat] = []
+        self.facts: list[dict[str, Any]] = []
+        self.squares: dict[str, Square] = {}
+        self.keeps_graph = False
+        self._number: dict[Triple, int] = {}  # a story's own numbers, each fact once
+        self._told: list[int] = []  # a row's number of a fact to ours
+        self._live: dict[int, None] = {}
+
+    def name(self, triples: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
+        """Learn facts that a row names for the first time; gives those that are new."""
+        new = []
+        for parts in triples:
+            triple = Triple(*parts)
+            number = self._number.setdefault(triple, len(self.facts))
+            self._told.append(number)
+            if number == len(self.facts):
+                fact: dict[str, Any] = {**_fact(triple), "when": []}
+                self.facts.append(fact)
+                new.append(fact)
+        return new
+
+    def add(self, row: Row) -> Beat:
+        """Go on by one row whose facts were named."""
+        return self.take(row, self.name(row.get("facts", ())))
+
+    def take(self, row: Row, named: list[dict[str, Any]]) -> Beat:
+        """Go on by one row; ``named`` are the facts that are new in it."""
+        t = len(self.beats)
+        recalled = [self._told[number] for number in row.get("recalled", ())]
+        self.keeps_graph = self.keeps_graph or bool(row.get("came") or row.get("went"))
+        if self.keeps_graph:
+            came = [self._told[number] for number in row.get("came", ())]
+            went = [[self._told[number], by] for number, by in row.get("went", ())]
+        else:
+            seen = dict.fromkeys(recalled)
+            came = [number for number in seen if number not in self._live]
+            went = [[number, "no longer recalled"] for number in self._live if number not in seen]
+        for number, by in went:
+            if number in self._live:
+                del self._live[number]
+                self.facts[number]["when"][-1][1:] = [t, by]
+        for number in came:
+            if number not in self._live:
+                self._live[number] = None
+                self.facts[number]["when"].append([t, None, ""])
+        calls = row.get("calls", [])
+        stats = row.get("stats", {})
+        beat = Beat(_light(row, stats, calls), _heavy(row, stats, recalled, calls), [], came, went)
+        beat.facts.extend({k: v for k, v in fact.items() if k != "when"} for fact in named)
+        self.beats.append(beat)
+        return beat
+
+    def map(self) -> dict[str, Square]:
+        """Squares of the places known so far; those that were given stay."""
+        known = (Triple(fact["s"], fact["r"], fact["o"]) for fact in self.facts)
+        self.squares = lay_out(known, self.squares)
+        return self.squares
+
+    def light(self) -> dict[str, Any]:
+        """The part of an episode that a page loads at once."""
+        return {
+            "steps": [beat.light for beat in self.beats],
+            "facts": self.facts,
+            "places": self.map(),
+            "keeps_graph": self.keeps_graph,
+            "chunk": CHUNK,
+        }
+
+    def chunk(self, number: int) -> list[dict[str, Any]]:
+        """The heavy part of the steps from ``number * CHUNK`` on; empty behind the end."""
+        return [beat.heavy for beat in self.beats[number * CHUNK : (number + 1) * CHUNK]]
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks there are."""
+        return -(-len(self.beats) // CHUNK)
+
+
+def tell(rows: Iterable[Row]) -> Story:
+    """The story of the rows of one episode; steps that were taken back are left out.
+
+    Raises:
+        ResultsError: There are no rows, or rows of another kind.
+    """
+    story = Story()
+    kept: list[tuple[Row, list[dict[str, Any]]]] = []
+    try:
+        for row in rows:
+            while kept and kept[-1][0]["t"] >= row["t"]:
+                kept.pop()
+            # Facts keep their numbers where the row that named them was taken back.
+            kept.append((row, story.name(row.get("facts", ()))))
+        for row, named in kept:
+            story.take(row, named)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ResultsError(
+            f"expected the rows of a recorded episode: {type(error).__name__}: {error}"
+        ) from error
+    if not kept:
+        raise ResultsError("expected the rows of a recorded episode, got none")
+    return story
+
+
+def _light(row: Row, stats: Mapping[str, Any], calls: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "t": row["t"],
+        "action": row["action"],
+        "reward": row["reward"],
+        "score": row["normalized_score"],
+        "points": [row["score"], row["max_score"]],
+        "ok": bool(row["is_action_valid"]),
+        "end": _end(row),
+        "tokens": stats.get("tokens", 0),
+        "ms": stats.get("ms"),
+        "cost": sum(call["cost_usd"] for call in calls),
+        "prompt": sum(call["tokens"]["prompt"] for call in calls),
+        "completion": sum(call["tokens"]["completion"] for call in calls),
+    }
+
+
+def _end(row: Row) -> str:
+    if row["success"]:
+        return "won"
+    if row["lost"]:
+        return "lost"
+    return "out of steps" if row["truncated"] or row["terminated"] else ""
+
+
+def _heavy(
+    row: Row, stats: Mapping[str, Any], recalled: list[int], calls: Sequence[Any]
+) -> dict[str, Any]:
+    return {
+        "text": row["text"],
+        "inventory": row["inventory"],
+        "memory": row.get("memory", ""),
+        "recalled": recalled,
+        "why": row.get("why", []),
+        "episodes": row.get("episodes", []),
+        "why_episodes": row.get("why_episodes", []),
+        "lessons": row.get("lessons", []),
+        "focus": row.get("focus", ""),
+        "valid_actions": row.get("valid_actions", []),
+        "stats": dict(stats),
+        "calls": list(calls),
+    }
+
+
+def _fact(triple: Triple) -> dict[str, str]:
+    kind, direction = _kind(triple)
+    return {
+        "s": triple.subject,
+        "r": triple.relation,
+        "o": triple.object,
+        "kind": kind,
+        "d": direction,
+    }
+
+
+def _kind(triple: Triple) -> tuple[str, str]:
+    """What a fact is on a map, and the direction that it tells."""
+    subject, relation, obj = triple
+    direction = direction_of(relation)
+    if direction is not None:
+        return "way", direction
+    if relation in LOCATIONS:
+        return ("here" if subject == PLAYER else "in"), ""
+    if is_contents(relation):
+        return "holds", ""
+    if relation in (EXIT, UNEXPLORED):
+        return "exit", obj
+    if relation.startswith("has ") and relation.endswith(" door"):
+        direction = relation[len("has ") : -len(" door")]
+        if relation == door_relation(direction):
+            return "door", direction
+    if relation == "is":
+        return "is", ""
+    return ("text" if relation in VERBATIM else "other"), ""

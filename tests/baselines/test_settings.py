@@ -1,0 +1,185 @@
+"""Settings of learners: each has a meaning, wrong values are named before anything is trained."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from typing import Any
+
+import pytest
+
+from gym_memory.baselines.language import LanguageSettings
+from gym_memory.baselines.react import React
+from gym_memory.baselines.registry import POLICIES, learner_classes, make_policy
+from gym_memory.baselines.settings import list_settings, make_settings
+from gym_memory.cli import main
+from gym_memory.cli.train import read_settings
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+
+LEARNERS = learner_classes()
+
+
+def test_these_can_be_trained() -> None:
+    assert {"drrn", "bc", "a2c", "gata"} <= LEARNERS.keys()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_setting_has_a_meaning_and_its_default_is_a_value(name: str) -> None:
+    settings_class = LEARNERS[name].settings_class
+    found = list_settings(settings_class)
+    assert all(setting.meaning.endswith(".") for setting in found)
+    values = {setting.name: setting.default for setting in found}
+    assert make_settings(settings_class, values) == settings_class()
+    assert values == dataclasses.asdict(settings_class())
+
+
+AGENTS = [
+    name
+    for name in POLICIES.names()
+    if issubclass(getattr(POLICIES.get(name), "settings_class", object), LanguageSettings)
+]
+
+
+def test_these_agents_ask_a_model() -> None:
+    assert {"plain", "react", "reflexion", "ariadne", "stma", "clin", "ldm2"} <= set(AGENTS)
+    assert {"netplay", "choose", "answerer"} <= set(AGENTS)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_takes_its_settings_and_nothing_else(name: str) -> None:
+    """A call, a name with parameters and the list agree on what there is."""
+    agent = POLICIES.get(name)
+    found = list_settings(agent.settings_class)
+    assert all(setting.meaning.endswith(".") and setting.kind for setting in found)
+    assert [*inspect.signature(agent).parameters] == [setting.name for setting in found]
+    assert agent.settings_class() == agent.settings_class(**{s.name: s.default for s in found})
+    with pytest.raises(UnknownNameError, match=rf"parameter of policy '{name}' 'temperatur'"):
+        make_policy(f"{name}?temperatur=1")
+    with pytest.raises(InvalidArgumentError, match="temperature >= 0, got"):
+        make_policy(f"{name}?temperature=cold")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        agent.settings_class().model = "other"
+
+
+def test_what_an_agent_fixes_cannot_be_set() -> None:
+    for spec in ("choose?base_url=x", "answerer?history=3"):
+        with pytest.raises(UnknownNameError, match="unknown parameter"):
+            make_policy(spec)
+    with pytest.raises(UnknownNameError, match="unknown score 'words'"):
+        make_policy("choose?score=words")
+
+
+def test_an_agent_with_a_constructor_of_its_own_shows_that() -> None:
+    class Mine(React):
+        def __init__(self, mood: str = "calm", *, history: int = 1):
+            super().__init__("openai?model=m&base_url=http://127.0.0.1:9/v1", history=history)
+            self.mood = mood
+
+    assert [*inspect.signature(Mine).parameters] == ["mood", "history"]
+    assert (Mine("glad", history=2).mood, Mine(history=2).settings.history) == ("glad", 2)
+
+
+def test_the_command_line_tells_what_each_parameter_is_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def told(*words: str) -> dict[str, dict[str, Any]]:
+        with pytest.raises(SystemExit):
+            main(["list", *words, "--json"])
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        return {row["name"]: row for row in rows}
+
+    history = told("policies", "stma")["history"]
+    assert (history["type"], history["default"]) == ("int | None", 0)
+    assert history["about"].startswith("Past observations to show; none by default")
+    assert told("policies", "react")["history"]["about"].startswith("Past observations to show at")
+    assert told("memories", "arigraph")["depth"]["type"] == "int"
+    assert told("environments", "Cooking")["split"]["about"]
+    assert told("protocols", "trials")["k"]["default"] == 5
+    assert told("settings", "drrn")["gamma"]["type"] == "float"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("policies", "ariadn"), "Did you mean 'ariadne'?"),
+        (("settings", "random"), "unknown baseline to train 'random'"),
+        (("presets", "stma"), "expected one of environments, memories, policies"),
+    ],
+)
+def test_a_mistake_of_list_is_one_line(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["list", *words])
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_nearest_docstring_counts() -> None:
+    gata, drrn = (
+        {setting.name: setting for setting in list_settings(LEARNERS[name].settings_class)}
+        for name in ("gata", "drrn")
+    )
+    assert gata["dim"].meaning.startswith("Size of an encoding; half of DRRN's")
+    assert gata["batch"] == drrn["batch"]
+    assert drrn["discovery_bonus"].meaning.startswith("Added reward for a step whose text")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "values", "message"),
+    [
+        ("drrn", {"lr": "abc"}, "lr as a number, got 'abc'"),
+        ("drrn", {"lr": True}, "lr as a number, got True"),
+        ("drrn", {"lr": 0}, "lr > 0, got 0"),
+        ("drrn", {"batch": 0}, "batch as an int >= 1, got 0"),
+        ("drrn", {"batch": 1.5}, "batch as an int, got 1.5"),
+        ("drrn", {"capacity": 63}, "capacity as an int >= 64, got 63"),
+        ("drrn", {"alpha": 3}, r"alpha as a number in \[0, 1\], got 3"),
+        ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
+        ("drrn", {"encoder": "lstm"}, "unknown encoder 'lstm': expected one of bag, gru"),
+        ("drrn", {"explore": "soft"}, "unknown exploration 'soft'.*Did you mean 'softmax'"),
+        ("gata", {"neighbourhood": "maybe"}, "neighbourhood as true or false, got 'maybe'"),
+        ("gata", {"tokens": 0}, "tokens as an int >= 1"),
+        ("gata", {"gama": 0.9}, "unknown setting 'gama'.*Did you mean 'gamma'"),
+        ("a2c", {"n_steps": 0}, "n_steps as an int >= 1"),
+        ("bc", {"rl_after": -1}, "rl_after as an int >= 0"),
+    ],
+)
+def test_a_wrong_value_is_named(baseline: str, values: dict[str, Any], message: str) -> None:
+    with pytest.raises((InvalidArgumentError, UnknownNameError), match=message):
+        make_settings(LEARNERS[baseline].settings_class, values)
+
+
+def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["list", "settings", "--json"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["gamma"]["default"] == 0.9
+    assert by_name["teacher"]["default"] == {"bc": "planner"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("random",), "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata"),
+        (("drrn", "--set", "lr"), "expected --set name=value, got 'lr'"),
+        (("drrn", "--set", "lr=high"), "expected lr as a number, got 'high'"),
+        (("drrn", "--device", "tpu"), "expected device as one of cpu"),
+    ],
+)
+def test_a_mistake_of_train_is_one_line(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["train", *words, "-e", "Cooking?level=rl-1"])
+    assert end.value.code == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_values_are_read_as_they_stand() -> None:
+    found = read_settings(["teacher=/my runs/a+b&c=1%20", "lr=1e-4", "neighbourhood=false"])
+    assert found == {"teacher": "/my runs/a+b&c=1%20", "lr": 1e-4, "neighbourhood": False}

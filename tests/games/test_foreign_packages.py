@@ -1,0 +1,114 @@
+"""The snippets of docs/foreign-environments.md, on environments that others wrote."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.run import rollout
+from gym_memory.types import Triple
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "foreign"))
+from draw import environment, snippets
+
+MODULES = {
+    "textworld": "textworld",
+    "scienceworld": "scienceworld",
+    "textworld-express": "textworld_express",
+    "textarena": "textarena",
+    "minigrid": "minigrid",
+}
+SOURCES = {
+    "textworld": {
+        "text": "obs", "task": "info.objective", "inventory": "info.inventory",
+        "valid_actions": "info.admissible_commands", "score": "info.score",
+        "max_score": "info.max_score", "won": "info.won", "lost": "info.lost",
+        "dialect": "textworld (found)",
+    },
+    "scienceworld": {
+        "text": "obs", "task": "info.taskDesc", "inventory": "info.inv",
+        "valid_actions": "info.valid", "score": "info.score", "max_score": "given",
+        "won": "score = max_score", "dialect": "scienceworld (found)",
+    },
+    "textworld-express": {
+        "text": "obs", "task": "info.taskDescription", "inventory": "info.inventory",
+        "valid_actions": "info.validActions", "score": "info.score", "max_score": "given",
+        "won": "info.tasksuccess", "lost": "info.taskfailure", "dialect": "plain (found)",
+    },
+    "textarena": {
+        "text": "obs", "task": "first text", "valid_actions": "given", "score": "rewards",
+        "won": "an end with a reward > 0", "dialect": "plain (found)",
+    },
+    "minigrid": {
+        "text": "describe", "task": "obs.mission", "valid_actions": "action_space",
+        "score": "rewards", "won": "an end with a reward > 0", "dialect": "plain (found)",
+    },
+}  # fmt: skip
+FACTS = {
+    "textworld": ("you", "is in", "bedroom"),
+    "scienceworld": ("you", "is in", "hallway"),
+    "textworld-express": ("cutlery drawer", "is", "closed"),
+    "textarena": ("a", "is", "[3, 2, 1]"),
+    "minigrid": ("green key", "is seen", "1 step right"),
+}
+"""A fact of the first text of seed 0."""
+
+
+@pytest.fixture(scope="module", params=MODULES)
+def name(request):
+    pytest.importorskip(MODULES[request.param])
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def env(name):
+    made = environment(name)
+    yield made
+    made.close()
+
+
+def test_the_documentation_names_them_all() -> None:
+    assert set(snippets()) == set(MODULES) == set(SOURCES)
+
+
+def test_passes_gymnasiums_own_check(env) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings(
+            "ignore", message=".*(different from the unwrapped|spec|supported).*"
+        )
+        check_env(env, skip_render_check=True)
+
+
+def test_finds_what_is_told_and_remembers_it(name, env) -> None:
+    obs, info = env.reset(seed=0)
+    assert info["sources"] == SOURCES[name]
+    assert obs["text"]
+    assert obs["task"]
+    assert obs["valid_actions"]
+    assert Triple(*FACTS[name]) in env.memory.graph
+
+
+def test_plays_the_same_episode_again(name, env) -> None:
+    results = [rollout(env, make_policy("random"), 1, limit=5) for _ in range(2)]
+    assert 1 <= results[0].steps <= 5
+    assert results[0].n_invalid == 0
+    fields = ["task_id", "steps", "score", "curve", "success"]
+    fields += ["tokens"] * (name != "scienceworld")  # it lists things in an order of its own
+    for field in fields:
+        assert getattr(results[0], field) == getattr(results[1], field), field
+
+
+def test_a_grid_is_won_by_its_names(name, env) -> None:
+    if name != "textarena":
+        pytest.skip("its solution is known for TextArena's towers only")
+    env.reset(seed=0)
+    for move in ("A C", "A B", "C B", "A C", "B A", "B C", "A C"):
+        _, reward, terminated, _, info = env.step(f"[{move}]")
+    assert (reward, terminated, info["success"]) == (1.0, True, True)
+    assert info["normalized_score"] == 1.0

@@ -1,0 +1,357 @@
+"""Jericho: our own story, a TextWorld story, files that are none, and what is found by trying."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.errors import CorruptGameError, InvalidArgumentError, MissingDependencyError
+
+pytest.importorskip("jericho")
+
+from gym_memory.games.jericho import Jericho
+from gym_memory.games.jericho.adapter import _our_story
+from gym_memory.games.jericho.candidates import (
+    GENERIC,
+    PREFERRED,
+    commands,
+    names_in_view,
+    templates_of,
+)
+from gym_memory.games.jericho.engine import understood
+from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary, read_vocabulary
+from gym_memory.games.jericho.world import object_region
+from gym_memory.games.textworld.games import cached_story
+from gym_memory.wrappers import MemoryObservation
+
+STANDING = ("look", "inventory", "wait")
+
+
+@pytest.fixture(scope="module")
+def story() -> Path:
+    try:
+        return _our_story()
+    except MissingDependencyError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def shared(story):
+    env = Jericho(valid_actions=False, inventory=False)
+    yield env
+    env.close()
+
+
+@pytest.fixture
+def env(shared):
+    shared.reset(seed=0)
+    return shared
+
+
+def play(env, *actions):
+    for action in actions:
+        obs, reward, terminated, _, info = env.step(action)
+    return obs, reward, terminated, info
+
+
+# ---------------------------------------------------------------- score and endings
+
+
+def test_score_and_best_score_are_the_storys_own(env):
+    obs, info = env.reset(seed=0)
+    assert (info["score"], info["max_score"]) == (0.0, 12.0)
+    assert obs["text"].startswith("The tide turns at dusk")
+    assert ">" not in obs["text"]
+    assert "Causeway0/" not in obs["text"]  # the status line
+    obs, reward, _, info = play(env, "north", "east", "open tin box", "take key")
+    assert reward == 1.0
+    assert info["score"] == 1.0
+    obs, reward, _, info = play(env, "drop key", "take key")
+    assert (reward, info["score"]) == (0.0, 1.0)
+
+
+def test_drowning_is_a_loss(env):
+    _, _, terminated, info = play(env, "north", "west", "west")
+    assert terminated
+    assert (info["won"], info["lost"], info["success"]) == (False, True, False)
+
+
+def test_the_walkthrough_needs_no_luck(env):
+    *_, terminated, info = play(env, *env.oracle().walkthrough)
+    assert terminated
+    assert (info["won"], info["score"], info["n_invalid"]) == (True, 12.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "valid"),
+    [("look", True), ("take cap", True), ("take lantern", False), ("fly", False), ("west", False),
+     ("take cap, north", False), ("cap, north", True), ("take the wool cap", True)],
+)  # fmt: skip
+def test_what_the_parser_cannot_do_is_invalid(env, command, valid):
+    assert play(env, command)[3]["is_action_valid"] is valid
+
+
+# ---------------------------------------------------------------- valid actions
+
+
+def test_valid_actions_are_what_changes_the_world(env):
+    assert set(env.valid_actions()) == {"north", "take wool cap", *STANDING}
+    play(env, "north", "east")
+    assert set(env.valid_actions()) >= {
+        "west", "open tin box", "take brass lantern", "take tin box", *STANDING,
+    }  # fmt: skip
+    assert not any(action.startswith(("examine", "eat", "north")) for action in env.valid_actions())
+
+
+def test_listing_leaves_the_story_as_it_is(env):
+    play(env, "north", "east")
+    snapshot = env.snapshot()
+    before = [m.tobytes() for m in snapshot.native.engine.machine[:2]]
+    first = env.valid_actions()
+    assert [m.tobytes() for m in env.snapshot().native.engine.machine[:2]] == before
+    assert env._feedback == snapshot.feedback
+    env.restore(snapshot)
+    assert env.valid_actions() == first
+
+
+def test_a_state_that_comes_again_is_not_searched_again(env):
+    play(env, "north")
+    env.valid_actions()
+    searched = env._parser.searches
+    play(env, "look", "wait", "xyzzy", "examine door")
+    first = env.valid_actions()
+    assert env._parser.searches == searched
+    for _ in range(3):  # the first time changes the world: the shed was not visited
+        play(env, "east")
+        env.valid_actions()
+        play(env, "west")
+        assert env.valid_actions() == first
+        assert env._parser.searches == searched + 2
+    play(env, "south", "take cap", "north")
+    assert env.valid_actions() != first
+    assert env._parser.searches == searched + 3
+
+
+def test_whatever_the_walkthrough_does_is_listed(env):
+    """By effect: the same story follows from some listed command."""
+    missing = []
+    for action in env.oracle().walkthrough[:-1]:
+        listed = env.valid_actions()
+        if action not in listed:
+            here = env.snapshot()
+            wanted = outcome(env, here, action)
+            verb = [other for other in listed if other.split()[-1] == action.split()[-1]]
+            others = dict.fromkeys([*verb, *listed])
+            if all(outcome(env, here, other) != wanted for other in others):
+                missing.append(action)
+            env.restore(here)
+        env.step(action)
+    assert missing == []
+
+
+def outcome(env, here, action):
+    env.restore(here)
+    _, _, done, _, info = env.step(action)
+    seen = () if done else [env.step(command)[0]["text"] for command in ("look", "inventory")]
+    return info["won"], info["score"], seen
+
+
+MAP = {
+    ("yard", "is north of", "causeway"), ("shed", "is east of", "yard"),
+    ("millrace", "is west of", "yard"), ("mill hall", "is north of", "yard"),
+    ("loft", "is up of", "mill hall"), ("cellar", "is down of", "mill hall"),
+}  # fmt: skip
+THINGS = {
+    ("you", "is in", "cellar"), ("wool cap", "is in", "inventory"),
+    ("brass lantern", "is in", "inventory"), ("brass lantern", "is", "on"),
+    ("iron key", "is in", "inventory"), ("coil of rope", "is on", "workbench"),
+    ("workbench", "is in", "shed"), ("tin box", "is in", "shed"), ("tin box", "is", "open"),
+    ("oak chest", "is in", "loft"), ("oak chest", "is", "open"), ("mill door", "is", "open"),
+    ("sluice", "is in", "millrace"), ("millstone", "is in", "mill hall"),
+    ("shaft lever", "is in", "cellar"),
+}  # fmt: skip
+
+
+def test_the_graph_knows_the_mill_after_the_walkthrough(env):
+    """What the text told and is true at the end; places of things that are gone are not kept."""
+    wrapped = MemoryObservation(env, memory="arigraph")
+    env._show_inventory = True
+    wrapped.reset(seed=0)
+    for action in env.oracle().walkthrough[:-1]:
+        wrapped.step(action)
+    env._show_inventory = False
+    known = {tuple(fact) for fact in wrapped.memory.graph.live()}
+    assert known >= MAP | THINGS
+    placed = {fact for fact in known if fact[1] in ("is in", "is on")}
+    assert placed - THINGS <= {("mill door", "is in", "mill hall"), ("grey cat", "is in", "loft")}
+
+
+# ---------------------------------------------------------------- other stories
+
+
+def test_a_textworld_story_plays_with_its_own_score(tmp_path):
+    from gym_memory.games.textworld.treasure_hunt import TreasureHunt
+
+    real = TreasureHunt(level="easy", valid_actions=True)
+    real.reset(seed=0)
+    env = Jericho(path=real._story(real.task_id), valid_actions=False)
+    obs, info = env.reset(seed=0)
+    assert info["max_score"] == real._feedback.max_score
+    world = [
+        a for a in real.valid_actions() if not a.startswith(("examine", "look", "inv", "read"))
+    ]
+    assert set(world) & set(env.valid_actions())
+    for action in real.oracle().walkthrough:
+        *_, terminated, _, info = env.step(action)
+    assert terminated
+    assert info["success"]
+    assert info["normalized_score"] == 1.0
+    assert obs["task"]
+    real.close()
+    env.close()
+
+
+BARE = """"Two Rooms"
+
+Rule for printing the banner text: do nothing.
+
+The Attic is a room. "A bare attic."
+
+The Roof is up from the Attic. "Wind, and nothing else."
+
+The kite is in the Attic.
+
+Instead of going up in the Roof: end the story saying "You are gone".
+"""
+
+
+def test_a_story_without_a_score_and_a_folder_of_stories(story, tmp_path):
+    bare = tmp_path / "two_rooms.z8"
+    bare.write_bytes(cached_story("jericho", BARE).read_bytes())
+    (tmp_path / "mill.z8").write_bytes(story.read_bytes())
+    (tmp_path / "notes.txt").write_text("no story")
+    env = Jericho(path=tmp_path)
+    assert env.task_ids == ("mill.z8", "two_rooms.z8")
+    _, info = env.reset(options={"task_id": "two_rooms.z8"})
+    assert info["max_score"] == info["normalized_score"] == 0.0
+    assert set(env.valid_actions()) >= {"up", "take kite"}
+    assert env.oracle().walkthrough == ()
+    env.step("up")
+    *_, terminated, _, info = env.step("up")
+    assert terminated
+    env.close()
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_the_storys_own_chance_follows_the_seed(story, seed):
+    texts = set()
+    for _ in range(2):
+        env = Jericho(path=story, story_seed=seed, valid_actions=False)
+        env.reset(seed=0)
+        texts.add(tuple(env.step(action)[0]["text"] for action in ("north", "wait", "east")))
+        env.close()
+    assert len(texts) == 1
+
+
+# ---------------------------------------------------------------- bad files
+
+
+def damaged(story: bytes) -> dict[str, bytes]:
+    return {
+        "empty": b"",
+        "short": story[:40],
+        "cut": story[: len(story) // 2],
+        "flipped": story[:9000] + bytes([story[9000] ^ 1]) + story[9001:],
+        "version 9": b"\x09" + story[1:],
+        "version 1": b"\x01" + story[1:],
+        "glulx": b"Glul" + story[4:],
+        "text": b"This is no story. " * 100,
+    }
+
+
+@pytest.mark.parametrize("kind", [*damaged(b"\x00" * 10_000)])
+def test_a_damaged_file_is_refused(story, kind, tmp_path):
+    path = tmp_path / "story.z8"
+    path.write_bytes(damaged(story.read_bytes())[kind])
+    with pytest.raises(CorruptGameError, match=r"story\.z8"):
+        Jericho(path=path)
+
+
+def test_bad_arguments_are_named(tmp_path):
+    with pytest.raises(CorruptGameError, match="cannot read"):
+        Jericho(path=tmp_path / "absent.z5")
+    with pytest.raises(CorruptGameError, match="got none"):
+        Jericho(path=tmp_path)
+    with pytest.raises(InvalidArgumentError, match="path as text"):
+        Jericho(path=3)  # type: ignore[arg-type]
+    for seed in (-1, True, "x"):
+        with pytest.raises(InvalidArgumentError, match="story_seed"):
+            Jericho(story_seed=seed)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_dictionary_and_grammar_are_read_from_the_file(story):
+    vocabulary = read_vocabulary(story.read_bytes(), PREFERRED)
+    assert vocabulary.length == 9
+    assert {"lantern", "millstone", "crank"} <= vocabulary.nouns
+    assert vocabulary.knows("workbenches")  # nine letters count
+    assert not vocabulary.knows("zebra")
+    lines = {" ".join(line) for line in vocabulary.templates}
+    assert {
+        "unlock NOUN with HELD",
+        "put NOUN in NOUN",
+        "take NOUN",
+        "drop HELD",
+        "lift NOUN",
+    } <= lines
+    assert "hold NOUN" not in lines  # another word for take
+    tried = templates_of(vocabulary)
+    assert not any(line[0] in ("save", "quit", "look", "undo", "north") for line in tried)
+    assert all(sum(word in (NOUN, HELD) for word in line) <= 2 for line in tried)
+
+
+def test_a_story_that_tells_no_grammar_gets_common_verbs():
+    words = Vocabulary(frozenset({"take", "open", "jump", "lamp", "put", "in"}), frozenset(), 6, ())
+    assert {" ".join(line) for line in templates_of(words)} == {
+        "take NOUN", "open NOUN", "jump", "put HELD in NOUN",
+    }  # fmt: skip
+    told = templates_of(words, ["pray", "put OBJ in OBJ", "give OBJ OBJ", "quit"])
+    assert told == (("pray",), ("put", NOUN, "in", NOUN))
+    assert GENERIC
+
+
+def test_one_of_two_things_is_carried():
+    lines = [("tie", NOUN, "to", NOUN), ("take", NOUN), ("drop", HELD)]
+    assert list(commands(lines, ["rope", "post", "key"], ["rope"])) == [
+        "take rope", "take post", "take key", "drop rope",
+        "tie rope to post", "tie rope to key", "tie post to rope", "tie key to rope",
+    ]  # fmt: skip
+    assert list(commands(lines, [], [])) == []
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.text(alphabet="abkey lamp.,()\n'", max_size=80))
+def test_names_are_words_of_the_text(text):
+    words = Vocabulary(frozenset(), frozenset({"key", "lamp", "a"}), 9, ())
+    for name in names_in_view(text, words):
+        assert all(word in ("key", "lamp") for word in name.split())
+        assert name in text
+
+
+def test_the_object_tree_lies_in_dynamic_memory(story):
+    data = story.read_bytes()
+    start, end = object_region(data)
+    assert int.from_bytes(data[0x0A:0x0C], "big") < start < end
+    assert end <= int.from_bytes(data[0x0E:0x10], "big")
+    assert end - start > 500
+
+
+@pytest.mark.parametrize("text", ["That's not a verb I recognise.", "You can't go that way."])
+def test_complaints_of_parsers_are_known(text):
+    assert not understood(text)
+    assert understood("Taken.")

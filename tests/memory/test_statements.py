@@ -1,0 +1,62 @@
+"""What a text tells of keys, locks and places, in words that no rule spells out."""
+
+from __future__ import annotations
+
+import pytest
+
+from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.memory.extract.statements import read_statements
+
+OPENS = ("moss key", "opens", "plum coffer")
+IN_HALL = ("plum coffer", "is in", "dim hall")
+
+SAID = {
+    "The moss key unlocks the plum coffer.": {OPENS},
+    "You need the moss key to unlock the plum coffer. It is in the dim hall.": {OPENS, IN_HALL},
+    "For the plum coffer in the dim hall you want the moss key.": {OPENS, IN_HALL},
+    "They say the plum coffer yields to the moss key alone.": {OPENS},
+    "The moss key does not open the tin box, it opens the plum coffer.": {OPENS},
+    "Forget about the tin box: the moss key suits the plum coffer.": {OPENS},
+    "Go to the dim hall. The key to the plum coffer is the moss key.": {OPENS, IN_HALL},
+    "Key 4 is for Locker 9. Locker 9 stands in Room 12.": {
+        ("key 4", "opens", "locker 9"), ("locker 9", "is in", "room 12"),
+    },
+    "Take the moss key to Room F2. It opens the plum coffer there.": {
+        OPENS, ("plum coffer", "is in", "room f2"),
+    },
+    "You will find the moss key on the oak shelf. Look for the oak shelf in the dim hall.": {
+        ("moss key", "is on", "oak shelf"), ("oak shelf", "is in", "dim hall"),
+    },
+    "The old gardener left the moss key in the small basket.": {
+        ("moss key", "is in", "small basket"),
+    },
+    "The moss key does not open the plum coffer.": set(),
+    "Put the moss key on the oak shelf.": set(),
+    "Begin with the moss key and the torn note.": set(),
+    "Nobody told you why you are here.": set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_what_a_text_says(text: str) -> None:
+    assert {tuple(m.triple) for m in read_statements(text).facts} == SAID[text]
+
+
+def test_spans_point_at_the_subject() -> None:
+    text = "I heard that the plum coffer opens with the moss key."
+    (fact,) = read_statements(text).facts
+    assert text[fact.start : fact.end] == "moss key"
+
+
+def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
+    known = {"brass wotsit": "thing", "grey monolith": "container"}
+    (fact,) = read_statements("The brass wotsit opens the grey monolith.", known.get).facts
+    assert tuple(fact.triple) == ("brass wotsit", "opens", "grey monolith")
+
+
+@pytest.mark.parametrize(
+    ("name", "noun"),
+    [("Key 12", "key"), ("key holder", "holder"), ("note of the cook", "note"), ("Hall B", "hall")],
+)
+def test_head_nouns(name: str, noun: str) -> None:
+    assert head_noun(name) == noun

@@ -1,0 +1,113 @@
+"""What is built and installed: every file of the packages, also from a checkout without links."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gym_memory.links import LINKED
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("gym_memory", *LINKED)
+BUILT_FROM = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
+
+
+def tracked() -> list[str]:
+    """Files of the packages that git knows, links and files that are deleted excluded."""
+    try:
+        done = subprocess.run(
+            ["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, capture_output=True, text=True
+        )
+    except OSError:
+        pytest.skip("no git")
+    if done.returncode:
+        pytest.skip("not a checkout")
+    names = [name for name in done.stdout.split("\0") if name]
+    return [n for n in names if (ROOT / n).is_file() and not (ROOT / n).is_symlink()]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Path]:
+    """A copy of the working tree, with links or with text files in their place."""
+
+    def make(links: bool) -> Path:
+        folder = tmp_path_factory.mktemp("links" if links else "text")
+        for name in [*tracked(), *BUILT_FROM]:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+        for name in LINKED:
+            link = folder / "gym_memory" / name
+            link.symlink_to(f"../{name}") if links else link.write_text(f"../{name}")
+        return folder
+
+    return make
+
+
+def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder.parent,
+        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def wheel_of(folder: Path, to: Path) -> set[str]:
+    """Files of the wheel that pip builds, its own records excluded."""
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    run(folder, *words, "--disable-pip-version-check", "-w", str(to), str(folder))
+    (wheel,) = to.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "text"])
+def test_the_wheel_holds_every_file_of_the_packages(
+    links: bool, checkout: Callable[[bool], Path], tmp_path: Path
+) -> None:
+    expected = {
+        name if name.startswith("gym_memory/") else f"gym_memory/{name}" for name in tracked()
+    }
+    assert len(expected) > 300
+    assert wheel_of(checkout(links), tmp_path) == expected
+
+
+PLAY = """
+import gymnasium as gym, gym_memory, sys
+from gym_memory.testing import fake_env
+fake_env.register_fake()
+import gym_memory.wrappers.memory
+from gym_memory.baselines import make_policy
+from gym_memory.run import rollout
+result = rollout(gym.make(fake_env.FAKE_ID, memory="arigraph"), make_policy("walkthrough"), 0)
+print(result.success, gym_memory.wrappers.__file__)
+"""
+
+
+def test_a_checkout_with_text_files_for_links_works(checkout: Callable[[bool], Path]) -> None:
+    folder = checkout(False)
+    assert run(folder, "-c", PLAY).stdout.split() == [
+        "True",
+        str(folder / "wrappers" / "__init__.py"),
+    ]
+    assert "ariadne" in run(folder, "-m", "gym_memory", "list", "policies").stdout
+
+
+def test_a_link_to_nowhere_is_told_in_one_line(checkout: Callable[[bool], Path]) -> None:
+    folder = checkout(False)
+    shutil.rmtree(folder / "wrappers")
+    done = run(folder, "-c", "import gym_memory", check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert "should be a link to the folder 'wrappers'" in done.stderr.splitlines()[-1]

@@ -1,0 +1,16 @@
+"""What tests of trainings ask of two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gym_memory.baselines.learning import checkpoints
+
+
+def assert_same_training(first: Path, second: Path) -> None:
+    """All tensors that going on with a training needs are the same in two folders."""
+    one, two = (checkpoints.read(path / checkpoints.TRAINING)[0] for path in (first, second))
+    assert one.keys() == two.keys()
+    assert all(np.array_equal(one[name], two[name]) for name in one)

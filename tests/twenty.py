@@ -1,0 +1,17 @@
+"""Which games the doors for trainers are tried with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gym_memory.run.jobs import EpisodeRow
+from gym_memory.training.steps import Played
+
+ENV, MEMORY, BUDGET = "Cooking?level=rl-1&max_steps=10&split=train", "arigraph", 200
+
+
+class Games(NamedTuple):
+    """The recorded episodes and their results, by seed."""
+
+    recorded: dict[int, Played]
+    results: dict[int, EpisodeRow]

@@ -1,0 +1,376 @@
+"""The pages in a real browser: play, replay, compare, export; keyboard, themes, accessibility."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_memory.results.report import build_report, read_source
+from gym_memory.testing.browser import Browser, serving
+from gym_memory.trajectory import read_trajectory
+from gym_memory.viewer.recordings import choose, find, load
+from gym_memory.viewer.replay import write_replay
+from gym_memory.wrappers.make import make_env
+
+LEVEL = "TreasureHunt?level=easy"
+READY = "return document.body.dataset"
+
+
+def key_of(runs: Path, words: str) -> str:
+    return choose(find([runs]), words).key
+
+
+@pytest.fixture(scope="module")
+def walkthrough() -> list[str]:
+    env = make_env("TreasureHunt", level="easy")
+    env.reset(seed=0)
+    actions = list(env.get_wrapper_attr("oracle")().walkthrough)
+    env.close()
+    return actions
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server to play at, and the folder that games go to."""
+    pytest.importorskip("textworld", reason="pip install 'gym-memory[textworld]'")
+    cwd = tmp_path_factory.mktemp("play")
+    with serving("play", "--web", "-e", LEVEL, "-m", "arigraph", cwd=cwd) as address:
+        yield address, cwd / "results" / "human"
+
+
+def begin(browser: Browser, address: str) -> None:
+    browser.open(address)
+    browser.click("#setup button")
+    browser.wait(f"{READY}.turn === 'mine'", seconds=240)
+
+
+def wait_for_turn(browser: Browser, step: int) -> None:
+    browser.wait(
+        "const d = document.body.dataset; return d.step === arguments[0] && d.turn === 'mine'",
+        str(step),
+    )
+
+
+def test_play_to_the_end_by_clicking(
+    browser: Browser, table: tuple[str, Path], walkthrough: list[str]
+) -> None:
+    address, folder = table
+    begin(browser, address)
+    for step, action in enumerate(walkthrough):
+        wait_for_turn(browser, step)
+        browser.click(f'[data-action="{action}"]')
+    browser.wait(f"{READY}.turn === 'stored'")
+    assert "You won!" in browser.text(".banner")
+
+    # It stands in the tables as any agent's, and can be reported with theirs.
+    (run,) = folder.iterdir()
+    (row,) = read_source(run).rows
+    assert (row.job.policy, row.result.success, row.result.steps) == (
+        "human",
+        True,
+        len(walkthrough),
+    )
+    (episode,) = read_trajectory(next((run / "steps").iterdir()))
+    assert [step.action for step in episode.steps[1:]] == walkthrough
+    assert [r.policy for r in build_report([run], run.parent / "report")] == ["human"]
+
+    # And it is replayed where the page says so.
+    browser.click(".banner a")
+    browser.wait(f"{READY}.ready === 'yes'")
+    browser.press("\ue010")  # End
+    browser.wait("return document.querySelector('.badge.came')?.textContent === 'won'")
+
+
+def test_play_to_the_end_by_keyboard(
+    browser: Browser, table: tuple[str, Path], walkthrough: list[str]
+) -> None:
+    address, folder = table
+    games = len(list(folder.glob("*/config.json"))) if folder.is_dir() else 0
+    browser.open(address)
+    for _ in range(30):  # from the top of the page to the button, by Tab alone
+        browser.press("\ue004")
+        if browser.run("return document.activeElement.matches('#setup button')"):
+            break
+    browser.press("\ue007")  # Enter
+    browser.wait(f"{READY}.turn === 'mine'", seconds=240)
+    for step, action in enumerate(walkthrough):
+        wait_for_turn(browser, step)
+        browser.wait("return document.activeElement.id === 'say'")
+        if step % 2:
+            browser.press(action, "\ue007")
+        else:  # filter, go down to the button, press it
+            browser.press(action, "\ue015")
+            assert browser.run("return document.activeElement.dataset.action") == action
+            browser.press("\ue007")  # the input has the focus again when the answer is there
+    browser.wait(f"{READY}.turn === 'stored'")
+    assert "You won!" in browser.text(".banner")
+    # The same game again has a folder of its own.
+    assert len(list(folder.glob("*/config.json"))) == games + 1
+
+
+def test_a_wrong_name_is_told_and_another_game_begins(
+    browser: Browser, table: tuple[str, Path]
+) -> None:
+    browser.open(table[0])
+    browser.run("document.querySelector('[name=env]').value = 'TreasureHant'")
+    browser.click("#setup button")
+    browser.wait(f"{READY}.turn === 'error'")
+    assert "Did you mean 'TreasureHunt'?" in browser.text(".banner")
+    begin(browser, table[0])
+    browser.press("dance with the locker", "\ue007")
+    wait_for_turn(browser, 1)
+    assert "refused" in browser.text(".story")
+
+
+# ---------------------------------------------------------------- replay
+
+
+def test_replay_follows_the_slider(browser: Browser, site: str, runs: Path) -> None:
+    key = key_of(runs, "arigraph seed 0")
+    _, story = load(choose(find([runs]), "arigraph seed 0"))
+    browser.open(f"{site}/replay?a={key}")
+    for step in (0, 3, len(story.beats) - 1):
+        browser.run(
+            "const s = document.getElementById('slider'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('input'))",
+            step,
+        )
+        beat = story.beats[step]
+        browser.wait(
+            "return document.querySelector('.story pre')?.textContent === arguments[0]",
+            beat.heavy["text"],
+        )
+        shown = browser.run("return [...document.querySelectorAll('.knows ol.facts li')].length")
+        assert shown == len(beat.heavy["recalled"])
+        browser.click("#A-changes")
+        came = browser.run("return document.querySelectorAll('.facts.came li').length")
+        went = browser.run("return document.querySelectorAll('.facts.went li').length")
+        assert (came, went) == (len(beat.came), len(beat.went))
+        browser.click("#A-recalled")
+
+
+def test_replay_by_keyboard(browser: Browser, site: str, runs: Path) -> None:
+    browser.open(f"{site}/replay?a={key_of(runs, 'arigraph seed 0')}")
+
+    def at() -> int:
+        return int(browser.text(".at").split("/")[0])
+
+    last = int(browser.text(".at").split("/")[1])
+    browser.press("\ue014", "\ue014")  # right
+    assert at() == 2
+    browser.press("\ue012")  # left
+    assert at() == 1
+    browser.press("\ue010")
+    assert at() == last
+    browser.press("\ue011")
+    assert at() == 0
+    browser.press(" ")
+    browser.wait("return !document.querySelector('.at').textContent.startsWith('0')")
+    browser.press(" ")
+
+
+def test_the_map_points_as_the_compass_does(browser: Browser, site: str, runs: Path) -> None:
+    browser.open(f"{site}/replay?a={key_of(runs, 'arigraph seed 0')}")
+    browser.press("\ue010")
+    ways = browser.run(
+        """
+        const cy = document.querySelector('.canvas')._cyreg.cy;
+        return cy.nodes('.place').map((n) => [n.data('name'), n.position('x'), n.position('y')]);
+        """
+    )
+    places = {name: (x, y) for name, x, y in ways}
+    _, story = load(choose(find([runs]), "arigraph seed 0"))
+    checked = 0
+    for fact in story.facts:
+        if fact["kind"] == "way" and fact["s"] in places and fact["o"] in places:
+            (x, y), (from_x, from_y) = places[fact["s"]], places[fact["o"]]
+            right = {
+                "east": x > from_x,
+                "west": x < from_x,
+                "north": y < from_y,
+                "south": y > from_y,
+            }
+            assert right[fact["d"]], fact
+            checked += 1
+    assert checked >= 6
+    inside = browser.run(
+        """
+        const cy = document.querySelector('.canvas')._cyreg.cy;
+        const box = (n) => n.boundingBox({ includeLabels: false });
+        const i = box(cy.getElementById('n:inventory')), t = box(cy.getElementById('n:treasure'));
+        return t.x1 >= i.x1 && t.x2 <= i.x2 && t.y1 >= i.y1 && t.y2 <= i.y2;
+        """
+    )
+    assert inside
+
+
+def test_compare_two_runs(browser: Browser, site: str, runs: Path) -> None:
+    browser.open(site)
+    assert browser.text("#count") == "4 of 4"
+    browser.find("#filter").send_keys("planner 0 1")
+    for words in ("none seed 0", "arigraph seed 0"):
+        browser.click(f'#runs input[value="{key_of(runs, words)}"]')
+    browser.click("#beside")
+    browser.wait(f"{READY}.ready === 'yes' && document.querySelectorAll('.pane').length === 2")
+    browser.press("d")
+    browser.wait("return document.querySelector('.controls [role=status]').textContent")
+    stories = [load(choose(find([runs]), words))[1] for words in ("none seed 0", "arigraph seed 0")]
+    seen = [[(b.light["action"], b.heavy["text"]) for b in story.beats] for story in stories]
+    parted = next(n for n, (a, b) in enumerate(zip(*seen, strict=False)) if a != b)
+    assert browser.text(".controls [role=status]") == f"They part at step {parted}."
+    assert int(browser.text(".at").split("/")[0]) == parted
+
+
+# ---------------------------------------------------------------- compare
+
+
+def test_comparison_filters_and_exports(browser: Browser, site: str, runs: Path) -> None:
+    browser.open(f"{site}/compare")
+    check_comparison(browser)
+
+
+def test_report_html_is_the_same_from_a_disk(browser: Browser, runs: Path) -> None:
+    browser.open((runs / "report.html").as_uri())
+    check_comparison(browser)
+
+
+def check_comparison(browser: Browser) -> None:
+    shown = (
+        "return [...document.querySelectorAll('svg.plot [data-memory=\"none\"]')]"
+        ".filter((n) => n.getClientRects().length).length"
+    )
+    assert browser.run(shown) > 0
+    browser.click('[data-filter="memory"][value="none"]')
+    assert browser.run(shown) == 0
+    rows = browser.run(
+        "return [...document.querySelectorAll('tbody tr')].filter((r) => !r.hidden)"
+        ".map((r) => r.textContent)"
+    )
+    assert rows
+    assert not any("none" in row for row in rows)
+    for form in ("svg", "png", "csv"):
+        for old in browser.downloads.iterdir():
+            old.unlink()
+        browser.click(f'figure[data-name^="score"] [data-export="{form}"]')
+        data = downloaded(browser, form)
+        if form == "svg":
+            assert data.startswith(b"<svg")
+            assert b"arigraph" in data
+            assert b'data-memory="none"' not in data
+        elif form == "png":
+            assert data.startswith(b"\x89PNG")
+            assert len(data) > 5000
+        else:
+            header, *lines = csv.reader(data.decode().splitlines())
+            assert header[:3] == ["environment", "memory", "policy"]
+            assert {line[1] for line in lines} == {"none", "arigraph"}
+
+
+def downloaded(browser: Browser, form: str) -> bytes:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        files = [p for p in browser.downloads.iterdir() if p.suffix == f".{form}"]
+        if files and files[0].stat().st_size:
+            return files[0].read_bytes()
+        time.sleep(0.05)
+    raise AssertionError(f"no {form} came")
+
+
+# ---------------------------------------------------------------- one file
+
+
+def test_one_file_needs_nothing_else(browser: Browser, runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "replay.html"
+    recordings = find([runs])
+    write_replay([choose(recordings, "none seed 1"), choose(recordings, "arigraph seed 1")], page)
+    text = page.read_text()
+    assert "default-src 'none'" in text
+    browser.open(page.as_uri())
+    assert browser.run("return document.querySelectorAll('.pane').length") == 2
+    browser.press("\ue010")
+    browser.wait("return document.querySelector('.side:last-child .badge.came')")
+    assert browser.run("return performance.getEntriesByType('resource').length") == 0
+
+
+# ---------------------------------------------------------------- for everyone
+
+
+PAGES = ("", "/compare", "/replay?a={a}&b={b}", "/replay?a={b}", "/play")
+VIOLATIONS = """
+const done = arguments[arguments.length - 1];
+const told = (n) => n.html.slice(0, 160) + ' | ' + n.any.map((c) => c.message).join('; ');
+axe.run(document, { resultTypes: ['violations'] }).then((found) =>
+  done(found.violations.map((v) => [v.id, v.impact, v.nodes.map(told)])));
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_contrast_and_labels(
+    browser: Browser, site: str, runs: Path, axe: str, path: str, dark: bool
+) -> None:
+    browser.dark(dark)
+    a, b = key_of(runs, "none seed 0"), key_of(runs, "arigraph seed 0")
+    browser.open(site + path.format(a=a, b=b))
+    if path == "/play":
+        browser.click("#setup button")
+        browser.wait(f"{READY}.turn === 'mine'", seconds=240)
+    if "replay" in path:
+        browser.press("\ue014", "\ue014", "\ue014")
+        browser.wait("return document.querySelector('.story pre')")
+    assert violations(browser, axe) == []
+
+
+def violations(browser: Browser, axe: str) -> list[Any]:
+    browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+    found: list[Any] = browser.driver.execute_async_script(VIOLATIONS)
+    return found
+
+
+def test_axe_finds_what_is_wrong(browser: Browser, site: str, axe: str) -> None:
+    """The check above can fail."""
+    browser.open(site)
+    browser.run("document.getElementById('filter').removeAttribute('aria-label');"
+                "document.getElementById('filter').removeAttribute('placeholder')")  # fmt: skip
+    assert [v[0] for v in violations(browser, axe)] == ["label"]
+
+
+def test_theme_is_chosen_and_kept(browser: Browser, site: str) -> None:
+    browser.open(site)
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    light = browser.run(colour)
+    browser.click("#theme")
+    browser.click("#theme")
+    assert browser.text("#theme") == "Theme: dark"
+    dark = browser.run(colour)
+    assert light != dark
+    browser.open(f"{site}/compare")
+    assert browser.run(colour) == dark
+    browser.click("#theme")
+    assert browser.run(colour) == light
+
+
+def test_notebook_views_are_shown(browser: Browser, runs: Path, tmp_path: Path) -> None:
+    from gym_memory.results.archive import open_memory
+    from gym_memory.results.score import table, units
+
+    file = choose(find([runs]), "arigraph seed 0").file
+    rows = table(units(read_source(runs).rows))
+    shown = [
+        open_memory(file).memory._repr_html_(),
+        next(read_trajectory(file))._repr_html_(),
+        rows._repr_html_(),
+    ]
+    page = tmp_path / "notebook.html"
+    page.write_text("<!doctype html><meta charset=utf-8>" + "".join(shown))
+    browser.open(page.as_uri(), ready=False)
+    text = browser.text("body")
+    for part in ("arigraph", "treasure_hunt/easy", "TreasureHunt?level=easy", "golden locker"):
+        assert part in text
+    assert json.dumps(text)

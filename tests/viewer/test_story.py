@@ -1,0 +1,238 @@
+"""What is recorded of a memory, and the story that a page tells of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from gym_memory.errors import InvalidArgumentError, ResultsError
+from gym_memory.llm import logged_calls
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.memory.registry import make_memory
+from gym_memory.run.jobs import Job, play_job
+from gym_memory.testing.chat import ScriptedServer
+from gym_memory.testing.fake_env import FAKE_ID
+from gym_memory.trajectory import read_rows, read_trajectory
+from gym_memory.types import Cue, Step, Task, Triple
+from gym_memory.viewer.places import lay_out
+from gym_memory.viewer.recordings import Recording, choose, find, load
+from gym_memory.viewer.story import CHUNK, Story, tell
+from gym_memory.wrappers.record import RecordTrajectory
+
+SPECS = ("arigraph", "arigraph?recall=semantic&encoder=hash", "stma", "rag", "history", "none")
+
+
+def played(path: Path, memory: str, **options: Any) -> Iterator[tuple[RecordTrajectory, Any]]:
+    """Walk through the fake house with a recorder; yields after the reset and every step."""
+    env = RecordTrajectory(
+        gym.make(FAKE_ID, memory=memory, max_steps=25), str(path), **{"detail": True, **options}
+    )
+    obs, _ = env.reset(seed=3)
+    yield env, obs
+    for number in range(20):
+        valid = obs["valid_actions"]
+        obs, _, terminated, truncated, _ = env.step(valid[(number * 7) % len(valid)])
+        yield env, obs
+        if terminated or truncated:
+            break
+    env.close()
+
+
+def live_at(story: Story, t: int) -> set[Triple]:
+    return {
+        Triple(fact["s"], fact["r"], fact["o"])
+        for fact in story.facts
+        if any(a <= t and (b is None or t < b) for a, b, _ in fact["when"])
+    }
+
+
+@pytest.mark.parametrize("memory", SPECS)
+def test_the_story_is_what_the_memory_held_and_recalled(tmp_path: Path, memory: str) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    recalled, graph = [], None
+    for env, obs in played(path, memory):
+        recalled.append(obs)
+        graph = getattr(env.get_wrapper_attr("memory"), "graph", None)
+    story = tell(read_rows(path))
+    assert len(story.beats) == len(recalled)
+    for t, (beat, obs) in enumerate(zip(story.beats, recalled, strict=True)):
+        told = [story.facts[n] for n in beat.heavy["recalled"]]
+        assert [(f["s"], f["r"], f["o"]) for f in told] == [tuple(f) for f in obs["triples"]]
+        assert beat.heavy["memory"] == obs["memory"]
+        assert tuple(beat.heavy["episodes"]) == obs["episodes"]
+        if isinstance(graph, TemporalGraph):
+            assert live_at(story, t) == set(graph.as_of(t))
+        else:
+            assert live_at(story, t) == set(obs["triples"])
+    json.dumps(story.light())
+    assert sum(len(story.chunk(n)) for n in range(story.n_chunks)) == len(story.beats)
+    assert story.n_chunks == -(-len(story.beats) // CHUNK)
+
+
+@pytest.mark.parametrize("memory", SPECS[:2])
+def test_every_recalled_fact_has_a_reason(tmp_path: Path, memory: str) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    list(played(path, memory))
+    for row in read_rows(path):
+        assert sum(run[0] for run in row["why"]) == len(row["recalled"])
+        for _, why, score, way in row["why"]:
+            assert why
+            if "similar" in why:
+                assert -1 <= score <= 1
+                assert way
+    if "semantic" in memory:
+        paths = [len(way) for row in read_rows(path) for *_, way in row["why"]]
+        assert max(paths) == 2  # depth 2: a query, and a name that it led to
+
+
+def test_reasons_ask_no_model_again(server: ScriptedServer) -> None:
+    """What a model was asked for the recall is not asked for the reasons: it costs."""
+    llm = f"openai?model=scripted&base_url={server.base_url}"
+    memory = make_memory("arigraph?recall=semantic&encoder=hash")
+    asked = type(memory)(recall="semantic", encoder="hash", llm=llm)  # type: ignore[call-arg]
+    asked.begin(Task("a", "find the key"), 0)
+    with logged_calls() as calls:
+        asked.observe(Step(0, "-= Kitchen =-\nYou are in a kitchen. You can see a key."))
+        cue = Cue("You are in a kitchen.", "find the key")
+        recall = asked.recall(cue, 500)
+        before = len(calls)
+        assert before
+        reasons = asked.reasons(cue, 500)
+        assert len(calls) == before
+    assert len(reasons.triples) == len(recall.triples)
+
+
+def test_equation_1_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    list(played(path, "arigraph?recent=0"))
+    scores = [
+        [run[2] for run in row["why_episodes"] for _ in range(run[0])]
+        for row in read_rows(path)
+        if "why_episodes" in row
+    ]
+    assert scores
+    for found in scores:
+        assert found == sorted(found, reverse=True)
+        assert all(score > 0 for score in found)
+
+
+def test_rows_without_detail_are_learnt_again(tmp_path: Path) -> None:
+    plain, full = tmp_path / "plain.jsonl.gz", tmp_path / "full.jsonl.gz"
+    list(played(plain, "arigraph", detail=False, valid_actions=True))
+    list(played(full, "arigraph"))
+    stories = []
+    for file in (plain, full):
+        head, story = load(Recording("0", file, 0, Job("", "arigraph", "", 0), None))
+        stories.append(story)
+        assert ("learnt again" in head["note"]) == (file == plain)
+    again, recorded = stories
+    assert [fact["when"] for fact in again.facts] == [fact["when"] for fact in recorded.facts]
+    for a, b in zip(again.beats, recorded.beats, strict=True):
+        assert a.heavy["memory"] == b.heavy["memory"]
+        assert a.heavy["why"] == b.heavy["why"]
+    head, story = load(Recording("0", plain, 0, Job("", "oracle", "", 0), None))
+    assert "cannot be learnt again" in head["note"]
+    assert story.beats[0].heavy["text"]
+    # The rows are what they were to all other readers.
+    assert [e.steps for e in read_trajectory(plain)] == [e.steps for e in read_trajectory(full)]
+
+
+def test_steps_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    env = RecordTrajectory(gym.make(FAKE_ID, memory="arigraph"), str(path), detail=True)
+    obs, _ = env.reset(seed=0)
+    for number in range(3):
+        obs, *_ = env.step(obs["valid_actions"][number])
+    kept = env.snapshot()
+    for number in range(4):
+        obs, *_ = env.step(obs["valid_actions"][-1 - number % len(obs["valid_actions"])])
+    obs, _ = env.restore(kept)
+    for number in (1, 0, 2):
+        obs, *_ = env.step(obs["valid_actions"][number])
+    graph = env.get_wrapper_attr("memory").graph
+    env.close()
+    story = tell(read_rows(path))
+    assert [beat.light["t"] for beat in story.beats] == list(range(7))
+    for t in range(7):
+        assert live_at(story, t) == set(graph.as_of(t)), t
+
+
+def test_prompts_and_answers_are_recorded(tmp_path: Path, server: ScriptedServer) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    policy = f"react?model=scripted&base_url={server.base_url}"
+    (row,) = play_job(Job("FakeHouse?max_steps=6", "arigraph", policy, 0), record=str(path))
+    assert not row.result.failed
+    story = tell(read_rows(path))
+    calls = [call for beat in story.beats for call in beat.heavy["calls"]]
+    counters = row.result.counters
+    assert len(calls) == counters["llm_calls"] > 0
+    assert sum(b.light["prompt"] for b in story.beats) == counters["llm_prompt_tokens"]
+    assert sum(b.light["completion"] for b in story.beats) == counters["llm_completion_tokens"]
+    assert not story.beats[0].heavy["calls"]
+    first = story.beats[1]
+    # The prompt that led to the action shows what was seen before it.
+    assert story.beats[0].heavy["text"].split("\n")[0] in str(first.heavy["calls"][0]["messages"])
+    assert first.heavy["calls"][0]["answer"]
+
+
+def test_a_recorder_without_memory_tells_what_it_can(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    env = RecordTrajectory(gym.make("FakeHouseRaw-v0"), str(path), detail=True)
+    obs, _ = env.reset(seed=0)
+    env.step(obs["valid_actions"][0])
+    env.close()
+    story = tell(read_rows(path))
+    assert not story.facts
+    assert story.beats[1].heavy["valid_actions"]
+
+
+def test_rows_of_another_kind_are_told() -> None:
+    with pytest.raises(ResultsError, match="got none"):
+        tell([])
+    with pytest.raises(ResultsError, match="expected the rows"):
+        tell([{"t": 0}])
+
+
+def test_choosing_by_words(tmp_path: Path) -> None:
+    recordings = [
+        Recording(str(n), tmp_path, trial, Job("Cooking?level=hard", memory, "planner", seed), None)
+        for n, (memory, seed, trial) in enumerate(
+            [("none", 1, 0), ("arigraph", 10, 0), ("arigraph", 1, 1), ("arigraph", 1, 0)]
+        )
+    ]
+    assert choose(recordings, "arigraph seed 1").key == "2"
+    assert choose(recordings, "arigraph seed=1 trial=1").key == "3"
+    assert choose(recordings, "hard none").key == "0"
+    assert choose(recordings, "3").key == "3"
+    with pytest.raises(InvalidArgumentError, match="0: Cooking"):
+        choose(recordings, "arigraph seed 2")
+
+
+def test_places_lie_as_the_compass_says() -> None:
+    facts = [
+        Triple("b", "is east of", "a"),
+        Triple("c", "is south of", "b"),
+        Triple("d", "is west of", "c"),
+        Triple("e", "is north of", "d"),  # where a lies already
+        Triple("far", "is up of", "roof"),
+        Triple("apple", "is in", "a"),
+    ]
+    squares = lay_out(facts)
+    assert [squares[n] for n in "abcd"] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+    assert len(set(squares.values())) == len(squares) == 7
+    assert "apple" not in squares
+    # A map that grows keeps its places.
+    grown = lay_out([*facts, Triple("z", "is west of", "a")], squares)
+    assert {name: grown[name] for name in squares} == squares
+    assert grown["z"] == (-1, 0)
+
+
+def test_a_folder_lists_its_recordings(tmp_path: Path) -> None:
+    assert find([]) == []
+    with pytest.raises(ResultsError, match="not a results folder"):
+        find([tmp_path])

@@ -1,0 +1,147 @@
+"""What a memory knew and recalled at a step, and what models were asked, as plain values.
+
+These keys join a recorded row on request (see :class:`.RecordTrajectory`). Facts are numbered in
+the order in which a row first names them, so that a row of a long episode stays short::
+
+    facts           [[subject, relation, object], ...]: new numbers, continuing the last row's
+    came went       numbers of facts that began; [number, who ended it] of those that ended
+    recalled        numbers of the recalled facts, most relevant first
+    why             [how many of them in a row, why, score, path], likewise for the observations
+                    in why_episodes
+    memory          the rendered recall; episodes, lessons: its parts that are no facts
+    focus           what the policy was after
+    valid_actions   the valid actions shown
+    stats           facts, live facts, episodes, lessons, tokens; update_ms, recall_ms, ms (wall
+                    milliseconds since the last row)
+    calls           role, messages, answer, tokens, cost_usd, hit and ms of each model call since
+                    the last row (those made inside :func:`gym_memory.llm.logged_calls`)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from gym_memory.llm.usage import Call, current_scope
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.types import MemoryStats, Reason, Reasons, Triple
+
+__all__ = ["StepDetail"]
+
+
+class StepDetail:
+    """Tells the detail of one step after another of an episode; one object an episode.
+
+    Args:
+        memory: The memory, or None where there is none. Where it keeps a graph, its changes
+            are told; else only what is recalled is known of it.
+    """
+
+    def __init__(self, memory: Any):
+        self._graph: TemporalGraph | None = None
+        self._memory = memory
+        self._numbers: dict[Triple, int] = {}
+        self._told: int = -1
+        self._clock = time.perf_counter()
+
+    def rewind(self) -> None:
+        """Note that the memory was taken back to an earlier step: go on from its state there."""
+        graph = self._find_graph()
+        self._told = 0 if graph is None else len(graph.events)
+
+    def of(
+        self, obs: Mapping[str, Any], stats: MemoryStats | None, focus: str, reasons: Reasons
+    ) -> dict[str, Any]:
+        """The detail of the step that led to an observation."""
+        before = len(self._numbers)
+        came, went = self._changes()
+        recalled = [self._number(triple) for triple in obs.get("triples", ())]
+        row: dict[str, Any] = {
+            "facts": list(self._numbers)[before:],
+            "came": came,
+            "went": went,
+            "recalled": recalled,
+            "why": _runs(reasons.triples),
+            "why_episodes": _runs(reasons.episodes),
+            "memory": obs.get("memory", ""),
+            "episodes": obs.get("episodes", ()),
+            "lessons": obs.get("lessons", ()),
+            "focus": focus,
+            "valid_actions": tuple(obs["valid_actions"]),
+            "stats": self._stats(stats),
+            "calls": _calls(),
+        }
+        return {name: value for name, value in row.items() if value}
+
+    def _number(self, triple: Triple) -> int:
+        return self._numbers.setdefault(triple, len(self._numbers))
+
+    def _find_graph(self) -> TemporalGraph | None:
+        # Asked for anew each time: a memory may replace its graph.
+        graph = getattr(self._memory, "graph", None)
+        return graph if isinstance(graph, TemporalGraph) else None
+
+    def _changes(self) -> tuple[list[int], list[list[Any]]]:
+        """What began and what ended since the last row."""
+        graph = self._find_graph()
+        if graph is None:
+            return [], []
+        if self._told < 0 or self._told > len(graph.events):  # the first row: all that is known
+            self._told = len(graph.events)
+            return [self._number(triple) for triple in graph.live()], []
+        began: dict[int, None] = {}
+        ended: dict[int, str] = {}
+        for position in range(self._told, len(graph.events)):
+            _, triple, by, *_ = graph.events[position]
+            number = self._number(triple)
+            if not by:
+                if ended.pop(number, None) is None:
+                    began[number] = None
+            elif number in began:
+                del began[number]
+            else:
+                ended[number] = by
+        self._told = len(graph.events)
+        return list(began), [[number, by] for number, by in ended.items()]
+
+    def _stats(self, stats: MemoryStats | None) -> dict[str, float]:
+        now = time.perf_counter()
+        row: dict[str, float] = {"ms": round((now - self._clock) * 1e3, 2)}
+        self._clock = now
+        if stats is not None:
+            for name in ("facts", "live_facts", "episodes", "lessons", "tokens"):
+                row[name] = getattr(stats, name)
+            row["update_ms"] = round(stats.update_ms, 3)
+            row["recall_ms"] = round(stats.recall_ms, 3)
+        return row
+
+
+def _runs(reasons: Iterable[Reason]) -> list[list[Any]]:
+    """Reasons with how often each stands in a row."""
+    return [
+        [len(list(group)), why, score, list(path)] for (why, score, path), group in groupby(reasons)
+    ]
+
+
+def _calls() -> list[dict[str, Any]]:
+    """The model calls since the last row, which are taken from the log."""
+    logs = current_scope().logs
+    if not logs:
+        return []
+    calls = [_call(call) for call in logs[-1]]
+    logs[-1].clear()
+    return calls
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {
+        "role": call.role,
+        "messages": list(call.messages),
+        "answer": call.answer,
+        "tokens": call.tokens._asdict(),
+        "cost_usd": call.cost_usd,
+        "hit": call.hit,
+        "ms": round(call.seconds * 1e3, 1),
+    }

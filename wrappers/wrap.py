@@ -1,0 +1,45 @@
+"""wrap: a memory around any text environment, in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+
+from gym_memory.games.foreign import ForeignEnv
+from gym_memory.specs import check_parameters
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
+
+__all__ = ["wrap"]
+
+
+def wrap(
+    env: Any, *, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET, **kwargs: Any
+) -> gym.Env[dict[str, Any], str]:
+    """Put a memory into the observation of any text environment.
+
+    Args:
+        env: A ``gymnasium.Env`` or anything else with ``reset`` and ``step``.
+        memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
+        budget: Tokens that the recalled memory may take.
+        **kwargs: Where the environment tells its text, task, valid actions, score and success,
+            and whose extraction rules to use: see
+            :class:`~gym_memory.games.foreign.adapter.ForeignEnv`, which finds most by itself.
+
+    Returns:
+        An environment with the one flat observation Dict; what was found is in the ``sources``
+        of its ``info`` at every reset.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind, or ``env`` is no environment.
+        UnknownNameError: Unknown argument, memory or dialect; suggests the nearest.
+
+    Example:
+        >>> from gym_memory.testing.fake_env import FakeHouse
+        >>> env = wrap(FakeHouse(), memory="arigraph")
+        >>> obs, info = env.reset(seed=0)
+        >>> info["sources"]["valid_actions"], info["sources"]["dialect"]
+        ('obs.valid_actions', 'textworld (found)')
+    """
+    check_parameters("wrap", type(env).__name__, ForeignEnv, kwargs)
+    return MemoryObservation(ForeignEnv(env, **kwargs), memory=memory, budget=budget)
