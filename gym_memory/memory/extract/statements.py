@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from gym_memory.memory.extract.base import Mention
@@ -93,7 +94,7 @@ _ABSTRACT = word_set(
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""
 _CONDITIONS = ("locked", "unlocked", "open", "opened", "closed", "shut")
-_LABEL = re.compile(r"[A-Z]?\d+|[A-Z]")
+_LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _OPENS = re.compile(
     r"\b(?:open\w*|(?:un)?lock(?:s|ed|ing)?|fit(?:s|ted)?|belongs? to|goe?s? with|suit(?:s|ed)?"
     r"|match(?:es)?|turn(?:s|ed)?|operates?|works? (?:on|for)|accepts?|responds? to"
@@ -124,9 +125,13 @@ _KEEPS = re.compile(
 _SEEKS = re.compile(r"\b(?:from|search\w*|look\w*|check|reach|seek)\b", re.IGNORECASE)
 _PUTS = re.compile(
     r"(?:^|, |\band |\bthen |\bto )(?:put|place|insert|sit|set|lay|leave|rest|deposit|drop|stow"
-    r"|return|position)\b",
+    r"|return|position|move|bring|carry)\b",
     re.IGNORECASE,
 )
+_READS = re.compile(
+    r"(?:check|consult|read|examine|inspect|study)\b(?! \S+(?: \S+)? for\b)", re.IGNORECASE
+)
+"""Of what is to be read it is told in which room, not in or on what."""
 _TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
 _NOT = word_set(
     """
@@ -315,6 +320,9 @@ class _Reader:
     ) -> None:
         """Where things are: in furniture that is named, and that or they in a room."""
         if _PUTS.search(sentence.text):
+            for holder, room in pairwise(things):  # the place that it names, as it is found
+                if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
+                    self._tell(holder, "is in", room)
             return
         rest = [t for t in things if t.kind != ROOM and t.kind != DOOR]
         place = next((t for t in rest if sentence.preposition(t) in _PLACED), None)
@@ -584,6 +592,6 @@ class _Sentence:
 
     def places_in_room(self, rest: list[NamedThing], room: NamedThing) -> bool:
         """Whether what it says of some things and a room is that they are there."""
-        if re.match(r"\s*check\b(?!.*\bfor\b)", self.text, re.IGNORECASE):
+        if _READS.match(self.text):
             return False
         return bool(rest)
