@@ -48,7 +48,7 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
 
 
 def test_a_placebo_of_the_same_size_does_not_help() -> None:
-    assert not play("TreasureHunt", 1, "shuffled", level="hard").success
+    assert not play("TreasureHunt", 1, "shuffled", level="hardest").success
 
 
 def test_reads_a_transcript_as_well_as_a_graph() -> None:

@@ -24,7 +24,8 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
     done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
     done = done if beliefs.plan.startswith("read ") else []
     for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
-        if is_readable(thing) and thing not in done and not _is_read(beliefs, thing):
+        tells = is_readable(thing) or _is_guarded(beliefs, thing)
+        if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
                     yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
@@ -38,12 +39,18 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, or a thing that the task names."""
+    """Take a key, a thing that the task names, or what a key was needed for."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
-        wanted = _is_key(beliefs, thing) or _is_named(beliefs, thing)
+        named = _is_key(beliefs, thing) or _is_named(beliefs, thing)
+        wanted = named or _is_guarded(beliefs, thing)
         if wanted and not is_readable(thing) and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
+
+
+def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in what a key is known to open: somebody thought it worth a lock."""
+    return bool(beliefs.subjects("opens", beliefs.holder(thing)))
 
 
 def _is_key(beliefs: Beliefs, thing: str) -> bool:

@@ -70,7 +70,7 @@ class TextWorldRules:
         banner = BANNER.search(text)
         answer = text if banner is None else text[: banner.start()]
         if step.action:
-            self._answer(step.action, answer, draft)
+            self._answer(step, answer, draft)
         else:
             draft.tell(told(answer, draft.kind_of).facts)
             draft.tell(told_of_cooking(text, draft.kind_of))
@@ -85,9 +85,9 @@ class TextWorldRules:
         draft.note_misfits()
         return draft.extraction()
 
-    def _answer(self, action: str, answer: str, draft: _Draft) -> None:
+    def _answer(self, step: Step, answer: str, draft: _Draft) -> None:
         """What the answer to a command says."""
-        action = " ".join(action.split())
+        action = " ".join(step.action.split())
         looked = _LOOK_AT.fullmatch(action)
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
@@ -103,7 +103,9 @@ class TextWorldRules:
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
         if _PUT.match(action):
-            draft.note_placing(praised=_PRAISE in answer)
+            draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
+        elif step.reward < 0:
+            draft.note_loss()
         turned = _KEY.fullmatch(action)
         if turned is not None and answer.startswith(("You lock ", "You unlock ")):
             key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
@@ -271,6 +273,14 @@ class _Draft:
                 self.add((Mention(Triple(thing, f"was put {where}", holder)),))
                 if praised:
                     self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
+
+    def note_loss(self) -> None:
+        """A reward was lost: what was taken belonged where it was."""
+        for thing, _, holder in tuple(self._moved.values()):
+            before = self._graph.value(thing, "location")
+            if holder == INVENTORY and before is not None and before.object != INVENTORY:
+                where = before.relation.removeprefix("is ")
+                self.add((Mention(Triple(thing, f"belongs {where}", before.object)),))
 
     def note_misfits(self) -> None:
         """Keys at hand that turn in none of the locks in view, to judge by the valid actions."""

@@ -68,6 +68,7 @@ _READABLE = re.compile(
     r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
     r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
     r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch|bulletin|reminder|almanac|booklet|notepad"
+    r"|cards?|envelopes?|sheets?|scraps?|stickers?"
 )
 _REFUSED = re.compile(
     r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
