@@ -117,9 +117,11 @@ class _Kitchen:
     def _heat(self) -> str | None:
         for thing in self.held:
             if thing in self.heats:
-                appliance = self._appliance(self.heats[thing])
+                told = self._appliance(self.heats[thing])
+                nouns = _APPLIANCES[_HEATS[self.heats[thing]]]
                 for action in self.b.options("cook"):
-                    if action.lower() == f"cook {thing} with {appliance}":
+                    food, _, appliance = action.removeprefix("cook ").partition(" with ")
+                    if food == thing and (appliance == told or head_noun(appliance) in nouns):
                         return action
         return None
 

@@ -171,12 +171,12 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
     for found in _PREPARE.finditer(text[:_MAX_TOLD_CHARS]):
         place = clean_name(found["place"])
         facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
-    facts.update(_appliances(text[:_MAX_TOLD_CHARS]))
+    if kind_of:
+        for fact, start, end in told_uses(text[:_MAX_TOLD_CHARS], kind_of):
+            facts.setdefault(fact, (start, end))
     told = {fact.object for fact in facts}
-    uses = told_uses(text[:_MAX_TOLD_CHARS], kind_of) if kind_of else ()
-    for (tool, relation, use), *span in uses:
-        if use not in told:
-            facts.setdefault(Triple(tool, relation, use), (span[0], span[1]))
+    uses = _appliances(text[:_MAX_TOLD_CHARS])
+    facts.update((fact, span) for fact, span in uses if fact.object not in told)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
