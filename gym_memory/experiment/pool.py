@@ -15,11 +15,11 @@ import multiprocessing
 import os
 import pickle
 import signal
-import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import TracebackType
@@ -194,20 +194,22 @@ def _child_settings(mark: str) -> Iterator[None]:
     A mark, by which it is found with all that it starts, whatever session that is in.
 
     One numeric thread, unless the user chose otherwise, and deafness to Ctrl-C: that is for the
-    parent to hear.
+    parent to hear, afterwards where it comes in between.
     """
+    masks: set[signal.Signals] | set[int] = set()
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # else it is started inside, and inherits the mark
+        masks = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     added = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     os.environ[MARK] = mark
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
     try:
         yield
     finally:
-        if in_main:
-            signal.signal(signal.SIGINT, before)
         for name in (MARK, *added):
             del os.environ[name]
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, masks)
 
 
 class WorkerPool:
