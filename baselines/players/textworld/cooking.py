@@ -38,8 +38,11 @@ def cook(beliefs: Beliefs) -> tuple[Move, ...]:
 
 def _book(beliefs: Beliefs) -> str:
     """Something that is known and called like a book of recipes; empty if nothing is."""
-    known = (name for name in beliefs.graph.entities() if is_readable(name))
-    return next((name for name in known if is_about_cooking(name)), "")
+    known = [name for name in beliefs.graph.entities() if not beliefs.is_place(name)]
+    called = [name for name in known if is_readable(name) and is_about_cooking(name)]
+    goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
+    named = [name for name in known if name in goal and not beliefs.openness(name)]
+    return next(iter((*called, *named)), "")
 
 
 def _find_recipe(beliefs: Beliefs) -> Move | None:

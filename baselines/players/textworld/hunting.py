@@ -10,9 +10,12 @@ from gym_memory.baselines.players.plan import Move, only
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.games.textworld.rules_reading import is_readable
 from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.schema import INVENTORY
 
 __all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]
 
+_FEW = 3
+"""So many things lie together where somebody left them for a reason."""
 _KEY = re.compile(r"key(?:s|card|cards)?$")
 
 
@@ -49,8 +52,17 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it lies in what a key is known to open: somebody thought it worth a lock."""
-    return bool(beliefs.subjects("opens", beliefs.holder(thing)))
+    """Whether it lies in what a key is known to open, or where a key lies beside a note.
+
+    Somebody thought it worth a lock, or left it there to be found, whatever it is called.
+    """
+    holder = beliefs.holder(thing)
+    if not holder or holder == INVENTORY or not _is_portable(beliefs, thing):
+        return False
+    if beliefs.subjects("opens", holder):
+        return True
+    beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
+    return len(beside) <= _FEW and any(_is_key(beliefs, t) or is_readable(t) for t in beside)
 
 
 def _is_key(beliefs: Beliefs, thing: str) -> bool:
@@ -72,8 +84,8 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(f"open {thing}", f"open {thing}")
     for action in beliefs.options("unlock"):
         lock, _, key = action.removeprefix("unlock ").partition(" with ")
-        if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
-            yield Move(action, f"unlock {lock}")
+        if lock in _opened_by(beliefs, key) or not beliefs.tried(action):
+            yield Move(action, f"unlock {lock}")  # that it is valid says more than what was read
 
 
 def _opened_by(beliefs: Beliefs, key: str) -> list[str]:

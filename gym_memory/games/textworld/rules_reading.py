@@ -17,7 +17,7 @@ from gym_memory.memory.extract.sentences import sentences
 from gym_memory.memory.extract.statements import KindOf, Told, read_statements
 from gym_memory.types import Triple
 
-__all__ = ["is_note", "is_readable", "read_note", "read_recipe", "told"]
+__all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "told"]
 __all__ += ["told_of_cooking"]
 
 RECIPE = "recipe"
@@ -85,11 +85,16 @@ def is_readable(name: str) -> bool:
     return _READABLE.fullmatch(head_noun(name)) is not None
 
 
+def is_described(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, says how it looks."""
+    text = text.strip().lower()
+    return text.startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
+
+
 def is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
     """Whether ``text``, the answer to examining ``name``, is something written on it."""
     text = text.strip()
-    described = text.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
-    if not text or described or _REFUSED.match(text):
+    if not text or is_described(name, text) or _REFUSED.match(text):
         return False
     tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
     return tells or is_readable(name)
