@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
+_BOX = re.compile(r"\w+ box\b")
+"""Its colour is another from goal to goal."""
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MAX_ROUND_STEPS = 25
 
@@ -261,7 +263,7 @@ def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
 
 
 def _tokens(goal: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(goal.lower()))
+    return frozenset(_TOKEN.findall(_BOX.sub("box", goal.lower())))
 
 
 @lru_cache(maxsize=64)
