@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import griffe
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from recalls import Recalled, recall_all
 
@@ -37,6 +38,7 @@ DIRECTIVE = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 recalled: dict[str, Recalled] = {}
 
 
+@event_priority(100)  # before mkdocstrings has a look
 def on_config(config: Any) -> None:
     """Let the sources be read where the package's links are folders, if they are none here."""
     source = str(_with_links())
