@@ -15,6 +15,7 @@ from gym_memory.run.jobs import EpisodeRow, RunConfig
 __all__ = ["DEFAULT_TIMEOUT", "OnProgress", "compare"]
 
 DEFAULT_TIMEOUT = 1800.0
+"""Seconds that a job may take."""
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
 
