@@ -108,7 +108,9 @@ class Arena:
 
 @options.grouped
 def command(
-    baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, gata, a2c or bc.")],
+    baseline: Annotated[
+        str, typer.Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
+    ],
     env: options.Env,
     course: Course,
     memory: options.Memory = DEFAULT_MEMORY,

@@ -170,7 +170,7 @@ class LmLearner(Learner):
         if settings.method == "last":
             self._last = _LastLayers(network, settings.layers)
         elif settings.method == "lora":
-            peft = require("peft", "peft", "method=lora")
+            peft = require("peft", "lora", "method=lora")
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
                 config = peft.LoraConfig(
@@ -198,16 +198,22 @@ class LmLearner(Learner):
         return LmSeen(self._prompt(obs), [self._answer(one) for one in valid], label)
 
     def _prompt(self, obs: Observation) -> list[int]:
-        """The prompt, its memory cut until it fits; where that does not do, its end."""
-        most, shown = self.settings.tokens, obs
-        while True:
+        """The prompt, with as much of the memory as fits; where none does, the prompt's end."""
+
+        def told(tokens: int) -> list[int]:
+            shown: Observation = {**obs, "memory": truncate_tokens(obs["memory"], tokens)}
             messages = state_prompt(shown, self.settings.max_actions)
-            ids = self._chat.prompt_ids(self._tokenizer, messages)
-            over = len(ids) - most
-            if over <= 0 or not shown["memory"]:
-                return ids[-most:]
-            keep = max(0, count_tokens(shown["memory"]) - max(over, 8))
-            shown = {**obs, "memory": truncate_tokens(obs["memory"], keep)}
+            return self._chat.prompt_ids(self._tokenizer, messages)
+
+        most, fits, over = self.settings.tokens, 0, count_tokens(obs["memory"]) + 1
+        ids = told(over)
+        if len(ids) > most:
+            # The model's tokens are others than the budget's.
+            while over - fits > 1:
+                middle = (fits + over) // 2
+                fits, over = (middle, over) if len(told(middle)) <= most else (fits, middle)
+            ids = told(fits)
+        return ids[-most:]
 
     def _answer(self, action: str) -> list[int]:
         ids: list[int] = self._tokenizer(action, add_special_tokens=False)["input_ids"]

@@ -29,7 +29,7 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> LmSettings:
-    folder = save_tiny_llama(tmp_path_factory.mktemp("tiny"), spread=1.0)
+    folder = save_tiny_llama(tmp_path_factory.mktemp("tiny"), spread=6.0)
     model = format_spec("transformers", {"model": folder, "dtype": "float32"})
     return LmSettings(
         model=model, layers=1, batch=4, update_every=2, learn_start=4, lr=1e-2, tokens=600
@@ -144,8 +144,8 @@ def test_recorded_steps_are_cloned(tiny: LmSettings, tmp_path: Path) -> None:
     from gym_memory.cli import main
 
     env = "TreasureHunt?level=easy&split=train&max_steps=6"
-    code = main(["run", "-e", env, "-m", "none", "-p", "walkthrough", "--out", str(tmp_path / "r")])
-    assert code == 0
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", "-e", env, "-m", "none", "-p", "walkthrough", "--out", str(tmp_path / "r")])
     learner = LmLearner(dataclasses.replace(tiny, records=str(tmp_path / "r")))
     learner._recorded()
     assert len(learner._shown) == 6
