@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --steps 64 --games 4
 
-The planner plays the first training games of Cooking rl-1 by a memory of its own; the model sees the
-same states with the memory of its arm, prompts of at most 400 tokens. It then plays test games of at
-most 12 steps. A row an arm goes to ``clone.jsonl``; an arm that is there is not played again, one
-that was broken off goes on.
+The planner plays the first training games of Cooking rl-1 by a memory of its own; the model sees
+the same states with the memory of its arm, prompts of at most 400 tokens. It then plays test games
+of at most 12 steps. A row an arm goes to ``clone.jsonl``; an arm that is there is not played again,
+one that was broken off goes on.
 """
 
 from __future__ import annotations
