@@ -10,6 +10,7 @@ from gym_memory.experiment.pool import WorkerPool
 from gym_memory.llm import Budget
 from gym_memory.results import ResultsFolder
 from gym_memory.results.report import read_source, write_report
+from gym_memory.results.verify import MANIFEST, write_manifest
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 
 __all__ = ["DEFAULT_TIMEOUT", "OnProgress", "compare"]
@@ -100,4 +101,6 @@ def compare(
                         on_progress(done, total, rows)
         rows = folder.rows()
         write_report(folder.path, [read_source(folder.path)])
+        if todo or not (folder.path / MANIFEST).exists():  # else it is to tell of later damage
+            write_manifest(folder.path)
         return rows
