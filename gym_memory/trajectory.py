@@ -168,7 +168,11 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row; it is with the operating system when this returns."""
+        """Append one row; it is with the operating system when this returns.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
         if self._deflate is None:
             self._deflate = _deflater()
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
@@ -187,8 +191,11 @@ class RowWriter:
             self._file.close()
 
     def _append(self, data: bytes) -> None:
-        while data:
-            data = data[self._file.write(data) or 0 :]
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+        except OSError as error:
+            raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error
 
     def _repair(self) -> Row | None:
         """Close a member left open, drop a torn line, and return the last whole row."""
