@@ -27,6 +27,7 @@ Row = Mapping[str, Any]
 
 _GZIP = 31  # the value of zlib's wbits that means a gzip member
 _BLOCK = 1 << 16
+_LONGEST_LINE = 1 << 26
 _SHOWN = 200
 """Steps that a notebook shows."""
 
@@ -72,6 +73,8 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
             rest = b""
             for _, piece, _ in _members(file):
                 *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > _LONGEST_LINE:
+                    raise ValueError(f"a line is longer than {_LONGEST_LINE} bytes")
                 for line in lines:
                     yield parse_json(line)
     except (OSError, ValueError, zlib.error) as error:
