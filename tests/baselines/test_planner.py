@@ -47,8 +47,18 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
     assert without.normalized < with_graph.normalized
 
 
-def test_a_placebo_of_the_same_size_does_not_help() -> None:
-    assert not play("TreasureHunt", 1, "shuffled", level="hard").success
+def test_a_graph_turned_against_its_reader_does_not_help() -> None:
+    assert not play("TreasureHunt", 1, "adversarial", level="easy").success
+
+
+@pytest.mark.parametrize("control", ["shuffled", "noise"])
+def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph(control: str) -> None:
+    def mean(memory: str) -> float:
+        games = [play("TreasureHunt", seed, memory, level="hardest") for seed in (0, 1)]
+        return sum(game.normalized for game in games) / len(games)
+
+    assert mean("arigraph") == 1.0
+    assert mean(control) < 0.5
 
 
 def test_reads_a_transcript_as_well_as_a_graph() -> None:
