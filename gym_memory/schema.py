@@ -38,7 +38,8 @@ fact                                meaning
 ``red key | opens | red locker``    seen to work, or told by the text
 ``red key | does not open | safe``  at hand both, and yet it was no valid action
 ``cup | was put on | shelf``        put there once, wherever it is now; ``was put in`` likewise
-``cup | belongs on | shelf``        the text praised it for being put there; ``belongs in``
+``cup | belongs on | shelf``        praised or rewarded when put there, or a reward was lost by
+                                    taking it from there; ``belongs in`` likewise
 ``hall | tried | open safe``        an action taken there, only in a recall; ``tried 3 times``
 ==================================  ========================================================
 """
