@@ -7,16 +7,24 @@ folder of numbered SQL files a database under ``migrations``; one that was relea
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Connection", "Cursor", "Damage", "Database", "is_url", "migrations", "open_database"]
+import numpy as np
+from numpy.typing import NDArray
 
-_URL = re.compile(r"postgres(ql)?://")
+__all__ = [
+    "Connection",
+    "Cursor",
+    "Damage",
+    "Database",
+    "Vector",
+    "migrations",
+]
+
+Vector = NDArray[np.float32]
 
 
 class Damage(Exception):
@@ -86,36 +94,29 @@ class Database(Protocol):
         """Whether these numbers may be those of the first records; later ones then come after."""
         ...
 
-    def vector(self, connection: Connection, vector: Any) -> Any:
-        """A float32 vector as an argument of a query."""
+    def vector(self, vector: Vector) -> Any:
+        """A vector of whole numbers up to 2048, which float16 holds, as an argument of a query."""
         ...
 
-    def numbers_of(self, vector: Any) -> Any:
-        """The float32 vector that a query gave."""
+    def numbers_of(self, vector: Any) -> Vector:
+        """The vector that a query gave."""
         ...
 
+    def nearest(
+        self, connection: Connection, vector: Vector, k: int, partitions: Sequence[int]
+    ) -> list[Any]:
+        """The ``k`` live facts with the largest dot product.
 
-def is_url(place: object) -> bool:
-    """Whether a store's place is the URL of a server, and not a file."""
-    return isinstance(place, str) and _URL.match(place) is not None
+        Returns:
+            Rows (partition, number, minus the product, subject, relation, object).
+        """
+        ...
+
+    def index(self, connection: Connection, dim: int) -> None:
+        """Keep an index over all vectors of a length, where the database has such."""
+        ...
 
 
 def migrations(kind: str) -> list[Path]:
     """The schema's files for one kind of database, in order."""
     return sorted((Path(__file__).parent / "migrations" / kind).glob("*.sql"))
-
-
-def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
-    """The database at a path or a ``postgresql://`` URL, brought to the present schema.
-
-    Raises:
-        StoreError: It cannot be used.
-        MissingDependencyError: The package for a server is absent.
-    """
-    if is_url(place):
-        from gym_memory.memory.records.postgres import PostgresDatabase
-
-        return PostgresDatabase(str(place), timeout)
-    from gym_memory.memory.records.sqlite import SqliteDatabase
-
-    return SqliteDatabase(place, timeout)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.records.database import Damage, migrations
+from gym_memory.memory.records.database import Damage, Vector, migrations
 from gym_memory.optional import require
 
 __all__ = ["PostgresDatabase"]
@@ -27,6 +27,13 @@ _MIGRATING = 0x67796D6D
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _PREPARED_AFTER = 2
 """Times that a query is seen before the server keeps its plan."""
+
+_NEAREST = """
+SELECT partition, number, {0} <#> ? AS distance, subject, relation, object
+FROM fact WHERE live = 1 AND partition = ANY(?) AND {1}
+ORDER BY {2} LIMIT ?
+"""
+_EXACT = "distance, partition, number"
 
 _open = threading.local()
 
@@ -45,10 +52,9 @@ class PostgresDatabase:
 
     def __init__(self, url: str, timeout: float):
         self.timeout = timeout
-        for module in ("psycopg", "pgvector", "yoyo"):
-            require(module, "postgres", "a memory store on a server")
-        import psycopg
-
+        psycopg = _library("psycopg")
+        for module in ("pgvector", "yoyo"):
+            _library(module)
         try:
             parts = psycopg.conninfo.conninfo_to_dict(url)
             self.place = _place(parts)
@@ -87,15 +93,35 @@ class PostgresDatabase:
             connection.execute("SELECT setval(?::regclass, ?)", (sequence, max(wanted)))
         return True
 
-    def vector(self, connection: Any, vector: Any) -> Any:
+    def vector(self, vector: Vector) -> Any:
         """As pgvector takes it."""
-        from pgvector import HalfVector
+        return _library("pgvector").HalfVector(vector)
 
-        return HalfVector(np.asarray(vector, dtype=np.float32))
-
-    def numbers_of(self, vector: Any) -> Any:
-        """The float32 vector that pgvector gave."""
+    def numbers_of(self, vector: Any) -> Vector:
+        """The vector that pgvector gave."""
         return np.asarray(vector.to_numpy(), dtype=np.float32)
+
+    def nearest(
+        self, connection: Any, vector: Vector, k: int, partitions: Sequence[int]
+    ) -> list[Any]:
+        """The facts with the largest dot products: of one partition by a scan, else by the index.
+
+        Without an index the server scans them all.
+        """
+        wanted = (self.vector(vector), list(partitions), k)
+        if len(partitions) == 1:
+            return list(connection.execute(_NEAREST.format("embedding", "TRUE", _EXACT), wanted))
+        connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+        cast, where = _indexed(len(vector))
+        return list(connection.execute(_NEAREST.format(cast, where, "distance"), wanted))
+
+    def index(self, connection: Any, dim: int) -> None:
+        """A graph of near neighbours (HNSW) over all vectors of a length."""
+        cast, where = _indexed(dim)
+        connection.execute(
+            f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "
+            f"USING hnsw (({cast}) halfvec_ip_ops) WHERE live = 1 AND {where}"
+        )
 
     def _upgrade(self) -> None:
         """Bring the schema to the present version; one process at a time."""
@@ -117,7 +143,7 @@ class PostgresDatabase:
                 connection.close()
 
     def _connect(self) -> Any:
-        import psycopg
+        psycopg = _library("psycopg")
 
         return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
 
@@ -126,17 +152,15 @@ class PostgresDatabase:
         opened: dict[tuple[int, str], _Connection] = vars(_open).setdefault("connections", {})
         key = (os.getpid(), self._conninfo)
         if key not in opened or opened[key].raw.closed:
-            from pgvector.psycopg import register_vector
-
             raw = self._connect()
             raw.execute(f"SET lock_timeout = {int(self.timeout * 1000)}")
-            register_vector(raw)
+            _library("pgvector.psycopg").register_vector(raw)
             opened[key] = _Connection(raw)
         return opened[key]
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_Connection]:
-        import psycopg
+        psycopg = _library("psycopg")
 
         with self._reported():
             connection = self._connection()
@@ -159,7 +183,7 @@ class PostgresDatabase:
     @contextmanager
     def _reported(self) -> Iterator[None]:
         """Turn the server's errors into ours."""
-        import psycopg
+        psycopg = _library("psycopg")
 
         try:
             yield
@@ -200,6 +224,15 @@ class _Connection:
         self.raw.cursor().executemany(query.replace("?", "%s"), rows)
 
 
+def _library(module: str) -> Any:
+    return require(module, "postgres", "a memory store on a server")
+
+
+def _indexed(dim: int) -> tuple[str, str]:
+    """What an index is over, and which rows it has: facts may be of several encoders."""
+    return f"(embedding::halfvec({dim}))", f"vector_dims(embedding) = {dim}"
+
+
 def _place(parts: dict[str, Any]) -> str:
     """What a message calls a server."""
     user = f"{parts['user']}@" if parts.get("user") else ""
@@ -214,21 +247,21 @@ def _first_line(error: Exception) -> str:
 
 def _migrate(conninfo: str) -> None:
     """Apply the files that the database has not seen; the caller holds the lock."""
-    import psycopg
-    from yoyo import read_migrations
-    from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
-    from yoyo.connections import DatabaseURI
+    yoyo = _library("yoyo")
+    stock: Any = _library("yoyo.backends.core.postgresql").PostgresqlPsycopgBackend
 
-    class Backend(PostgresqlPsycopgBackend):
+    class Backend(stock):
         """yoyo with a connection by libpq's rules, and without the lock that a kill leaves."""
 
         def connect(self, dburi: Any) -> Any:
-            return psycopg.connect(conninfo, autocommit=True)
+            return _library("psycopg").connect(conninfo, autocommit=True)
 
         def lock(self, timeout: float = 10) -> Any:
             return nullcontext()
 
-    nowhere = DatabaseURI("postgresql+psycopg", None, None, None, None, "", {})
+    nowhere = _library("yoyo.connections").DatabaseURI(
+        "postgresql+psycopg", None, None, None, None, "", {}
+    )
     with Backend(nowhere, "_yoyo_migration") as backend:
         folder = migrations("postgresql")[0].parent
-        backend.apply_migrations(backend.to_apply(read_migrations(str(folder))))
+        backend.apply_migrations(backend.to_apply(yoyo.read_migrations(str(folder))))

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.errors import StoreError
-from gym_memory.memory.records.database import Damage, migrations
+from gym_memory.memory.records.database import Damage, Vector, migrations
 
 __all__ = ["SqliteDatabase"]
 
@@ -69,18 +69,32 @@ class SqliteDatabase:
         query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
         return connection.execute(query).fetchone() is None
 
-    def vector(self, connection: Any, vector: Any) -> bytes:
-        """Its float16 bytes; the connection learns to compare them."""
+    def vector(self, vector: Vector) -> bytes:
+        """Its float16 bytes."""
+        return vector.astype("<f2").tobytes()
 
-        def distance(a: bytes | None, b: bytes) -> float | None:
-            return None if a is None else -float(self.numbers_of(a) @ self.numbers_of(b))
-
-        connection.create_function("distance", 2, distance, deterministic=True)
-        return np.asarray(vector, dtype="<f2").tobytes()
-
-    def numbers_of(self, vector: bytes) -> Any:
-        """The float32 vector behind its bytes."""
+    def numbers_of(self, vector: bytes) -> Vector:
+        """The vector behind its bytes."""
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
+
+    def nearest(
+        self, connection: Any, vector: Vector, k: int, partitions: Sequence[int]
+    ) -> list[Any]:
+        """The facts with the largest dot products; scans the partitions."""
+
+        def distance(embedding: bytes) -> float:
+            return -float(self.numbers_of(embedding) @ vector)
+
+        connection.create_function("distance", 1, distance, deterministic=True)
+        query = (
+            "SELECT partition, number, distance(embedding) AS distance, subject, relation, object "
+            f"FROM fact WHERE live = 1 AND partition IN ({', '.join('?' * len(partitions))}) "
+            "ORDER BY distance, partition, number LIMIT ?"
+        )
+        return list(connection.execute(query, (*partitions, k)))
+
+    def index(self, connection: Any, dim: int) -> None:
+        """A file has no such index."""
 
     def _check(self) -> None:
         """Refuse a file that is damaged or not ours, without writing to it."""

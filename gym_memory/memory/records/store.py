@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from gym_memory.checks import typed
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.files import parse_json, write_atomic
-from gym_memory.memory.records.database import Connection, Damage, open_database
+from gym_memory.memory.records.database import Connection, Damage
+from gym_memory.memory.records.place import open_database
 
 __all__ = ["Record", "Store"]
 

@@ -5,7 +5,7 @@ CREATE TABLE partition (
     env TEXT COLLATE "C" NOT NULL,
     task TEXT COLLATE "C" NOT NULL,
     encoder TEXT NOT NULL,
-    clock BIGINT NOT NULL DEFAULT -1,
+    last TEXT NOT NULL,
     UNIQUE (env, task)
 );
 CREATE TABLE fact (

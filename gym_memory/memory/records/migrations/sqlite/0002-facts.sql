@@ -3,7 +3,7 @@ CREATE TABLE partition (
     env TEXT NOT NULL,
     task TEXT NOT NULL,
     encoder TEXT NOT NULL,
-    clock INTEGER NOT NULL DEFAULT -1,
+    last TEXT NOT NULL,
     UNIQUE (env, task)
 );
 CREATE TABLE fact (
