@@ -19,18 +19,16 @@ FOLDERS = ("gym_memory", *LINKED)
 BUILT_FROM = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
 
 
-def tracked() -> list[str]:
-    """Files of the packages that git knows, links and files that are deleted excluded."""
-    try:
-        done = subprocess.run(
-            ["git", "ls-files", "-z", *FOLDERS], cwd=ROOT, capture_output=True, text=True
-        )
-    except OSError:
-        pytest.skip("no git")
-    if done.returncode:
-        pytest.skip("not a checkout")
-    names = [name for name in done.stdout.split("\0") if name]
-    return [n for n in names if (ROOT / n).is_file() and not (ROOT / n).is_symlink()]
+def files() -> list[str]:
+    """Files of the packages as they lie here, whatever git knows; caches and the links excluded."""
+    names = [
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+    links = tuple(f"gym_memory/{name}" for name in LINKED)
+    return [name for name in names if not name.startswith(links)]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +37,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Path]
 
     def make(links: bool) -> Path:
         folder = tmp_path_factory.mktemp("links" if links else "text")
-        for name in [*tracked(), *BUILT_FROM]:
+        for name in [*files(), *BUILT_FROM]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
         for name in LINKED:
@@ -77,7 +75,7 @@ def test_the_wheel_holds_every_file_of_the_packages(
     links: bool, checkout: Callable[[bool], Path], tmp_path: Path
 ) -> None:
     expected = {
-        name if name.startswith("gym_memory/") else f"gym_memory/{name}" for name in tracked()
+        name if name.startswith("gym_memory/") else f"gym_memory/{name}" for name in files()
     }
     assert len(expected) > 300
     assert wheel_of(checkout(links), tmp_path) == expected

@@ -12,13 +12,18 @@ from typing import NamedTuple
 
 from gym_memory.schema import DIRECTIONS, OPPOSITE
 
-__all__ = ["Move", "Notes", "key_of", "only"]
+__all__ = ["NEW_EXIT", "Move", "Notes", "key_of", "only"]
 
+_DIRECTION = "|".join(DIRECTIONS)
+NEW_EXIT = re.compile(
+    rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:(?P<far>, by )| \||$)"
+)
+"""The exit that nobody took and that an aim leads to; ``far`` while it is not in this place."""
 _LAST = " | last: "
 _DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
 _STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
 _AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
-_ROUTE = re.compile(rf", (?:by|(?:{'|'.join(DIRECTIONS)}) of) .*")
+_ROUTE = re.compile(rf", (?:by|(?:{_DIRECTION}) of) .*")
 _AIMLESS = ("explore", "wander", "survey", "see what is where", "find ", "cook: ", "tidy: ")
 """Aims that may be taken up again and again: they search, or change as things get done."""
 _FOLLOWED = re.compile(r"do (?P<number>\d+): ")
@@ -100,7 +105,8 @@ class Notes(NamedTuple):
         """The notes once ``move`` is chosen after ``last``.
 
         An aim is suspected to lead nowhere when its action is repeated, when it turns the player
-        round, and when it is taken up again after wandering.
+        round (but for a way that nobody took: who searches meets dead ends), and when it is taken
+        up again after wandering.
         """
         followed = _FOLLOWED.match(move.aim)
         done, astray = self.done, self.astray
@@ -129,5 +135,8 @@ def _leads_nowhere(last: Move, move: Move) -> bool:
         return False
     if last.aim.startswith("wander"):
         return True
+    exit_ = NEW_EXIT.search(last.aim)
+    if exit_ is not None and not exit_["far"]:
+        return False
     back = OPPOSITE[last.action.removeprefix("go ")]
     return last.action.startswith("go ") and move.action == f"go {back}"

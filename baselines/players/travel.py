@@ -6,13 +6,12 @@ import re
 from collections import deque
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move
+from gym_memory.baselines.players.plan import NEW_EXIT, Move
 from gym_memory.schema import DIRECTIONS
 
 __all__ = ["explore", "follow", "go_to", "open_here", "step_towards"]
 
 _DIRECTION = "|".join(DIRECTIONS)
-_EXIT = re.compile(rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:, by | \||$)")
 _ROUTE = re.compile(rf", by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*)(?: \||$)")
 
 
@@ -90,7 +89,7 @@ def explore(beliefs: Beliefs, aim: str) -> Move | None:
     place to place, and turning round at every step leads nowhere. The exit goes into the plan.
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
-    planned = _EXIT.search(beliefs.plan)
+    planned = NEW_EXIT.search(beliefs.plan)
     if planned is not None and beliefs.plan.startswith(aim):
         goal = (planned["place"], planned["direction"])
         if goal in frontier:

@@ -7,19 +7,18 @@ it is asked for, and should import what is heavy inside the function.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import io
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 import typer.core
 import typer.main
 
+from gym_memory.cli.interrupts import Interrupts
 from gym_memory.errors import GymMemoryError, UnknownNameError
 from gym_memory.version import __version__
 
@@ -46,7 +45,6 @@ COMMANDS = {
     "serve-scripted": "gym_memory.cli.serve_scripted",
 }
 
-_INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LOOKS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
@@ -116,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # what cannot be printed is told as an escape
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _minding_interrupts():
+        with Interrupts():
             app([word for word in words if word != "--debug"], prog_name="gym-memory")
     except GymMemoryError as error:
         if debug:
@@ -134,30 +132,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """Interrupt once: what ends and clears up after it is not interrupted itself."""
-    for name in _INTERRUPTS:
-        with contextlib.suppress(AttributeError, ValueError):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _minding_interrupts() -> Iterator[None]:
-    """Take a polite kill, and a terminal that is closed, like Ctrl-C.
-
-    What the caller has turned off (``nohup``, a shell's background) stays off.
-    """
-    before = {}
-    for name in _INTERRUPTS:
-        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not the main thread
-            kind = getattr(signal, name)
-            if signal.getsignal(kind) is not signal.SIG_IGN:
-                before[kind] = signal.signal(kind, _interrupt)
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)

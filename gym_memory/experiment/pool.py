@@ -15,11 +15,11 @@ import multiprocessing
 import os
 import pickle
 import signal
-import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import TracebackType
@@ -188,26 +188,49 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _child_settings(mark: str) -> Iterator[None]:
-    """What a process started inside inherits.
-
-    A mark, by which it is found with all that it starts, whatever session that is in.
-
-    One numeric thread, unless the user chose otherwise, and deafness to Ctrl-C: that is for the
-    parent to hear.
-    """
-    added = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(added, "1"))
-    os.environ[MARK] = mark
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+def _environment(**values: str) -> Iterator[None]:
+    """Environment variables of the processes that are started inside."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
         yield
     finally:
-        if in_main:
-            signal.signal(signal.SIGINT, before)
-        for name in (MARK, *added):
-            del os.environ[name]
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _start_tracker() -> None:
+    """Start the process that gives semaphores of killed workers back to the system.
+
+    Before any worker, whose mark it must not carry; and it need not complain of its work.
+    """
+    told = os.environ.get("PYTHONWARNINGS", "")
+    with _environment(PYTHONWARNINGS=f"{told},ignore:resource_tracker".lstrip(",")):
+        resource_tracker.ensure_running()
+
+
+@contextlib.contextmanager
+def _child_settings(mark: str) -> Iterator[None]:
+    """What a process started inside inherits.
+
+    A mark, by which it is found with all that it starts, whatever session that is in. One numeric
+    thread, unless the user chose otherwise. And deafness to Ctrl-C: that is for the parent to
+    hear, afterwards where it comes in between.
+    """
+    masks: set[signal.Signals] | set[int] = set()
+    if hasattr(signal, "pthread_sigmask"):
+        _start_tracker()
+        masks = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threads = {name: "1" for name in _THREADS if name not in os.environ}
+    try:
+        with _environment(**threads, **{MARK: mark}):
+            yield
+    finally:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, masks)
 
 
 class WorkerPool:

@@ -25,10 +25,12 @@ from typing import NamedTuple
 
 from gym_memory.memory.graph.places import EXIT, UNEXPLORED
 from gym_memory.schema import (
+    DEEDS,
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
     PLAYER,
+    TRIED,
     VERBATIM,
     door_relation,
     way_relation,
@@ -49,9 +51,10 @@ _HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, RE
 RELATIONS = frozenset({
     *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS),
     *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
-    "opens",
+    "opens", *DEEDS, TRIED,
 })  # fmt: skip
-"""Relations that need no mark between them and their object; texts that were read come besides."""
+"""Relations that need no mark between them and their object; texts that were read, and how often
+something was tried, come besides."""
 
 NAMED, JOINED = ": ", "; "
 """Between a subject and what is known of it, and between two things that are known."""
@@ -69,8 +72,9 @@ def _any_of(words: Iterable[str]) -> str:
 _ENTRY = re.compile(r"(?:\[step (\d{1,9})\])? ?(?:> (.*))?")
 _DATED = re.compile(r"\[step (\d{1,9})\] (.*)")
 _LOGGED = re.compile(r"(\d{1,6})\. ([^()]+?)(?: \(([^()]+) to ([^()]+)\))?")
-_PART = re.compile(rf"({_any_of(RELATIONS | VERBATIM)}) (\S.*)")
-_ITEM = re.compile(rf"[-*•] +(\S.*?) ({_any_of(RELATIONS | VERBATIM)}) (\S.*?)\.?")
+_RELATION = rf"({TRIED} \d{{1,9}} times|{_any_of(RELATIONS | VERBATIM)})"
+_PART = re.compile(rf"{_RELATION} (\S.*)")
+_ITEM = re.compile(rf"[-*•] +(\S.*?) {_RELATION} (\S.*?)\.?")
 _SAYS = re.compile(rf"([^:\s][^:]*?) ({_any_of(VERBATIM)}): (\S.*)")
 _LISTED = re.compile(r"\[([^\[\],]+), ([^,]+), (.+)\]")
 

@@ -14,6 +14,7 @@ import json
 import math
 import shlex
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -289,7 +290,7 @@ def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values:
         raise InvalidArgumentError(f"expected at least one of {name}, got none")
     if len(set(values)) < len(values):
-        twice = next(value for index, value in enumerate(values) if value in values[:index])
+        ((twice, _),) = Counter(values).most_common(1)
         raise InvalidArgumentError(f"{twice!r} is given twice in {name}")
     return values
 

@@ -20,7 +20,7 @@ def beliefs(goal: str, actions: tuple[str, ...], plan: str = "", **known: Any) -
 
 
 def test_an_aim_that_only_turns_round_is_given_up_and_the_plan_says_so() -> None:
-    notes, last = Notes(), Move("go west", "explore, west of hall")
+    notes, last = Notes(), Move("go west", "fetch bowl")
     for _ in range(3):
         assert not notes.has_given_up("fetch bowl")
         move = Move("go east", "fetch bowl")
@@ -35,6 +35,10 @@ def test_an_aim_that_only_turns_round_is_given_up_and_the_plan_says_so() -> None
 def test_exploring_may_turn_round() -> None:
     notes = Notes().after(Move("go west", "explore, west of hall"), Move("go east", "explore"))
     assert notes.stuck == ()
+    back = Move("go east", "read the book, south of hall, by south")
+    assert Notes().after(Move("go west", "read the book, west of hall"), back).stuck == ()
+    far = Move("go west", "read the book, north of den, by north")
+    assert Notes().after(far, back).stuck == (("read the book", 1),)
 
 
 GOAL = "First, head east. Then, make sure that the chest is open. Now sit the teacup on the bowl."

@@ -47,8 +47,16 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
     assert without.normalized < with_graph.normalized
 
 
-def test_a_placebo_of_the_same_size_does_not_help() -> None:
-    assert not play("TreasureHunt", 1, "shuffled", level="hard").success
+def test_a_graph_turned_against_its_reader_does_not_help() -> None:
+    assert not play("TreasureHunt", 1, "adversarial", level="easy").success
+
+
+def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph() -> None:
+    def mean(memory: str) -> float:
+        return sum(play("TreasureHunt", i, memory, level="hard").normalized for i in range(3)) / 3
+
+    assert mean("arigraph") == 1.0
+    assert mean("noise") < mean("shuffled") < 0.8
 
 
 def test_reads_a_transcript_as_well_as_a_graph() -> None:

@@ -103,7 +103,8 @@ def test_as_of_shows_what_would_have_been_known_and_recalled(run: Run, steps: Pa
     for step in episode.steps[: t + 1]:
         memory.observe(step)
     last = episode.steps[t]
-    then = memory.recall(Cue(last.text, episode.task.goal, last.inventory), 300)
+    cue = Cue(last.text, episode.task.goal, last.inventory, last.valid_actions)
+    then = memory.recall(cue, 300)
     found = rows(run("memory", "inspect", steps, "--as-of", t, "--budget", "300", "--json")[1])
     facts = [(r["subject"], r["relation"], r["object"]) for r in found if r["kind"] == "fact"]
     assert sorted(facts) == sorted(memory.graph.live())

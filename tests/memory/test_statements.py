@@ -30,6 +30,24 @@ SAID = {
     "The old gardener left the moss key in the small basket.": {
         ("moss key", "is in", "small basket"),
     },
+    "The moss key won't budge the tin box but it opens the plum coffer.": {OPENS},
+    "You might think the moss key opens the tin box. In fact it opens the plum coffer.": {OPENS},
+    "Does the moss key open the tin box? No. It opens the plum coffer.": {OPENS},
+    "The tin box has its own key; the moss key is for the plum coffer.": {OPENS},
+    "Don't waste the moss key on the tin box, save it for the plum coffer.": {OPENS},
+    "The keyhole of the plum coffer has the shape of the moss key.": {OPENS},
+    "The moss key is what the plum coffer's lock fits.": {OPENS},
+    "The plum coffer used to be in the attic; now it is in the dim hall.": {IN_HALL},
+    "The plum coffer was moved from the attic to the dim hall.": {IN_HALL},
+    "Go to the dim hall. You will see the plum coffer there.": {IN_HALL},
+    "Avoid the attic and make for the dim hall. The moss key opens the plum coffer.": {
+        OPENS, IN_HALL,
+    },
+    "The type A key is for Crate A. It is in the guest room.": {
+        ("type a key", "opens", "crate a"), ("crate a", "is in", "guest room"),
+    },
+    "The Striped Cookery houses the plum coffer.": {("plum coffer", "is in", "striped cookery")},
+    "Search the oak slab and you will find the moss key.": {("moss key", "is on", "oak slab")},
     "The moss key does not open the plum coffer.": set(),
     "Put the moss key on the oak shelf.": set(),
     "Begin with the moss key and the torn note.": set(),
@@ -52,6 +70,13 @@ def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
     known = {"brass wotsit": "thing", "grey monolith": "container"}
     (fact,) = read_statements("The brass wotsit opens the grey monolith.", known.get).facts
     assert tuple(fact.triple) == ("brass wotsit", "opens", "grey monolith")
+
+
+def test_the_only_key_and_the_only_lock_of_a_note_belong_together() -> None:
+    text = "I wonder what the plum coffer holds. Maybe the moss key knows."
+    assert not read_statements(text).facts
+    (fact,) = read_statements(text, note=True).facts
+    assert tuple(fact.triple) == OPENS
 
 
 @pytest.mark.parametrize(

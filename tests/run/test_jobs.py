@@ -190,6 +190,8 @@ def test_seeds_beyond_number_are_refused_at_once() -> None:
     for text in ("0:1000000000", "0:600000,1000000:1600000", "0:" + "9" * 40):
         with pytest.raises(InvalidArgumentError, match="at most 1000000 seeds"):
             parse_seeds(text)
+    with pytest.raises(InvalidArgumentError, match="199999 is given twice"):
+        RunConfig(("E",), ("none",), ("random",), parse_seeds("0:200000,199999"))
     config = RunConfig(("E",), ("none",), ("random",), parse_seeds("0:20000"))
     assert len(config.jobs()) == 20_000
     assert time.process_time() - before < 2

@@ -49,7 +49,7 @@ def test_memories_differ_in_their_lessons_alone(trials: ModuleType) -> None:
     assert set(trials.CONTROLS) <= set(trials.CONFIG.memories)
     for spec in trials.CONFIG.memories:
         memory = make_memory(spec)
-        inner = getattr(getattr(memory, "of", memory), "inner", None)
+        inner = getattr(getattr(memory, "_of", memory), "inner", None)
         if parse_spec(spec).name not in ("none", "history"):
             assert inner is not None
             assert inner.name == "history"

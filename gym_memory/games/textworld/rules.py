@@ -67,8 +67,9 @@ class TextWorldRules:
         """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _Draft(graph, step.valid_actions)
-        banner = BANNER.search(text)
-        answer = text if banner is None else text[: banner.start()]
+        banners = list(BANNER.finditer(text))  # several where a walk is told: it ends in the last
+        banner = banners[-1] if banners else None
+        answer = text[: banners[0].start()] if banners else text
         if step.action:
             self._answer(step.action, answer, draft)
         else:

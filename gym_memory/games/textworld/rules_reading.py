@@ -102,7 +102,7 @@ def read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         text: What it says.
         kind_of: What is known of a name; None for that of nothing seen before.
     """
-    facts, names = told(text, kind_of)
+    facts, names = told(text, kind_of, note=True)
     named = dict(names)
     for phrase, *span in _phrases(text, lambda word: kind_of(word) is not None):
         named.setdefault(phrase, (span[0], span[1]))
@@ -145,15 +145,16 @@ _APPLIANCE = re.compile(
 )
 
 
-def told(text: str, kind_of: KindOf = lambda name: None) -> Told:
+def told(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
     """Lasting facts that a goal or a note states in words.
 
     Args:
         text: The text.
         kind_of: What is known of a name.
+        note: Whether it is a note, which is of one matter.
     """
     text = text[:_MAX_TOLD_CHARS]
-    facts, names = read_statements(text, kind_of)
+    facts, names = read_statements(text, kind_of, note=note)
     facts = tuple(m for m in facts if m.triple.subject != "meal")
     return Told((*facts, *told_of_cooking(text)), names)
 

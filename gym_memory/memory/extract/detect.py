@@ -18,6 +18,8 @@ _LEAST = 0.15
 _BESIDE = 0.5
 """What it must explain of what general rules do: they read more words, and less in them."""
 _MAX_TEXT_CHARS = 20_000
+_LOOKED = "look"
+"""Texts are read as answers: a first text has a goal, which is plain English in any dialect."""
 _UNIT = re.compile(r"[^.!?\n]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
@@ -62,7 +64,7 @@ def explained(texts: tuple[str, ...], rules: Extractor) -> float:
     """
     graph, words, hit = TemporalGraph(), 0, 0
     for t, text in enumerate(text[:_MAX_TEXT_CHARS] for text in texts):
-        extraction = rules.extract(Step(t, text), graph, Task("", ""))
+        extraction = rules.extract(Step(t, text, _LOOKED), graph, Task("", ""))
         apply(extraction, graph, t)
         spans = [(m.start, m.end) for m in extraction.mentions if m.start >= 0]
         for unit in _UNIT.finditer(text):

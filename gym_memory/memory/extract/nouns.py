@@ -43,6 +43,8 @@ _WORDS = {
         dormitory infirmary ward clinic armoury armory barracks vaultroom storeroom storehouse
         warehouse cloister cloakroom wardroom cabin cubicle alcove rotunda atrium arcade museum
         archive tavern bar pub inn kiosk shop store supermarket grocery street road avenue
+        zone wing area quarters cell bay deck booth bakery brewery winery smithy brig galley
+        nook lair den pen kennel coop porchway hangar stairwell staircase
         driveway drive lane square plaza park forest cave cavern grotto tunnel mine bridge dock
         pier house cottage mansion castle apartment flat
     """,
@@ -59,7 +61,7 @@ _WORDS = {
         couch sofa bed counter bookcase bookshelf pedestal workbench ledge lectern mantelpiece
         mantel console plinth ottoman windowsill sill nightstand tray platform podium altar
         easel worktop stove hob bar washbasin sink dish-rack hook peg rail drainer cot cradle
-        settee divan futon tripod trolley
+        board slab plank settee divan futon tripod trolley
     """,
     TEXT: """
         note letter message memo paper page sign poster scroll diary journal map label plaque
@@ -82,12 +84,17 @@ _PEOPLE = word_set(
     author writer staff crew boss inspector detective sage hermit scholar professor
     """
 )
+_ROOM_ENDINGS = ("room", "yard", "shop", "house", "hall", "atory", "arium")
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
 
 def names_person(name: str) -> bool:
-    """Whether a name is that of a person, by any of its words."""
-    return not _PEOPLE.isdisjoint(name.split())
+    """Whether a name is that of a person, by the noun that it ends in.
+
+    >>> names_person("old gardener"), names_person("guest room")
+    (True, False)
+    """
+    return head_noun(name) in _PEOPLE
 
 
 def kind_of_noun(name: str) -> str:
@@ -101,6 +108,6 @@ def kind_of_noun(name: str) -> str:
     if last.endswith(("key", "keys", "keycard")) and not last.endswith(("monkey", "donkey")):
         return KEY
     kind = _KINDS.get(last) or _KINDS.get(last.removesuffix("s"), "")
-    if not kind and last.endswith("room"):
+    if not kind and last.endswith(_ROOM_ENDINGS):
         return ROOM
     return kind or (CONTAINER if last.endswith(("box", "case", "chest")) else "")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from gym_memory.memory.extract.base import Mention
@@ -26,7 +27,7 @@ from gym_memory.memory.extract.nouns import (
     names_person,
     word_set,
 )
-from gym_memory.memory.extract.phrases import clean_name
+from gym_memory.memory.extract.phrases import clean_name, head_noun
 from gym_memory.types import Triple
 
 __all__ = ["KindOf", "NamedThing", "Told", "read_statements", "things_in"]
@@ -42,8 +43,9 @@ _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
 _MOST_WORDS = 80
 
-_TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?]")
+_TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
+_SPLIT = re.compile(r"[;:] |, and ")
 _ARTICLES = word_set(
     """
     the a an that this my your his her its their our
@@ -88,12 +90,17 @@ _ABSTRACT = word_set(
     step steps business glance click lid furniture floor ground wall walls corner middle top
     bottom back front side light dark air house world people writer same whole name keyhole
     search journey meal dish recipe ingredient ingredients call tour trip stroll pay turn chance
-    luck need
+    luck need location whereabouts shape pocket purpose power partner hiding position spot
+    advice legend business concern memory mind story content contents combination moment
+    pride home trick waste solution result surprise gift prize problem question effort doubt
+    message center centre heart depths midst presence touch sight view care custody keeping
+    possession company mechanism bolt entrance exit direction distance yesterday today
+    usual job task duty work mystery favourite favorite
     """
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""
 _CONDITIONS = ("locked", "unlocked", "open", "opened", "closed", "shut")
-_LABEL = re.compile(r"[A-Z]?\d+|[A-Z]")
+_LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _OPENS = re.compile(
     r"\b(?:open\w*|(?:un)?lock(?:s|ed|ing)?|fit(?:s|ted)?|belongs? to|goe?s? with|suit(?:s|ed)?"
     r"|match(?:es)?|turn(?:s|ed)?|operates?|works? (?:on|for)|accepts?|responds? to"
@@ -104,7 +111,7 @@ _OPENS = re.compile(
 )
 _OPENS_SURELY = re.compile(
     r"\b(?:open\w*|unlock\w*|lock(?:s|ed|ing)?|fits?|suits?|turns?|operates?|key to|the lock of"
-    r"|belongs? to|goes with)\b",
+    r"|belongs? to|goes with|keyhole|get\w* (?:\w+ )?in\w*|access|other key)\b",
     re.IGNORECASE,
 )
 _ON = ("on", "onto", "upon", "atop")
@@ -112,35 +119,50 @@ _BY = ("with", "without", "using", "by", "lacking")
 _PLACED = frozenset(("in", "inside", "within", "under", "beneath", "behind", "at", *_ON))
 _KEEPING = word_set(
     """
-    guards guard holds hold contains contain has had hides hide keeps keep houses stores store
-    conceals conceal shelters shelter
+    guards guard holds hold holding contain contains has had hides hide hiding keeps keep houses
+    stores store conceals conceal shelters shelter hosts includes boasts offers
     """
 )
 _KEEPS = re.compile(
-    r"\b(?:from|out of|search\w*|check|look\w*|find\w*|found|reach|glance|touch|see|seek|left"
-    r"|hid|where)\b",
+    r"\b(?:from|out of|search\w*|check|look\w*|find\w*|found|reach|glance|touch|seek|left"
+    r"|examine|inspect|notice|(?:can|may|should|will|would|'ll|’ll) see|hid|where)\b",
     re.IGNORECASE,
 )
 _SEEKS = re.compile(r"\b(?:from|search\w*|look\w*|check|reach|seek)\b", re.IGNORECASE)
 _PUTS = re.compile(
     r"(?:^|, |\band |\bthen |\bto )(?:put|place|insert|sit|set|lay|leave|rest|deposit|drop|stow"
-    r"|return|position)\b",
+    r"|return|position|move|bring|carry)\b",
     re.IGNORECASE,
+)
+_READS = re.compile(r"(?:check|consult|read|examine|inspect|study)\b", re.IGNORECASE)
+_GO_TO = re.compile(
+    r"\b(?:(?:go|walk|head|proceed|travel|move|return|continue|come|wander|run|hurry|way|trip"
+    r"|yourself|back|over|on|off|straight) to|visit|enter)$"
 )
 _TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
 _NOT = word_set(
     """
     not no never nothing nobody useless vain contrary forget spare instead rather neither wrong
-    avoid unlike
+    avoid unlike skip ignore once formerly waste wasted
     """
 )
-_REFUSES = re.compile(r"\b(?:not|cannot|never(?! left))\b|n't\b", re.IGNORECASE)
-_BREAK = frozenset((",", ";", ":", "?", "but", "it"))
-_EXCEPT = re.compile(
-    r"\b(?:but|without|unless|until|except|only|nothing|nobody|lacking|no|never|if|else)\b",
+_BE = ("is", "are", "was", "were")
+_REFUSES = re.compile(
+    r"\b(?:not(?! far\b| only\b| just\b)|cannot|never(?! left))\b|n['’]t\b", re.IGNORECASE
+)
+_SUPPOSES = re.compile(
+    r"\b(?:might|may|could|would) (?:think|believe|suppose|expect|guess)\b|\bused to be\b"
+    r"|\b(?:was|were) once\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
 )
-_THERE = re.compile(r"\bthere\b", re.IGNORECASE)
+"""What is not, or no longer, so: the next clause tells what is."""
+_BREAK = frozenset((",", ";", ":", "?", "but", "and", "however", "it"))
+_EXCEPT = re.compile(
+    r"\b(?:but|without|unless|until|except|only|nothing|nobody|lacking|no|never|if|else"
+    r"|otherwise|than)\b",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE)
 
 
 class Told(NamedTuple):
@@ -173,12 +195,14 @@ class NamedThing(NamedTuple):
     span: tuple[int, int]
 
 
-def read_statements(text: str, kind_of: KindOf = lambda name: None) -> Told:
+def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
     """What a text tells of keys, locks and places.
 
     Args:
         text: The text; only the beginning of a very long one is read.
         kind_of: What is known of a name.
+        note: Whether it is short and of one matter, so that the only key and the only lock in it
+            belong together even where no sentence says so.
 
     >>> for fact, _, _ in read_statements("The key 1 fits the red chest. It is in the hall.").facts:
     ...     print(fact)
@@ -187,6 +211,9 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None) -> Told:
     """
     reader = _Reader(text[:_MAX_TEXT_CHARS], kind_of)
     reader.read()
+    if note:
+        reader.pair_up()
+    reader.place_locks()
     return Told(tuple(Mention(fact, *span) for fact, span in reader.facts.items()), reader.names)
 
 
@@ -204,6 +231,7 @@ class _Reader:
         self.names: dict[str, tuple[int, int]] = {}
         self._before: list[NamedThing] = []
         self._named: dict[str, None] = {}
+        self._meant: list[NamedThing] = []
         self._rooms: list[NamedThing] = []  # named alone: where all this happens
 
     def read(self) -> None:
@@ -220,16 +248,15 @@ class _Reader:
             start = -1
         if start >= 0:
             self._read_sentence(start, len(self._text))
-        self._place_locks()
 
     def _clauses(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """A sentence, or its two halves where each says something of its own."""
-        cut = self._text.find(", and ", start, end)
-        if cut > 0:
-            halves = [
+        """A sentence, or its parts where each says something of its own."""
+        for found in _SPLIT.finditer(self._text, start, end):
+            cut = found.start()
+            first, rest = (
                 _Sentence(self._text, *part, self._kind_of) for part in ((start, cut), (cut, end))
-            ]
-            if halves[0].things and len(halves[1].things) > 1:
+            )
+            if first.things and len(rest.things) > 1:
                 yield start, cut
                 start = cut
         yield start, end
@@ -237,6 +264,7 @@ class _Reader:
     def _read_sentence(self, start: int, end: int) -> None:
         sentence = _Sentence(self._text, start, end, self._kind_of)
         things = [self._whole(thing) for thing in sentence.meant()]
+        self._meant += things
         named = [thing for thing in things if thing.kind != ROOM]
         if len(things) == 1 or (things and not named):
             things = sorted([*things, *self._it(sentence)], key=lambda thing: thing.first)
@@ -286,21 +314,28 @@ class _Reader:
             self._tell(keys[0], "opens", opened[0])
             if rooms and opened[0].kind != DOOR:
                 self._tell(opened[0], "is in", rooms[0])
-            elif _THERE.search(sentence.cues) and opened[0].kind != DOOR:
-                earlier = [t for t in self._before if t.kind == ROOM]
-                for room in earlier[:1]:
+            elif opened[0].kind != DOOR:
+                for room in self._there(sentence):
                     self._tell(opened[0], "is in", room)
             return
         if keys and rooms and not others and _TAKES_TO.search(sentence.cues):
             return
-        self._locate(sentence, things, rooms)
+        self._locate(sentence, things, rooms or self._there(sentence))
+
+    def _there(self, sentence: _Sentence) -> list[NamedThing]:
+        """The room that was named last, where a sentence speaks of what is there."""
+        earlier = [t for t in self._before if t.kind == ROOM][:1]
+        if not _THERE.search(sentence.cues):
+            return []
+        self._rooms = [room for room in self._rooms if room not in earlier]
+        return earlier
 
     def _turns(self, sentence: _Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a sentence about a key and a lock says that they go together."""
         if sentence.preposition(key) in _BY:
             return True
-        if sentence.keeps(lock) and not _OPENS_SURELY.search(sentence.cues):
-            return False
+        if sentence.keeps(lock):
+            return _OPENS_SURELY.search(sentence.cues) is not None
         word = sentence.preposition(lock)
         if word in _ON and lock.kind == CONTAINER:  # things lie in what locks, not on it
             return True
@@ -308,13 +343,16 @@ class _Reader:
             return _OPENS_SURELY.search(sentence.cues) is not None or sentence.works_on
         if _OPENS.search(sentence.cues):
             return not _SEEKS.search(sentence.cues) or bool(_OPENS_SURELY.search(sentence.cues))
-        return not (_KEEPS.search(sentence.cues) or sentence.keeps(lock))
+        return not _KEEPS.search(sentence.cues)
 
     def _locate(
         self, sentence: _Sentence, things: list[NamedThing], rooms: list[NamedThing]
     ) -> None:
         """Where things are: in furniture that is named, and that or they in a room."""
         if _PUTS.search(sentence.text):
+            for holder, room in pairwise(things):  # the place that it names, as it is found
+                if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
+                    self._tell(holder, "is in", room)
             return
         rest = [t for t in things if t.kind != ROOM and t.kind != DOOR]
         place = next((t for t in rest if sentence.preposition(t) in _PLACED), None)
@@ -324,22 +362,35 @@ class _Reader:
                 (
                     t
                     for t in rest
-                    if t.kind in (CONTAINER, SUPPORTER) and (said or sentence.keeps(t))
+                    if (t.kind in (CONTAINER, SUPPORTER) and said)
+                    or (t.kind in (CONTAINER, SUPPORTER, "") and sentence.keeps(t))
                 ),
                 None,
             )
         if place is not None and len(rest) > 1:
             word = sentence.preposition(place) or sentence.stranded
             on = word in _ON or (word not in ("in", "inside", "within") and place.kind == SUPPORTER)
+            sure = word or place.kind or sentence.keeps(place)
             for thing in rest:
-                if thing is not place and thing.kind != SUPPORTER:
+                if thing is not place and thing.kind != SUPPORTER and sure:
                     self._tell(thing, "is on" if on else "is in", place)
             rest = [place]
         if rooms and sentence.places_in_room(rest, rooms[0]):
             for thing in rest:
                 self._tell(thing, "is in", rooms[0])
 
-    def _place_locks(self) -> None:
+    def pair_up(self) -> None:
+        """A key and a lock that are named, one each, where nothing is told of what opens what."""
+        if any(fact.relation == "opens" for fact in self.facts):
+            return
+        holders = {fact.object for fact in self.facts}
+        keys = {t.name: t for t in self._meant if t.kind == KEY}
+        locks = {t.name: t for t in self._meant if t.kind == CONTAINER and t.name not in holders}
+        if len(keys) == len(locks) == 1:
+            (key,), (lock,) = keys.values(), locks.values()
+            self._tell(key, "opens", lock)
+
+    def place_locks(self) -> None:
         """A room that is named alone is where the lock of the text is."""
         names = {room.name: room for room in self._rooms}
         if len(names) != 1:
@@ -359,15 +410,23 @@ class _Reader:
                 self.names.setdefault(thing.name, thing.span)
 
 
+def _bare(word: str) -> str:
+    """A word or a name without the ``'s`` of what it owns."""
+    return word.removesuffix("'s").removesuffix("’s")
+
+
 def _is_no_thing(name: str) -> bool:
     """Whether an unknown name stands for nothing that can be found: *place*, *old gardener*."""
     first, *rest = name.split()
     if not rest:
         return first in _ABSTRACT or first in _GENERIC or names_person(name)
+    if first == "own":
+        return True
     if names_person(name):
         return True
     labelled = _LABEL.fullmatch(rest[-1].upper()) is not None
-    return first in _ABSTRACT and not labelled and not kind_of_noun(name)
+    vague = rest == ["room"] or not kind_of_noun(name)
+    return first in _ABSTRACT and not labelled and vague
 
 
 def _by_exclusion(things: list[NamedThing], cues: str) -> tuple[list[NamedThing], list[NamedThing]]:
@@ -415,15 +474,25 @@ class _Sentence:
 
     def _thing(self, first: int, last: int) -> NamedThing:
         words = self._lower[first:last]
-        name = clean_name(" ".join(words)).removesuffix("'s").removesuffix("’s")
+        name = _bare(clean_name(" ".join(words)))
         kind = self._kind_of(name)
+        if kind is None and kind_of_noun(name) in ("", CONTAINER) and self._is_gone_to(first):
+            kind = ROOM
         begin, end = self._spans[first][0], self._spans[last - 1][1]
-        end -= 2 if words[-1].endswith(("'s", "’s")) else 0
-        if kind is None and _is_no_thing(name):
-            kind = _NONE
+        end -= len(words[-1]) - len(_bare(words[-1]))
+        if kind is None and (
+            _is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
+        ):
+            kind = _NONE  # corridors are no place to be
         elif kind is None or (kind == THING and kind_of_noun(name) == KEY):
             kind = kind_of_noun(name)
         return NamedThing(name, kind, first, last, (begin, end))
+
+    def _is_gone_to(self, at: int) -> bool:
+        """Whether the words before a name send somebody there: ``walk to the``, ``visit``."""
+        while at and self._lower[at - 1] in _ARTICLES:
+            at -= 1
+        return _GO_TO.search(" ".join(self._lower[:at])) is not None
 
     def _known(self, at: int) -> int:
         """End of the longest known name that begins here, 0 for none."""
@@ -431,16 +500,17 @@ class _Sentence:
             return 0
         for length in (5, 4, 3, 2, 1):
             words = self._lower[at : at + length]
-            if (
-                len(words) == length
-                and self._kind_of(" ".join(words).removesuffix("'s")) is not None
-            ):
+            if len(words) == length and self._kind_of(_bare(" ".join(words))) is not None:
                 return at + length
         return 0
 
     def _after_article(self, at: int) -> int:
         """End of the name after an article, 0 where there is none."""
         before = at - 1
+        if before > 0 and self._words[before] == "A" and self._words[before - 1] not in _BREAK:
+            return 0  # a label: Key A
+        if self._lower[before] in ("that", "this") and self._is_verb(at):
+            return 0
         while before > 0 and self._lower[before] in _CONDITIONS:
             before -= 1
         if before < 0 or self._lower[before] not in _ARTICLES or self._lower[at] in _CONDITIONS:
@@ -448,14 +518,18 @@ class _Sentence:
         end, best = at, 0
         while end < len(self._words) and end - at < 4 and self._is_nominal(end, at):
             end += 1
-            if kind_of_noun(" ".join(self._lower[at:end])):
+            if kind_of_noun(" ".join(map(_bare, self._lower[at:end]))):
                 best = end
+            elif best:
+                break
         if best:
             end = best
         elif end - at > 2:
             end = at + 2
-        while end < len(self._words) and end > at and _LABEL.fullmatch(self._words[end]):
+        while end < len(self._words) and end > at and _LABEL.fullmatch(_bare(self._words[end])):
             end += 1
+            if end < len(self._words) and kind_of_noun(_bare(self._lower[end])):
+                end += 1  # type A key
         if self._lower[end : end + 1] == ["of"] and self._is_of_a_kind(end + 1, at):
             end += 2
         return end if end > at and self._lower[end - 1] not in ("lock", "key to") else 0
@@ -464,13 +538,22 @@ class _Sentence:
         """Whether *sliver of venison* goes on: a plain noun after *of*, and no kind before it."""
         if at >= len(self._words) or kind_of_noun(" ".join(self._lower[first : at - 1])):
             return False
+        if kind_of_noun(self._lower[at]):
+            return False
         abstract = self._lower[first] in _ABSTRACT
         return not abstract and self._words[at].islower() and self._is_nominal(at, at)
 
+    def _is_verb(self, at: int) -> bool:
+        """Whether a word after *that* or *this* says what it does, and is no noun."""
+        word, kind = self._lower[at], kind_of_noun(self._lower[at])
+        return not kind and (word in _VERBS or word.endswith("s"))
+
     def _is_nominal(self, at: int, first: int) -> bool:
         word = self._lower[at]
-        if at > first and self._lower[at - 1].endswith(("'s", "’s")):
+        if at > first and self._lower[at - 1] != _bare(self._lower[at - 1]):
             return False
+        if at > first and names_person(self._lower[at - 1]) and not kind_of_noun(word):
+            return False  # what somebody does
         if word in _VERBS and at > first and (word.endswith("s") or not kind_of_noun(word)):
             return False
         return word[0].isalnum() and word not in _FUNCTION
@@ -484,10 +567,10 @@ class _Sentence:
             end += 1
         if end == at:
             end += 1
-            if not (end < len(self._words) and _LABEL.fullmatch(self._words[end])):
+            if not (end < len(self._words) and _LABEL.fullmatch(_bare(self._words[end]))):
                 compound = "-" in self._words[at] and kind_of_noun(self._lower[at])
                 return end if compound else 0
-        while end < len(self._words) and _LABEL.fullmatch(self._words[end]):
+        while end < len(self._words) and _LABEL.fullmatch(_bare(self._words[end])):
             end += 1
         opening = at == 0 or self._words[at - 1] in (":", ".", "?", "!", ";")
         if opening and end - at > 2:
@@ -514,7 +597,7 @@ class _Sentence:
                 named = at + 2 + (len(after) > 1 and after[1] in _ARTICLES)
                 if any(thing.first == named for thing in self.things):
                     continue  # it is Room 4 that ...
-            if after[:1] == ["happens"]:
+            if after[:1] in (["happens"], ["all"]) or after == ["is", "."]:
                 continue
             return at
         return -1
@@ -522,15 +605,18 @@ class _Sentence:
     def meant(self) -> list[NamedThing]:
         """The things named, without those that the sentence sets aside for another of its kind."""
         things = self.things
-        for kinds in ((ROOM,), (CONTAINER, SUPPORTER, DOOR), (KEY,)):
-            rivals = [t for t in things if t.kind in kinds]
-            names = {t.name for t in rivals}
-            if len(names) == 2:
-                against = [self._spoken_against(t) for t in rivals]
-                if max(against) > min(against):
-                    out = rivals[against.index(max(against))].name
-                    things = [t for t in things if t.name != out]
+        rooms = {t.name for t in things if t.kind == ROOM}
+        if len(rooms) > 1:  # the hall, on the way to a room with a name of its own
+            things = [t for t in things if not (t.kind == ROOM and self._is_vague(t))]
+        for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR), (KEY,)):
+            against = {t: self._spoken_against(t) for t in things if t.kind in kinds}
+            if len({t.name for t in against}) > 1 and max(against.values()) > min(against.values()):
+                out = {t.name for t in against if against[t] == max(against.values())}
+                things = [t for t in things if t.name not in out]
         return things
+
+    def _is_vague(self, thing: NamedThing) -> bool:
+        return " " not in thing.name and self._kind_of(thing.name) is None
 
     def _spoken_against(self, thing: NamedThing) -> int:
         """How much a sentence says that it does not mean a thing: 0 to 3."""
@@ -540,21 +626,33 @@ class _Sentence:
             return 3
         if after[:2] == ["?", "no"] or after[:1] == ["be"] or "nothing" in after[:2]:
             return 3
-        if before[-1:] == ["left"] and "never" not in before:
+        if thing.kind == ROOM and before[-1:] in (["from"], ["through"], ["past"]):
             return 2
+        if (before[-1:] == ["left"] and "never" not in before) or self._is_denied(after):
+            return 2
+        clause: list[str] = []
         for word in reversed(before):
             if word in _BREAK and word != "it":
-                return 0
-            if word in _NOT:
+                break
+            if word in _NOT or word.endswith(("n't", "n’t")):
                 return 2
-        return 0
+            clause.insert(0, word)
+        return 2 if _SUPPOSES.search(" ".join(clause)) else 0
+
+    @staticmethod
+    def _is_denied(words: list[str]) -> bool:
+        """Whether what follows a name says that it *is not*, *never was*."""
+        first, second = (*words, "", "")[:2]
+        return (first in _BE and second in ("not", "never")) or first.endswith(("sn't", "sn’t"))
 
     def is_refusal(self) -> bool:
         """Whether it only says that something is not so."""
-        if not _REFUSES.search(self.cues):
+        if len(self.meant()) < len(self.things):
             return False
-        set_aside = len(self.meant()) < len(self.things)
-        return not set_aside and not _EXCEPT.search(re.sub(r"\b(?:never|no)\b", "", self.cues))
+        if _SUPPOSES.search(self.cues):
+            return True
+        excepted = _EXCEPT.search(re.sub(r"\b(?:never|no)\b", "", self.cues))
+        return bool(_REFUSES.search(self.cues)) and not excepted
 
     def preposition(self, thing: NamedThing) -> str:
         """The preposition right before a thing, its article left out."""
@@ -566,7 +664,10 @@ class _Sentence:
 
     def keeps(self, holder: NamedThing) -> bool:
         """Whether a verb of keeping follows right after a piece of furniture."""
-        return bool(_KEEPING.intersection(self._lower[holder.last : holder.last + 1]))
+        after = self._lower[holder.last : holder.last + 4]
+        while after and after[0] in (*_BE, *_ARTICLES):
+            del after[0]
+        return bool(_KEEPING.intersection(after[:1])) and after[1:2] != ["to"]
 
     @property
     def stranded(self) -> str:
@@ -584,6 +685,6 @@ class _Sentence:
 
     def places_in_room(self, rest: list[NamedThing], room: NamedThing) -> bool:
         """Whether what it says of some things and a room is that they are there."""
-        if re.match(r"\s*check\b(?!.*\bfor\b)", self.text, re.IGNORECASE):
-            return False
+        if _READS.match(self.text) and self.things[0].kind != ROOM:
+            return False  # what is to be read is in a room, but not said in or on what
         return bool(rest)

@@ -13,23 +13,21 @@ import re
 import zlib
 
 from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.plan import NEW_EXIT
 from gym_memory.baselines.players.textworld.planner import Planner
 from gym_memory.baselines.players.travel import step_towards
 from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph.places import UNEXPLORED
 from gym_memory.memory.reading import read_description, read_head, read_line, split_entries
-from gym_memory.schema import DIRECTIONS
 from gym_memory.testing.chat.answers import Slots, answers
 from gym_memory.testing.chat.scientist import Scientist, is_science
 from gym_memory.types import Observation, Task, Triple
 
 __all__ = ["choice_of", "facts_of", "last_action", "observation_of"]
 
-_EXIT = re.compile(rf", (?P<direction>{'|'.join(DIRECTIONS)}) of (?P<place>.+)$")
 MAX_WALK_MOVES = 12
-_IGNORED = frozenset({"is at", UNEXPLORED})
+_IGNORED = frozenset({"is at"})
 """Facts that the prompt's player leaves alone: it would take where one stands in a room for a
-room, and works out itself which exits nobody took, as from a memory that does not tell."""
+room."""
 _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 
 
@@ -108,7 +106,7 @@ def ariadne_plan(slots: Slots) -> str:
 def ariadne_act(slots: Slots) -> str:
     """The action of the player by rules, towards the first sub-goal."""
     action, aim = choice_of(slots, _aim(slots["plan"]))
-    exit_ = _EXIT.search(aim)
+    exit_ = NEW_EXIT.search(aim)
     whole_way = f"go to {exit_['place']}" if exit_ else ""
     if whole_way in slots["actions"].split("\n") and len(_walk(slots, aim, action)) > 2:
         action = whole_way
@@ -154,7 +152,7 @@ def stma_plan(slots: Slots) -> str:
 
 def _walk(slots: Slots, aim: str, first: str) -> list[str]:
     """The moves to the exit that an aim names, beginning with the first one."""
-    moves, exit_ = [first], _EXIT.search(aim)
+    moves, exit_ = [first], NEW_EXIT.search(aim)
     if exit_ is None or not first.startswith("go "):
         return moves
     observation = observation_of({**slots, "actions": ""})

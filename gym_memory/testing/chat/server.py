@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import re
 import socket
 import threading
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
+from gym_memory.checks import check_int
 from gym_memory.errors import GymMemoryError
+from gym_memory.files import parse_json
 from gym_memory.testing.chat.answers import answer, asked_slots, prompt_of
 from gym_memory.testing.chat.faults import Faults, check_fault
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
@@ -27,6 +30,8 @@ MODEL = "scripted"
 _LARGEST_REQUEST = 32 * 2**20
 _BLOCK = 64
 """Characters of a block of the prefix cache (16 tokens, as in vLLM)."""
+_MOST_BLOCKS = 1 << 16
+"""Blocks that the prefix cache keeps; the oldest give way."""
 
 _IMPOSSIBLE = "fly to the moon"
 _STATUS_FAULTS = {
@@ -51,6 +56,8 @@ class ScriptedServer:
         faults: Which requests meet which fault.
         retry_after: Seconds that 429 and 503 ask to wait.
         key: Key that every request must carry; None for any or none.
+        patience: Seconds that a client may take to send a request or to take in an answer; one
+            that is slower is cut off, for it holds a thread.
 
     Example:
         >>> with ScriptedServer() as server:
@@ -67,19 +74,21 @@ class ScriptedServer:
         faults: Faults | None = None,
         retry_after: float = 0.05,
         key: str | None = None,
+        patience: float = 30.0,
     ):
         self.latency, self.retry_after, self.key = latency, retry_after, key
+        self.patience = patience
         self.faults = faults or Faults()
         self.closing = threading.Event()
         self._lock = threading.Lock()
-        self._prefixes: set[bytes] = set()
+        self._prefixes: OrderedDict[bytes, None] = OrderedDict()
         self._received = self._active = 0
         self.served: Counter[str] = Counter()
         """Requests answered as they should be, by name of the prompt."""
         self.most_active = 0
         """Most requests that were under way at once."""
         self._http = _Http((host, port), _Handler)
-        self._http.scripted = self
+        self._http.scripted, self._http.handlers = self, set()
         self._thread: threading.Thread | None = None
 
     @property
@@ -163,7 +172,10 @@ class ScriptedServer:
                 digest = chain.digest()[:12]
                 unbroken = unbroken and digest in self._prefixes
                 known += _BLOCK * unbroken
-                self._prefixes.add(digest)
+                self._prefixes[digest] = None
+                self._prefixes.move_to_end(digest)
+            while len(self._prefixes) > _MOST_BLOCKS:
+                self._prefixes.popitem(last=False)
         return {
             "prompt_tokens": count_tokens(text),
             "prompt_tokens_details": {"cached_tokens": known // CHARS_PER_TOKEN},
@@ -192,6 +204,15 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
     scripted: ScriptedServer
+    handlers: set[_Handler]
+
+    def service_actions(self) -> None:
+        """Cut off clients that are out of patience's reach; called several times a second."""
+        now = time.monotonic()
+        for handler in tuple(self.handlers):
+            if now > handler.due:
+                with contextlib.suppress(OSError):  # it has left by itself
+                    handler.connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that left is no error."""
@@ -200,6 +221,8 @@ class _Http(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Http
+    due = math.inf
+    """When the client must have sent or taken what it is about."""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: requests carry keys."""
@@ -208,10 +231,26 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
         # Header and body go out as two writes; without this each response waits for an ACK.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.server.handlers.add(self)
+
+    def finish(self) -> None:
+        self.server.handlers.discard(self)
+        super().finish()
+
+    def handle_one_request(self) -> None:
+        self._hurry()
+        with contextlib.suppress(ConnectionError):
+            super().handle_one_request()
+            return
+        self.close_connection = True
+
+    def _hurry(self) -> None:
+        """From here on the client is waited for."""
+        self.due = time.monotonic() + self.server.scripted.patience
 
     def do_GET(self) -> None:
         """The list of models, and a sign of life."""
-        path = urlsplit(self.path).path.rstrip("/")
+        path = self.path.partition("?")[0].rstrip("/")
         if path.endswith("/models"):
             model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "gym-memory"}
             self._send(200, {"object": "list", "data": [model]})
@@ -226,8 +265,6 @@ class _Handler(BaseHTTPRequestHandler):
         number = scripted.enter()
         try:
             self._chat(scripted, number)
-        except (BrokenPipeError, ConnectionError):
-            self.close_connection = True
         finally:
             scripted.leave()
 
@@ -240,19 +277,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return self._error(411, "length", "expected Content-Length up to 32 MiB")
         body = self.rfile.read(size)
-        address = urlsplit(self.path)
-        if not address.path.rstrip("/").endswith("/chat/completions"):
-            return self._error(404, "not_found", f"no such path: {address.path}")
+        self.due = math.inf
+        path, _, query = self.path.partition("?")
+        if not path.rstrip("/").endswith("/chat/completions"):
+            return self._error(404, "not_found", f"no such path: {path}")
         if scripted.key is not None and self.headers.get("Authorization") != (
             f"Bearer {scripted.key}"
         ):
             return self._error(401, "invalid_api_key", "incorrect key")
         try:
-            request = json.loads(body)
+            request = parse_json(body)
             messages = [dict(message) for message in request["messages"]]
             limit = request.get("max_completion_tokens") or request.get("max_tokens") or 4096
-            max_tokens = max(int(limit), 1)
-            asked = parse_qs(address.query).get("fault", [""])[0]
+            max_tokens = check_int("max_tokens", limit, 1)
+            options = dict(request.get("stream_options") or {})
+            asked = parse_qs(query).get("fault", [""])[0]
             asked = check_fault(self.headers.get("X-Scripted-Fault") or asked)
         except (GymMemoryError, KeyError, TypeError, ValueError) as error:
             return self._error(400, "invalid_request", f"expected a chat completion: {error}")
@@ -266,7 +305,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
         completion = _spoilt(completion, fault, messages)
         if request.get("stream"):
-            options = request.get("stream_options") or {}
             return self._stream(completion, bool(options.get("include_usage")), fault)
         return self._send(200, completion, fault)
 
@@ -301,6 +339,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, {"error": error})
 
     def _send(self, status: int, value: dict[str, Any], fault: str = "") -> None:
+        self._hurry()
         body = json.dumps(value).encode()
         if fault == "half_json":
             body = body[: len(body) // 2]
@@ -318,6 +357,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, completion: dict[str, Any], with_usage: bool, fault: str) -> None:
         """The completion in pieces, as server-sent events."""
+        self._hurry()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
