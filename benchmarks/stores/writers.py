@@ -72,9 +72,7 @@ def measure(place: str, writers: int, records: int) -> dict:
     for process in processes:
         process.join()
     store = Store(place)
-    found = [
-        [r.payload["n"] for r in store.records("bench", f"w{n}", "x")] for n in range(writers)
-    ]
+    found = [[r.payload["n"] for r in store.records("bench", f"w{n}", "x")] for n in range(writers)]
     numbers = [r.seq for r in store.records("bench")]
     writes = np.array([ms for one, _, _ in told for ms in one]) * 1e3
     recalls = np.array([ms for _, one, _ in told for ms in one]) * 1e3

@@ -313,7 +313,7 @@ class Partition:
         add(
             "fact",
             (
-                (at, *facts[at], int(facts[at] in self.graph), vector)
+                (at, int(facts[at] in self.graph), vector, *facts[at])
                 for at, vector in zip(range(held, len(facts)), vectors, strict=True)
             ),
         )

@@ -11,11 +11,11 @@ CREATE TABLE partition (
 CREATE TABLE fact (
     partition BIGINT NOT NULL,
     number BIGINT NOT NULL,
+    live INTEGER NOT NULL,
+    embedding HALFVEC,
     subject TEXT NOT NULL,
     relation TEXT NOT NULL,
     object TEXT NOT NULL,
-    live INTEGER NOT NULL,
-    embedding HALFVEC,
     PRIMARY KEY (partition, number)
 );
 CREATE TABLE event (

@@ -9,11 +9,11 @@ CREATE TABLE partition (
 CREATE TABLE fact (
     partition INTEGER NOT NULL,
     number INTEGER NOT NULL,
+    live INTEGER NOT NULL,
+    embedding BLOB,
     subject TEXT NOT NULL,
     relation TEXT NOT NULL,
     object TEXT NOT NULL,
-    live INTEGER NOT NULL,
-    embedding BLOB,
     PRIMARY KEY (partition, number)
 ) WITHOUT ROWID;
 CREATE TABLE event (
