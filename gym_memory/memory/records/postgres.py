@@ -31,9 +31,14 @@ _PREPARED_AFTER = 2
 _NEAREST = """
 SELECT partition, number, {0} <#> ? AS distance, subject, relation, object
 FROM fact WHERE live = 1 AND partition = ANY(?) AND {1}
-ORDER BY {2} LIMIT ?
+ORDER BY distance LIMIT ?
 """
-_EXACT = "distance, partition, number"
+_NEAREST_IN_ONE = """
+SELECT partition, number, distance, subject, relation, object FROM (
+    SELECT number AS near, embedding <#> ? AS distance
+    FROM fact WHERE live = 1 AND partition = ? ORDER BY distance, near LIMIT ?
+) AS found JOIN fact ON partition = ? AND number = near
+"""
 
 _open = threading.local()
 
@@ -108,12 +113,13 @@ class PostgresDatabase:
 
         Without an index the server scans them all.
         """
-        wanted = (self.vector(vector), list(partitions), k)
+        wanted = self.vector(vector)
         if len(partitions) == 1:
-            return list(connection.execute(_NEAREST.format("embedding", "TRUE", _EXACT), wanted))
+            (one,) = partitions
+            return list(connection.execute(_NEAREST_IN_ONE, (wanted, one, k, one)))
         connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        cast, where = _indexed(len(vector))
-        return list(connection.execute(_NEAREST.format(cast, where, "distance"), wanted))
+        query = _NEAREST.format(*_indexed(len(vector)))
+        return list(connection.execute(query, (wanted, list(partitions), k)))
 
     def index(self, connection: Any, dim: int) -> None:
         """A graph of near neighbours (HNSW) over all vectors of a length."""
