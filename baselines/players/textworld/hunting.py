@@ -63,10 +63,14 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
     for thing in beliefs.contents(beliefs.here):
         if beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions:
             yield Move(f"open {thing}", f"open {thing}")
+    others = []
     for action in beliefs.options("unlock"):
         lock, _, key = action.removeprefix("unlock ").partition(" with ")
         if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
             yield Move(action, f"unlock {lock}")
+        elif not beliefs.tried(action):
+            others.append(Move(action, f"try {key} on {lock}"))
+    yield from others  # what was told may have been another lock, or under another name
 
 
 def _opened_by(beliefs: Beliefs, key: str) -> list[str]:

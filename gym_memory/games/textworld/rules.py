@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_reading import (
     is_note,
@@ -83,6 +84,7 @@ class TextWorldRules:
             draft.use_up()
         if step.inventory and not step.done:  # a game that is over no longer lists it
             draft.take(read_inventory(step.inventory))
+        draft.note_offered(step.valid_actions)
         draft.note_misfits()
         return draft.extraction()
 
@@ -272,6 +274,27 @@ class _Draft:
                 self.add((Mention(Triple(thing, f"was put {where}", holder)),))
                 if praised:
                     self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
+
+    def note_offered(self, actions: tuple[str, ...]) -> None:
+        """Exits and things at hand that no text mentions, and that can be acted upon."""
+        exits, here = offered(actions)
+        if not self.room or not (exits or here):
+            return
+        about = [*self._graph.outgoing(self.room)]
+        about += [fact for fact in self._mentions if self.room in (fact.subject, fact.object)]
+        told = (direction_of(fact.relation) for fact in about if fact.object == self.room)
+        ways = {direction for direction in told if direction}
+        ways |= {f.relation.split()[1] for f in about if f.relation.endswith(" door")}
+        for direction in exits:
+            if direction not in ways and self._graph.value(self.room, direction) is None:
+                self.add((Mention(Triple(self.room, "has exit", direction)),))
+        doors = {fact.object for fact in about if fact.relation.endswith(" door")}
+        for name, state in here:
+            if name in doors or name in self._moved or self._graph.value(name, "location"):
+                continue
+            self.add((Mention(Triple(name, "is in", self.room)),))
+            if state and not self._openness(name):
+                self.add((Mention(Triple(name, "is", state)),))
 
     def note_misfits(self) -> None:
         """Keys at hand that turn in none of the locks in view, to judge by the valid actions."""
