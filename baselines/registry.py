@@ -45,6 +45,7 @@ POLICIES = Registry(
         "imitator": "gym_memory.baselines.players.scienceworld.imitator:Imitator",
     },
 )
+"""Names of policies; other packages add theirs by the group ``gym_memory.policies``."""
 
 
 def make_policy(spec: str | Spec | Policy) -> Policy:

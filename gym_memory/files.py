@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import uuid
 from pathlib import Path
 from typing import Any
 
-__all__ = ["encode", "parse_json", "read_json", "write_atomic"]
+__all__ = ["LARGEST_JSON", "encode", "parse_json", "read_bytes", "read_json", "write_atomic"]
+
+LARGEST_JSON = 1 << 30
+"""Bytes of a file of JSON that is read as a whole, at most."""
 
 
 def encode(text: str) -> bytes:
@@ -36,6 +40,21 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("nested too deep") from None
 
 
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """The content of a file of at most ``most`` bytes.
+
+    Raises:
+        OSError: It cannot be read, or is larger: no program here wrote it, and reading it might
+            take all memory.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            what = f"expected at most {most} bytes, got {size}"
+            raise OSError(errno.EFBIG, what, os.fspath(path))
+        return file.read(size)
+
+
 def read_json(path: str | os.PathLike[str]) -> Any:
     """The value that a JSON file holds.
 
@@ -43,7 +62,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         OSError: The file cannot be read.
         ValueError: It holds none, see :func:`parse_json`.
     """
-    return parse_json(Path(path).read_bytes())
+    return parse_json(read_bytes(path, LARGEST_JSON))
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:

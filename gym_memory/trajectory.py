@@ -27,6 +27,7 @@ Row = Mapping[str, Any]
 
 _GZIP = 31  # the value of zlib's wbits that means a gzip member
 _BLOCK = 1 << 16
+_LONGEST_LINE = 1 << 26
 _SHOWN = 200
 """Steps that a notebook shows."""
 
@@ -72,6 +73,8 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
             rest = b""
             for _, piece, _ in _members(file):
                 *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > _LONGEST_LINE:
+                    raise ValueError(f"a line is longer than {_LONGEST_LINE} bytes")
                 for line in lines:
                     yield parse_json(line)
     except (OSError, ValueError, zlib.error) as error:
@@ -168,7 +171,11 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row; it is with the operating system when this returns."""
+        """Append one row; it is with the operating system when this returns.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
         if self._deflate is None:
             self._deflate = _deflater()
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
@@ -187,8 +194,11 @@ class RowWriter:
             self._file.close()
 
     def _append(self, data: bytes) -> None:
-        while data:
-            data = data[self._file.write(data) or 0 :]
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+        except OSError as error:
+            raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error
 
     def _repair(self) -> Row | None:
         """Close a member left open, drop a torn line, and return the last whole row."""

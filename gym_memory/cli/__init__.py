@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "gym_memory.cli.compare",
     "train": "gym_memory.cli.train",
     "report": "gym_memory.cli.report",
+    "verify": "gym_memory.cli.verify",
     "export": "gym_memory.cli.export",
     "serve": "gym_memory.cli.serve",
     "quality": "gym_memory.cli.quality",

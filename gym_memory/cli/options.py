@@ -18,7 +18,7 @@ import typer
 
 from gym_memory.baselines.language import LanguageSettings
 from gym_memory.baselines.settings import list_settings
-from gym_memory.experiment.compare import DEFAULT_TIMEOUT
+from gym_memory.experiment.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.experiment.worker import import_plugin
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -46,8 +46,10 @@ __all__ = [
     "Policies",
     "Policy",
     "Protocol",
+    "ResetTimeout",
     "RetryFailed",
     "Seeds",
+    "StepTimeout",
     "TaskId",
     "Timeout",
     "WorkerMemory",
@@ -179,6 +181,17 @@ Timeout = Annotated[
         metavar="SECONDS", help="An episode that takes longer counts as failed.", min=0.001
     ),
 ]
+StepTimeout = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.001,
+        help="Likewise for one step, the policy's choice and the memory's work included.",
+    ),
+]
+ResetTimeout = Annotated[
+    float, typer.Option(metavar="SECONDS", min=0.001, help="Likewise for one reset.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -267,6 +280,8 @@ class Playing:
     workers: Workers = None
     concurrency: Concurrency = None
     timeout: Timeout = DEFAULT_TIMEOUT
+    step_timeout: StepTimeout = DEFAULT_STEP_TIMEOUT
+    reset_timeout: ResetTimeout = DEFAULT_STEP_TIMEOUT
     worker_memory: WorkerMemory = None
     max_cost_usd: MaxCost = None
     max_tokens: MaxTokens = None

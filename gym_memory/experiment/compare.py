@@ -6,15 +6,19 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.experiment.pool import WorkerPool
+from gym_memory.experiment.pool import Limits, WorkerPool
 from gym_memory.llm import Budget
 from gym_memory.results import ResultsFolder
 from gym_memory.results.report import read_source, write_report
+from gym_memory.results.verify import MANIFEST, write_manifest
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 
-__all__ = ["DEFAULT_TIMEOUT", "OnProgress", "compare"]
+__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "OnProgress", "compare"]
 
 DEFAULT_TIMEOUT = 1800.0
+"""Seconds that a job may take."""
+DEFAULT_STEP_TIMEOUT = 600.0
+"""A model may be asked several times, and a first reset may compile a game."""
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
 
@@ -26,6 +30,8 @@ def compare(
     workers: int = 1,
     concurrency: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
+    step_timeout: float = DEFAULT_STEP_TIMEOUT,
+    reset_timeout: float = DEFAULT_STEP_TIMEOUT,
     allow_version_mismatch: bool = False,
     retry_failed: bool = False,
     max_cost_usd: float | None = None,
@@ -48,6 +54,9 @@ def compare(
             it, so that a server of a language model has much to do at a time; None for one a
             worker. An engine that dies takes the episodes beside it along: they are played again.
         timeout: Seconds that an episode may take; one that takes longer counts as failed.
+        step_timeout: Seconds that a step may take, the policy's choice and the memory's work
+            included; likewise.
+        reset_timeout: Seconds that a reset may take, likewise.
         allow_version_mismatch: Go on with other backend versions than the folder's.
         retry_failed: Play failed jobs of an earlier call again; what failed stays in
             ``episodes.failed.jsonl``.
@@ -82,7 +91,7 @@ def compare(
             at_once = workers if concurrency is None else concurrency
             pool = WorkerPool(
                 min(workers, at_once, len(todo)),
-                timeout=timeout,
+                limits_in_time=Limits(timeout, reset_timeout, step_timeout),
                 logs=folder.path / "logs",
                 steps=folder.path / "steps",
                 plugins=config.plugins,
@@ -100,4 +109,6 @@ def compare(
                         on_progress(done, total, rows)
         rows = folder.rows()
         write_report(folder.path, [read_source(folder.path)])
+        if todo or not (folder.path / MANIFEST).exists():  # else it is to tell of later damage
+            write_manifest(folder.path)
         return rows

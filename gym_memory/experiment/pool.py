@@ -1,10 +1,10 @@
 """A pool of worker processes: jobs played side by side, and none can take the run down.
 
 Each worker is a fresh process (never a fork: engines and their virtual machines do not survive
-one) in a process group of its own, with one numeric thread. A worker that hangs is killed with
-everything that it started, one that dies is replaced, and the episode that it played counts as
-failed with the reason. One that dies while it starts is started again; after a few in a row the
-run ends. When the parent dies, its workers kill themselves.
+one) in a process group of its own, with one numeric thread. A worker that hangs, in an episode, a
+reset or a step, is killed with everything that it started, one that dies is replaced, and the
+episode that it played counts as failed with the reason. One that dies while it starts is started
+again; after a few in a row the run ends. When the parent dies, its workers kill themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from gym_memory.checks import check_int
 from gym_memory.errors import BackendError, InvalidArgumentError
@@ -31,7 +31,7 @@ from gym_memory.experiment.worker import MARK, kill_marked, serve
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 
-__all__ = ["WorkerPool"]
+__all__ = ["Limits", "WorkerPool"]
 
 START_SECONDS = 120.0
 """Time that a worker may take to start: it imports packages, on a busy machine slowly."""
@@ -51,15 +51,63 @@ _MOST_STACKS = 8
 """Of so many lanes the stacks are told at most, where one hangs."""
 
 
+class Limits(NamedTuple):
+    """Seconds after which a worker is taken for hung.
+
+    Attributes:
+        episode: That an episode may take.
+        reset: That its reset may take, within them.
+        step: That may pass from one step to the next: the policy's choice, the engine's answer
+            and the memory's work. It is noticed up to a tenth late.
+    """
+
+    episode: float
+    reset: float = math.inf
+    step: float = math.inf
+
+
 class _Play:
     """A job that a worker plays, as far as the parent has heard of it."""
 
-    def __init__(self, job: Job, timeout: float, *, alone: bool):
+    def __init__(self, job: Job, limits: Limits, *, alone: bool):
         self.job, self.alone = job, alone
         self.rows: list[EpisodeRow] = []
         self.in_episode = False
         self.task_id = job.task_id
-        self.deadline = time.monotonic() + timeout
+        self._limits = limits
+        self._due: dict[str, float] = {}
+        self.expect("end", limits.episode)
+
+    def expect(self, what: str, seconds: float = math.inf) -> None:
+        """Something must happen within so many seconds; what else is due stays so."""
+        self._due[what] = time.monotonic() + seconds
+
+    def hear(self, kind: str, content: Sequence[Any]) -> None:
+        """Take in a message of the worker."""
+        if kind == "begin":
+            self.in_episode = True
+            self.expect("end", self._limits.episode)
+            self.expect("reset", self._limits.reset)
+        elif kind == "step":
+            self.task_id = content[0] or self.task_id
+            self.expect("reset")
+            self.expect("step", self._limits.step)
+        elif kind == "row":
+            self.in_episode = False
+            self.rows.append(content[0])
+            self.expect("step")
+
+    @property
+    def deadline(self) -> float:
+        """When the first of what is due is late."""
+        return min(self._due.values())
+
+    @property
+    def late(self) -> str:
+        """Why the worker is taken for hung when the deadline has passed."""
+        what = min(self._due, key=lambda name: self._due[name])
+        seconds = self._limits._asdict()["episode" if what == "end" else what]
+        return f"timeout: no {what} within {seconds:g} s"
 
     @property
     def whole(self) -> bool:
@@ -86,7 +134,9 @@ class _Worker:
         limits: Mapping[str, Any],
         lanes: int,
         memory: int,
+        limits_in_time: Limits,
     ):
+        self._limits = limits_in_time
         self.slot, self.lanes = slot, lanes
         self.plays: dict[Job, _Play] = {}
         self.ready = False
@@ -103,6 +153,7 @@ class _Worker:
             dict(limits),
             lanes,
             memory,
+            self._limits.step / 10,
         )
         self.process = context.Process(target=serve, args=arguments)
         self._mark = uuid.uuid4().hex
@@ -126,11 +177,11 @@ class _Worker:
         free = self.ready and len(self.plays) < (1 if alone else self.lanes)
         return free and not any(play.alone for play in self.plays.values())
 
-    def give(self, job: Job, timeout: float, *, alone: bool) -> None:
+    def give(self, job: Job, *, alone: bool) -> None:
         """Send a job; if the worker is dead, the next look at it tells."""
         if not self.plays:
             self._log_start = self._log_size()
-        self.plays[job] = _Play(job, timeout, alone=alone)
+        self.plays[job] = _Play(job, self._limits, alone=alone)
         with contextlib.suppress(OSError):
             self.connection.send(job)
 
@@ -238,7 +289,7 @@ class WorkerPool:
 
     Args:
         n_workers: Processes at most, >= 1.
-        timeout: Seconds that an episode may take before its worker is taken for hung.
+        limits_in_time: Seconds after which a worker is taken for hung.
         logs: Folder for what the backends print.
         steps: Folder for the step logs; None keeps none.
         plugins: Modules that every worker imports first.
@@ -254,7 +305,7 @@ class WorkerPool:
         self,
         n_workers: int,
         *,
-        timeout: float,
+        limits_in_time: Limits,
         logs: Path,
         steps: Path | None = None,
         plugins: Sequence[str] = (),
@@ -263,9 +314,10 @@ class WorkerPool:
         memory: int | None = None,
     ):
         check_int("workers", n_workers, 1)
-        if not timeout > 0:
-            raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {timeout!r}")
-        self._n, self._timeout = n_workers, timeout
+        for seconds in limits_in_time:
+            if not seconds > 0:
+                raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {seconds!r}")
+        self._n, self._in_time = n_workers, limits_in_time
         self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
         self._limits = limits or {}
         self._most = n_workers if concurrency is None else concurrency
@@ -304,7 +356,14 @@ class WorkerPool:
         lanes = math.ceil(self._most / self._n)
         try:
             self._workers[slot] = _Worker(
-                slot, self._plugins, log, self._steps, self._limits, lanes, self._memory
+                slot,
+                self._plugins,
+                log,
+                self._steps,
+                self._limits,
+                lanes,
+                self._memory,
+                self._in_time,
             )
         except OSError as error:
             self._count_failed_start(f"a worker process cannot be started: {error}")
@@ -335,7 +394,7 @@ class WorkerPool:
             worker = self._workers[0]
             with contextlib.suppress(OSError):  # it is dead: receiving tells
                 worker.connection.send(config)
-            worker.wait_until(time.monotonic() + max(self._timeout, START_SECONDS))
+            worker.wait_until(time.monotonic() + max(self._in_time.episode, START_SECONDS))
             while message := self._receive(worker):
                 if message[0] == "checked":
                     self._failed_starts = 0
@@ -383,19 +442,23 @@ class WorkerPool:
             if not free:
                 return
             worker = min(free, key=lambda w: (len(w.plays), w.slot))
-            worker.give(self._waiting.popleft(), self._timeout, alone=alone)
+            worker.give(self._waiting.popleft(), alone=alone)
             in_play += 1
 
     def _advance(self, worker: _Worker) -> list[list[EpisodeRow]]:
-        """Take one message of a worker, or bury it; returns the rows of the jobs that ended."""
+        """Take one message of a worker, or bury it; returns the rows of the jobs that ended.
+
+        Raises:
+            ResultsError: It cannot record what it plays.
+        """
         if not worker.plays:
             if self._receive(worker):
                 self._failed_starts = 0
             return []
         if not worker.connection.poll() and time.monotonic() >= worker.deadline:
             worker.ask_where()
-            late = [p.job for p in worker.plays.values() if time.monotonic() >= p.deadline]
-            return self._bury(worker, f"timeout: no end within {self._timeout:g} s", late)
+            late = [play for play in worker.plays.values() if time.monotonic() >= play.deadline]
+            return self._bury(worker, late[0].late, [play.job for play in late])
         try:
             if not worker.connection.poll():
                 # It is ending; what it said before can be read when it has.
@@ -410,17 +473,11 @@ class WorkerPool:
             return self._bury(
                 worker, _cause(worker.process.exitcode), dead if len(dead) == 1 else []
             )
-        play = worker.plays[job]
-        if kind == "begin":
-            play.in_episode = True
-            play.task_id = content[0] or play.task_id
-            play.deadline = time.monotonic() + self._timeout
-        elif kind == "row":
-            play.in_episode = False
-            play.rows.append(content[0])
-        elif kind == "done":
-            del worker.plays[job]
-            return [play.rows]
+        if kind == "error":
+            raise content[0]
+        if kind == "done":
+            return [worker.plays.pop(job).rows]
+        worker.plays[job].hear(kind, content)
         return []
 
     def _bury(self, worker: _Worker, reason: str, guilty: Sequence[Job]) -> list[list[EpisodeRow]]:

@@ -2,8 +2,9 @@
 
 Messages to a worker: a :class:`RunConfig` to check, a :class:`Job` to play. From it, each a
 tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job,
-which is told too, ``begin`` (twice an episode: before and after its reset), ``row``, and ``done``
-at the end. A worker with several lanes plays each job in a thread of its own.
+which is told too, ``begin`` before a reset, ``step`` after it and now and then, ``row`` at an
+episode's end and ``done`` at the job's, ``error`` where its steps cannot be recorded. A worker
+with several lanes plays each job in a thread of its own.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import importlib
+import math
 import multiprocessing
 import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
@@ -28,6 +31,7 @@ from gym_memory.errors import (
     BackendError,
     GymMemoryError,
     InvalidArgumentError,
+    ResultsError,
     UnknownNameError,
 )
 from gym_memory.llm import Budget
@@ -48,11 +52,12 @@ def serve(
     limits: Mapping[str, Any],
     lanes: int = 1,
     memory: int = 0,
+    silence: float = math.inf,
 ) -> None:
     """Body of a worker process.
 
     ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the most bytes of data,
-    0 for no limit.
+    0 for no limit; ``silence`` the most seconds of play without a word.
     """
     _isolate(log, all_threads=lanes > 1)
     if memory:
@@ -74,9 +79,9 @@ def serve(
         if isinstance(request, RunConfig):
             connection.send(_check(request))
         elif lanes == 1:
-            _play(tell, request, steps, spending)
+            _play(tell, request, steps, spending, silence)
         else:
-            lane = (tell, request, steps, spending)
+            lane = (tell, request, steps, spending, silence)
             threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
@@ -194,21 +199,25 @@ class _Telling:
             self._connection.send(message)
 
 
-def _play(tell: _Telling, job: Job, steps: str, spending: Budget | None) -> None:
+def _play(tell: _Telling, job: Job, steps: str, spending: Budget | None, silence: float) -> None:
     record = ""
     if steps:
         path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
-    for row in play_job(job, _Reporter(tell, job), record, spending):
-        tell("row", job, row)
-    tell("done", job)
+    try:
+        for row in play_job(job, _Reporter(tell, job, silence), record, spending):
+            tell("row", job, row)
+    except ResultsError as error:
+        tell("error", job, error)
+    else:
+        tell("done", job)
 
 
-def _play_in_lane(tell: _Telling, job: Job, steps: str, spending: Budget | None) -> None:
+def _play_in_lane(tell: _Telling, job: Job, *how: Any) -> None:
     """What would end the process in its main thread ends it here too, and is not lost."""
     try:
-        _play(tell, job, steps, spending)
+        _play(tell, job, *how)
     except BaseException as error:
         traceback.print_exc()
         code = error.code if isinstance(error, SystemExit) else 1
@@ -216,14 +225,17 @@ def _play_in_lane(tell: _Telling, job: Job, steps: str, spending: Budget | None)
 
 
 class _Reporter(Listener):
-    """Tells the parent what is being played, which also restarts the clock of its timeout."""
+    """Tells the parent what is being played, which also restarts the clocks of its limits."""
 
-    def __init__(self, tell: _Telling, job: Job):
-        self._tell, self._job = tell, job
+    def __init__(self, tell: _Telling, job: Job, silence: float):
+        self._tell, self._job, self._silence = tell, job, silence
+        self._told = 0.0
 
     def begin(self, trial: int) -> None:
-        self._tell("begin", self._job, "")
+        self._tell("begin", self._job)
 
     def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
-        if t == 0:
-            self._tell("begin", self._job, info.get("task_id", ""))
+        now = time.monotonic()
+        if t == 0 or now - self._told > self._silence:
+            self._told = now
+            self._tell("step", self._job, info.get("task_id", ""))

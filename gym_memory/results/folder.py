@@ -9,6 +9,7 @@
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.trajectory)
     logs/*.log           what the workers' backends printed
     spending.sqlite      what language models took, where a run has a hard stop
+    manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
     summary.json report.md report.html *.png
 
 A killed run leaves whole episodes and at most one torn line, which the next start removes.
@@ -30,7 +31,7 @@ from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.versions import environment_record
 
 __all__ = ["ResultsFolder", "check_backends", "read_config", "read_environment", "read_episodes"]
-__all__ += ["read_replaced"]
+__all__ += ["iter_folders", "locked", "read_replaced"]
 
 _FORMAT = 1
 _REPLACED = "episodes.failed.jsonl"
@@ -180,7 +181,7 @@ class ResultsFolder:
     def __enter__(self) -> ResultsFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(self.path)
+            self._lock = locked(self.path)
             self._check_config()
             self._remove_leftovers()
             self._open_episodes()
@@ -306,7 +307,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _locked(folder: Path) -> BinaryIO:
+def locked(folder: Path) -> BinaryIO:
     """Hold the folder until the file is closed, at the latest when the process dies."""
     file = open(folder / ".lock", "ab")  # noqa: SIM115 - the caller holds it
     try:

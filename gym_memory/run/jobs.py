@@ -361,15 +361,19 @@ def play_job(
 ) -> Iterator[EpisodeRow]:
     """Play a job, episode by episode.
 
-    An error in the environment, the memory or the policy ends the job with a failed episode;
-    it does not pass through. Trial 0 plays under the job's seed; the policy's own chance in
-    later trials is seeded from the seed and the trial, so that a trial is not a replay.
+    An error in the environment, the memory or the policy ends the job with a failed episode; it
+    does not pass through. That its steps cannot be recorded is no episode's fault, and does.
+    Trial 0 plays under the job's seed; the policy's own chance in later trials is seeded from the
+    seed and the trial, so that a trial is not a replay.
 
     Args:
         job: What to play.
         listener: Follows it.
         record: File for the steps, see :mod:`gym_memory.trajectory`; empty keeps none.
         spending: Hard stop for all language models; an episode that meets it fails.
+
+    Raises:
+        ResultsError: The file for the steps cannot be written.
     """
     listener = listener or Listener()
     env: Any = None
@@ -402,6 +406,8 @@ def play_job(
         for result in make_protocol(job.protocol).episodes(play):
             yield EpisodeRow(job, trial, result)
             trial, steps = trial + 1, 0
+    except ResultsError:
+        raise
     except Exception as error:
         lines = "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]
         message = " ".join(f"{type(error).__name__}: {error}".split())[:500]

@@ -47,16 +47,14 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
     assert without.normalized < with_graph.normalized
 
 
-def test_a_graph_turned_against_its_reader_does_not_help() -> None:
-    assert not play("TreasureHunt", 1, "adversarial", level="easy").success
-
-
-def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph() -> None:
+@pytest.mark.parametrize("control", ["shuffled", "adversarial", "noise"])
+def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph(control: str) -> None:
     def mean(memory: str) -> float:
-        return sum(play("TreasureHunt", i, memory, level="hard").normalized for i in range(3)) / 3
+        games = [play("TreasureHunt", seed, memory, level="hardest") for seed in (0, 1)]
+        return sum(game.normalized for game in games) / len(games)
 
     assert mean("arigraph") == 1.0
-    assert mean("noise") < mean("shuffled") < 0.8
+    assert mean(control) < 0.5
 
 
 def test_reads_a_transcript_as_well_as_a_graph() -> None:

@@ -45,7 +45,7 @@ def test_oracle_holds_what_is_true_at_every_step() -> None:
 def test_oracle_knows_from_the_start() -> None:
     memory, plain = make_memory("oracle"), make_memory("arigraph")
     assert len(memory.recall(walk(memory, 0), 1000).triples) > 20
-    assert len(plain.recall(walk(plain, 0), 1000).triples) < 12
+    assert len(plain.recall(walk(plain, 0), 1000).triples) <= 12
 
 
 def test_oracle_remembers_when_things_changed() -> None:

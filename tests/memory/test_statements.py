@@ -85,3 +85,25 @@ def test_the_only_key_and_the_only_lock_of_a_note_belong_together() -> None:
 )
 def test_head_nouns(name: str, noun: str) -> None:
     assert head_noun(name) == noun
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Key 1 unlocks White locker. You can find White locker in Room B.",
+        "White locker can be unlocked with Key 1. It's located in the Room B.",
+        "Key 1 unlocks white locker in Room B.",
+        "In Room B there is White locker. Unlock it using Key 1.",
+        "Congratulations! You've found Key 1! Use it to unlock White locker in Room B.",
+        "Key 1: White locker (Room B)",
+    ],
+)
+def test_a_name_without_an_article_goes_on_to_its_noun(text: str) -> None:
+    facts = {str(mention.triple) for mention in read_statements(text, note=True).facts}
+    assert facts == {"key 1, opens, white locker", "white locker, is in, room b"}
+
+
+def test_an_order_is_no_part_of_the_name_after_it() -> None:
+    told = read_statements("Unlock chest 2 with brass key. Inspect safe 3 in the hall.")
+    assert not {name for name in told.names if name.startswith(("unlock", "inspect"))}
+    assert "brass key, opens, chest 2" in {str(mention.triple) for mention in told.facts}

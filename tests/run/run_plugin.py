@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,6 +66,10 @@ class Bad(Walkthrough):
                 os._exit(7)
             if self.how == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
+            if self.how == "abort":
+                os.abort()
+            if self.how == "spin":
+                re.fullmatch("(a|aa)+", "a" * 100 + "b")  # no end, and no other thread may run
             if self.how == "hang":
                 time.sleep(3600)
             if self.how == "backend":
@@ -107,6 +112,33 @@ class Greedy(Walkthrough):
         return {"trials": self.trials, "cost_usd": 0.25 * self.trials, "threads": threads}
 
 
+class Slow(Walkthrough):
+    """Solves the game and takes half a second a step."""
+
+    def act(self, obs: Any, info: dict[str, Any]) -> str:
+        time.sleep(0.5)
+        return super().act(obs, info)
+
+
+class Stuck(FakeHouse):
+    """A house whose engine hangs on seed 1, ``where``: in a reset or a step."""
+
+    def __init__(self, where: str = "step", **kwargs: Any):
+        super().__init__(**kwargs)
+        self.where, self.seed = where, 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.seed = seed or 0
+        if (self.where, seed) == ("reset", 1):
+            time.sleep(3600)
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: str) -> Any:
+        if (self.where, self.seed) == ("step", 1):
+            time.sleep(3600)
+        return super().step(action)
+
+
 class Homeless(FakeHouse):
     """A house whose engine is not installed."""
 
@@ -116,5 +148,6 @@ class Homeless(FakeHouse):
 
 register_fake()
 ENVIRONMENTS.register("Homeless", Homeless)
-for _name, _policy in {"sleepy": Sleepy, "bad": Bad, "greedy": Greedy}.items():
+ENVIRONMENTS.register("Stuck", Stuck)
+for _name, _policy in {"sleepy": Sleepy, "bad": Bad, "greedy": Greedy, "slow": Slow}.items():
     POLICIES.register(_name, _policy)

@@ -9,7 +9,7 @@ from test_pool import clockless, config, outcomes
 
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.pool import WorkerPool
+from gym_memory.experiment.pool import Limits, WorkerPool
 from gym_memory.trajectory import read_trajectory
 
 
@@ -45,4 +45,4 @@ def test_who_was_beside_one_that_hangs_is_played_again(tmp_path: Path) -> None:
 
 def test_fewer_at_once_than_workers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="concurrency"):
-        WorkerPool(2, timeout=5, logs=tmp_path, concurrency=1)
+        WorkerPool(2, limits_in_time=Limits(5), logs=tmp_path, concurrency=1)

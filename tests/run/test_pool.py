@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import random
 import signal
@@ -26,7 +27,7 @@ from gym_memory.errors import (
     UnknownNameError,
 )
 from gym_memory.experiment.compare import compare
-from gym_memory.experiment.pool import WorkerPool
+from gym_memory.experiment.pool import Limits, WorkerPool
 from gym_memory.results import read_episodes
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, RunConfig
@@ -92,15 +93,16 @@ def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
 
 
 def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) -> None:
-    bad = ("exit", "kill", "hang", "backend", "raise")
+    bad = ("exit", "kill", "abort", "hang", "backend", "raise")
     policies = [f"bad?how={how}" for how in bad]
     rows = compare(config(*policies, "walkthrough"), tmp_path, workers=2, timeout=5)
-    assert len(rows) == 18
+    assert len(rows) == 21
     found = outcomes(rows)
     reasons = {how: found[f"bad?how={how}", 1] for how in bad}
     assert reasons == {
         "exit": "worker died with exit status 7",
         "kill": "worker died of SIGKILL",
+        "abort": "worker died of SIGABRT",
         "hang": "timeout: no end within 5 s",
         "backend": "BackendError: the engine is gone",
         "raise": "ZeroDivisionError: a mistake over two lines",
@@ -114,8 +116,24 @@ def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path) 
     hung = next(r.result for r in rows if r.result.failed.startswith("timeout"))
     assert "run_plugin.py" in hung.detail  # the worker said where it was
     report = (tmp_path / "report.md").read_text()
-    assert "**5 of 18 jobs failed**" in report
+    assert "**6 of 21 jobs failed**" in report
     assert report.count("worker died of SIGKILL") == 1
+
+
+@pytest.mark.parametrize("how", ["spin", "step", "reset"])
+def test_a_step_or_reset_that_hangs_ends_its_episode_alone(tmp_path: Path, how: str) -> None:
+    """In C code that never lets go of the interpreter too; others may take longer in all."""
+    policy = "bad?how=spin" if how == "spin" else "slow"
+    env = "FakeHouse" if how == "spin" else f"Stuck?where={how}"
+    setup = dataclasses.replace(config(policy), envs=(env,))
+    limits = {f"{'reset' if how == 'reset' else 'step'}_timeout": 2.0}
+    rows = compare(setup, tmp_path, workers=2, **limits)
+    reason = "timeout: no reset within 2 s" if how == "reset" else "timeout: no step within 2 s"
+    assert [row.result.failed for row in rows] == ["", reason, ""]
+    assert rows[1].result.task_id == ("" if how == "reset" else "fakehouse/train/1")
+    assert "run_plugin.py" in rows[1].result.detail
+    if how != "spin":
+        assert all(row.result.seconds > 2.5 for row in (rows[0], rows[2]))
 
 
 def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path) -> None:
@@ -222,7 +240,7 @@ def test_a_worker_that_cannot_start_is_told(tmp_path: Path) -> None:
     sys.path.insert(0, str(tmp_path))
     try:
         with (
-            WorkerPool(1, timeout=5, logs=tmp_path, plugins=("suicidal",)) as pool,
+            WorkerPool(1, limits_in_time=Limits(5), logs=tmp_path, plugins=("suicidal",)) as pool,
             pytest.raises(BackendError, match=r"exit status 3.*no!"),
         ):
             pool.check(config("random"))
@@ -271,10 +289,13 @@ def test_workers_that_never_start_end_the_run(
     assert len((tmp_path / "starts").read_text()) == 5
 
 
-@pytest.mark.parametrize(("workers", "timeout"), [(0, 1.0), (True, 1.0), (1, 0.0), (1, -1.0)])
-def test_wrong_settings(tmp_path: Path, workers: int, timeout: float) -> None:
+@pytest.mark.parametrize(
+    ("workers", "timeouts"),
+    [(0, (1.0,)), (True, (1.0,)), (1, (0.0,)), (1, (1.0, -1.0)), (1, (1.0, 1.0, math.nan))],
+)
+def test_wrong_settings(tmp_path: Path, workers: int, timeouts: tuple[float, ...]) -> None:
     with pytest.raises(InvalidArgumentError):
-        WorkerPool(workers, timeout=timeout, logs=tmp_path)
+        WorkerPool(workers, limits_in_time=Limits(*timeouts), logs=tmp_path)
 
 
 # ---------------------------------------------------------------- killed from outside
@@ -403,9 +424,9 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     words += ["--seeds", "0:12", "-w", "1", "--out", str(tmp_path / "run")]
     command = [sys.executable, "-m", "gym_memory", *words]
 
-    def limited() -> None:
-        import resource
+    resource = pytest.importorskip("resource")
 
+    def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
 
     full = subprocess.run(command, cwd=HERE, preexec_fn=limited, capture_output=True, text=True)
@@ -420,3 +441,20 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     lines = (tmp_path / "run" / "episodes.jsonl").read_bytes()
     assert lines.startswith(kept)
     assert lines.count(b"\n") == 12
+
+
+def test_a_disk_too_full_for_the_steps_is_no_episodes_fault(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none", "-p", "random"]
+    words += ["--seeds", "0:1", "--protocol", "trials?k=8", "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "gym_memory", *words]
+    full = subprocess.run(
+        command,
+        cwd=HERE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 10**9)),
+        capture_output=True,
+        text=True,
+    )
+    assert (full.returncode, full.stderr.count("error: cannot record to")) == (2, 1), full.stderr
+    assert "Traceback" not in full.stderr
+    assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == b""

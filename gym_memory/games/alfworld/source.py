@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gym_memory.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.files import LARGEST_JSON, read_bytes
 from gym_memory.games.alfworld.household import (
     GENERATOR,
     SIZES,
@@ -167,6 +168,6 @@ def _games(folder: Path, changed: int) -> tuple[Path, ...]:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_bytes(file, LARGEST_JSON)
     except OSError:
         return b""  # opening it will say what is wrong

@@ -8,7 +8,6 @@ Text, commands and wins are the same; ``benchmarks/alfworld`` compares them step
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import CorruptGameError
+from gym_memory.files import read_json
 from gym_memory.games.alfworld.pddl import Action, parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Teller, parse_grammar
 from gym_memory.games.textworld.state import Binding, Fact, State
@@ -126,7 +126,7 @@ def load_game(path: Path, changed: int) -> Game:
         CorruptGameError: The file is not such a game.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
         if not isinstance(data, dict):
             raise CorruptGameError("expected a JSON object")
         return Game(data)

@@ -6,13 +6,13 @@ Which of the two formats it has shows in the fields of its records.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.errors import CorruptGameError
+from gym_memory.files import LARGEST_JSON, parse_json, read_bytes
 
 __all__ = ["Hop", "Passage", "Question", "read_questions"]
 
@@ -86,7 +86,7 @@ def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
     """
     name = os.fspath(path)
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = read_bytes(Path(path).expanduser(), LARGEST_JSON).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise CorruptGameError(f"cannot read the questions {name!r}: {error}") from error
     questions: dict[str, Question] = {}
@@ -111,11 +111,11 @@ def _records(text: str, name: str) -> Iterator[tuple[int, Any]]:
     """Records of a JSON array or of JSON lines, numbered from 1."""
     try:
         if text.lstrip().startswith("["):
-            yield from enumerate(json.loads(text), 1)
+            yield from enumerate(parse_json(text), 1)
             return
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip():
-                yield number, json.loads(line)
+                yield number, parse_json(line)
     except ValueError as error:
         raise CorruptGameError(f"{name!r} is not JSON: {error}") from error
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gym_memory.errors import BackendError, CorruptGameError
+from gym_memory.files import parse_json, read_bytes
 from gym_memory.games.textworld.logic import Move, World, load_logic
 from gym_memory.games.textworld.state import Fact, Index, State
 from gym_memory.games.textworld.zmachine import Interpreter
@@ -29,6 +30,8 @@ _FINAL_SCORE = re.compile(r"You scored (-?\d+) out of")
 _TAG = re.compile(r"\[([^\]]*)\]\n?")
 _SUCCEEDED = " - succeeded"
 _WIDE = " " * 8
+LARGEST_DESCRIPTION = 1 << 26
+"""Bytes of the .json beside a game, at most; those of the largest games have some 2 MB."""
 _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
 
 
@@ -104,7 +107,7 @@ def load_game(story: str | os.PathLike[str]) -> GameData:
 
 @lru_cache(maxsize=256)
 def _load_game(path: str, mtime: int, size: int) -> GameData:
-    data = json.loads(Path(path).read_text(encoding="utf-8"))
+    data = parse_json(read_bytes(path, LARGEST_DESCRIPTION))
     types = {a["name"]: a["type"] for fact in data["world"] for a in fact["arguments"]}
     infos = dict(data["infos"])
     types.update((entity, info["type"]) for entity, info in infos.items())

@@ -10,6 +10,8 @@ import hashlib
 from pathlib import Path
 
 from gym_memory.errors import CorruptGameError
+from gym_memory.files import read_bytes
+from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION
 from gym_memory.games.textworld.games import GameKey, cached_game
 from gym_memory.optional import require
 
@@ -37,7 +39,7 @@ def translated(path: Path) -> Path:
     description = path.with_suffix(".json")
     name = str(path)
     try:
-        content = description.read_bytes()
+        content = read_bytes(description, LARGEST_DESCRIPTION)
     except OSError as error:
         raise CorruptGameError(
             f"{name!r} is a Glulx game (.ulx), which needs TextWorld's {description.name} beside "

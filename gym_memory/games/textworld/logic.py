@@ -21,7 +21,8 @@ _REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _PLAYER = "P"
 _PLAYER_AT = Pattern("at", (0, 1))
-_MAX_KEPT = 8192
+_MAX_KEPT = 1024
+"""Entries that a game keeps of what its rules allow; many games are kept at once."""
 
 
 class Move(NamedTuple):

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gym_memory.errors import CorruptGameError
+from gym_memory.files import read_bytes
 from gym_memory.optional import require
 
 __all__ = ["Interpreter", "check_story"]
@@ -27,6 +27,8 @@ __all__ = ["Interpreter", "check_story"]
 _HEADER = 64
 _FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
 """Version of a story file to the unit of its length field, in bytes."""
+_LARGEST = 1 << 20
+"""Twice the bytes that a story file can have."""
 _DEFAULT_SEED = 1
 
 
@@ -41,7 +43,7 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
     """
     name = os.fspath(path)
     try:
-        story = Path(path).read_bytes()
+        story = read_bytes(path, _LARGEST)
     except OSError as error:
         raise CorruptGameError(f"cannot read the game {name!r}: {error.strerror}") from error
 

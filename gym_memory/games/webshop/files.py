@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gym_memory.errors import CorruptGameError
+from gym_memory.files import parse_json
 from gym_memory.games.webshop.catalogue import Catalogue, Records, build_catalogue
 
 __all__ = ["read_catalogue"]
@@ -65,7 +65,7 @@ def _items_file(path: Path) -> Path:
 
 def _read(path: Path, form: type) -> Any:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CorruptGameError(
             f"cannot read the WebShop file {str(path)!r}: {error}; path= takes the folder with "

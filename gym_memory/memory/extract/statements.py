@@ -95,7 +95,7 @@ _ABSTRACT = word_set(
     pride home trick waste solution result surprise gift prize problem question effort doubt
     message center centre heart depths midst presence touch sight view care custody keeping
     possession company mechanism bolt entrance exit direction distance yesterday today
-    usual job task duty work mystery favourite favorite
+    usual job task duty work mystery favourite favorite list shopping
     """
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""
@@ -135,6 +135,8 @@ _PUTS = re.compile(
     re.IGNORECASE,
 )
 _READS = re.compile(r"(?:check|consult|read|examine|inspect|study)\b", re.IGNORECASE)
+_ORDERS = re.compile(f"{_READS.pattern}|{_PUTS.pattern}", re.IGNORECASE)
+_GOVERNS = ("with", "using", "to", "of", "for", "in", "into")
 _GO_TO = re.compile(
     r"\b(?:(?:go|walk|head|proceed|travel|move|return|continue|come|wander|run|hurry|way|trip"
     r"|yourself|back|over|on|off|straight) to|visit|enter)$"
@@ -461,7 +463,7 @@ class _Sentence:
     def _find(self) -> Iterator[NamedThing]:
         at = 0
         while at < len(self._words):
-            end = self._known(at) or self._after_article(at) or self._proper(at)
+            end = self._known(at) or self._after_article(at) or self._proper(at) or self._object(at)
             if end:
                 thing = self._thing(at, end)
                 if thing.kind != _NONE:
@@ -559,7 +561,7 @@ class _Sentence:
         return word[0].isalnum() and word not in _FUNCTION
 
     def _proper(self, at: int) -> int:
-        """End of a name with capitals, or with a label: ``Dim Hall``, ``Key 3``, ``opener B``."""
+        """End of a name with capitals or a label: ``Dim Hall``, ``Red safe``, ``opener B``."""
         if self._lower[at] in _FUNCTION or not self._words[at][0].isalpha():
             return 0
         end = at
@@ -570,14 +572,34 @@ class _Sentence:
             if not (end < len(self._words) and _LABEL.fullmatch(_bare(self._words[end]))):
                 compound = "-" in self._words[at] and kind_of_noun(self._lower[at])
                 return end if compound else 0
+        elif end < len(self._words) and self._is_kind(end):
+            end += 1
+            if at == 0 and (self._lower[at] in _VERBS or _ORDERS.match(self._words[at])):
+                return 0
         while end < len(self._words) and _LABEL.fullmatch(_bare(self._words[end])):
             end += 1
         opening = at == 0 or self._words[at - 1] in (":", ".", "?", "!", ";")
-        if opening and end - at > 2:
+        if opening and end - at > 2 and self._is_capital(at + 1):
             return 0  # an imperative before a name: the name begins at the next word
         if opening and (end - at == 1 or self._lower[at] in _VERBS):
             return 0
         return end
+
+    def _object(self, at: int) -> int:
+        """End of a name without article after a verb or preposition: ``unlocks white locker``."""
+        before = self._lower[at - 1] if at else ""
+        if before not in _VERBS and before not in _GOVERNS:
+            return 0
+        for end in (at + 2, at + 3):
+            if end <= len(self._words) and self._is_kind(end - 1):
+                plain = all(self._is_nominal(i, at) for i in range(at, end))
+                return end if plain and self._lower[at] not in _VERBS else 0
+        return 0
+
+    def _is_kind(self, at: int) -> bool:
+        """Whether a plain noun says what a name before it names."""
+        word = self._words[at]
+        return word.islower() and kind_of_noun(word) in (KEY, CONTAINER, DOOR)
 
     def _is_capital(self, at: int) -> bool:
         word = self._words[at]

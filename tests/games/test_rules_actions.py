@@ -1,0 +1,52 @@
+"""Exits and furniture that only the valid actions name."""
+
+from __future__ import annotations
+
+from gym_memory.games.textworld.rules_actions import offered
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract.base import apply
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.types import Step, Task, Triple
+
+ACTIONS = (
+    "go east", "go west", "open oak door", "unlock Red safe with Key 2", "take Key 2",
+    "take egg from jar", "examine rug", "look",
+)  # fmt: skip
+
+
+def read(*steps: Step) -> TemporalGraph:
+    graph = TemporalGraph()
+    for step in steps:
+        extraction = get_extractor("textworld").extract(step, graph, Task("t", "", "textworld"))
+        apply(extraction, graph, step.t)
+    return graph
+
+
+def test_what_a_bare_description_leaves_out_is_known_by_what_can_be_done() -> None:
+    graph = read(Step(0, "-= Vault =-\nA plain room.", "", 0.0, "", ACTIONS))
+    assert {str(fact) for fact in graph.live()} == {
+        "you, is in, vault", "vault, has exit, east", "vault, has exit, west",
+        "red safe, is in, vault", "red safe, is, locked", "key 2, is in, vault",
+        "jar, is in, vault",
+    }  # fmt: skip
+
+
+def test_what_is_told_counts_for_more() -> None:
+    told = "-= Vault =-\nYou see a shelf. On the shelf you can see a jar. There is an exit east."
+    graph = read(Step(0, told, "", 0.0, "", ("take egg from jar", "go east", "look")))
+    assert Triple("jar", "is on", "shelf") in graph
+    assert Triple("jar", "is in", "vault") not in graph
+    assert len(list(graph.live())) == 4
+
+
+def test_a_known_way_is_no_further_exit() -> None:
+    start = Step(0, "-= Vault =-\nA plain room.", "", 0.0, "", ("go east",))
+    moved = Step(1, "-= Hall =-\nA plain room.", "go east", 0.0, "", ("go west", "go up"))
+    graph = read(start, moved)
+    assert Triple("hall", "is east of", "vault") in graph
+    assert Triple("hall", "has exit", "up") in graph
+    assert Triple("hall", "has exit", "west") not in graph
+
+
+def test_without_valid_actions_nothing_is_offered() -> None:
+    assert offered(()) == ((), ())

@@ -1,0 +1,154 @@
+"""``gym-memory verify``: what is whole is told so, what a kill left is mended, damage is named."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from run_plugin import Sleepy
+
+from gym_memory.cli import main
+from gym_memory.errors import ResultsError
+from gym_memory.experiment.compare import compare
+from gym_memory.results import ResultsFolder
+from gym_memory.results.verify import verify
+from gym_memory.run.jobs import RunConfig
+
+CONFIG = RunConfig(
+    ("FakeHouse",), ("none", "history"), ("random",), (0, 1), protocol="trials?k=2",
+    plugins=("run_plugin",),
+)  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    assert Sleepy.name == "random"
+    compare(CONFIG, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def states(folder: Path, **options: bool) -> dict[str, list[str]]:
+    """Kinds of findings that are not all right, and what they say."""
+    told: dict[str, list[str]] = {}
+    for finding in verify(folder, **options):
+        if finding.state != "ok":
+            told.setdefault(finding.state, []).append(f"{finding.part}: {finding.text}")
+    return told
+
+
+def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert states(run) == {}
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    compare(CONFIG, run)
+    assert states(run) == {}
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+def test_what_a_kill_leaves_is_taken_away_and_the_run_goes_on(run: Path, lines: int) -> None:
+    whole = (run / "episodes.jsonl").read_bytes()
+    *kept, first, last = whole.splitlines(keepends=True)
+    (run / "episodes.jsonl").write_bytes(b"".join(kept) + first * lines + last[:100])
+    (run / ".summary.json.1.tmp").write_text("{")
+    (run / "manifest.json").unlink()
+    told = states(run, repair=False)
+    assert [len(told[state]) for state in ("damaged", "unfinished", "note")] == [2, 1, 1]
+    told = states(run)
+    assert [line.partition(":")[0] for line in told["repaired"]] == [
+        ".summary.json.1.tmp",
+        "episodes.jsonl",
+    ]
+    assert (run / "episodes.jsonl").read_bytes() == b"".join(kept)
+    assert "1 are not played: gym-memory compare" in told["unfinished"][0]
+    assert "repaired" not in states(run)
+    compare(CONFIG, run)
+    assert states(run) == {}
+    assert (run / "episodes.jsonl").read_bytes().count(b"\n") == whole.count(b"\n")
+
+
+def change(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
+    path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda lines: [*lines, *lines[:2]], "is there 2 times"),
+        (lambda lines: [*lines[:3], b"{}\n", *lines[4:]], "line 4 is not an episode"),
+        (lambda lines: lines[1:], "episodes are missing"),
+        (lambda lines: [line.replace(b'"history"', b'"arigraph"') for line in lines], "not played"),
+        (lambda lines: [lines[0].replace(b"train/0", b"train/7"), *lines[1:]], "two tasks"),
+        (lambda lines: [line.replace(b'"seed": 1', b'"seed": 9') for line in lines], "asks for"),
+        (lambda lines: [lines[0].replace(b'"steps": ', b'"steps": 1'), *lines[1:]], "of [1"),
+    ],
+)
+def test_damaged_episodes_are_named(
+    run: Path, edit: Callable[[list[bytes]], list[bytes]], says: str
+) -> None:
+    change(run / "episodes.jsonl", edit)
+    held = (run / "episodes.jsonl").read_bytes()
+    damaged = states(run)["damaged"]
+    assert any(says in line for line in damaged), damaged
+    assert any("has changed since the run was finished" in line for line in damaged)
+    assert (run / "episodes.jsonl").read_bytes() == held
+
+
+def test_recorded_steps_are_read_to_their_end(run: Path) -> None:
+    torn, gone, other = sorted((run / "steps").iterdir())[:3]
+    torn.write_bytes(torn.read_bytes()[:-400])
+    gone.unlink()
+    other.write_bytes(gzip.compress(b"[]\n"))
+    damaged = states(run)["damaged"]
+    for path in (torn, gone, other):
+        assert sum(path.name in line for line in damaged) == 2  # its content, and its hash
+
+
+def test_a_changed_file_shows_in_the_hashes(run: Path) -> None:
+    record = json.loads((run / "environment.json").read_text())
+    (run / "environment.json").write_text(json.dumps({**record, "python": "2.7"}))
+    assert states(run) == {"damaged": ["environment.json: has changed since the run was finished"]}
+    compare(CONFIG, run)  # plays nothing, and does not take the change for the truth
+    assert "damaged" in states(run)
+
+
+def test_a_folder_in_use_is_left_alone(run: Path, tmp_path: Path) -> None:
+    with ResultsFolder(run, CONFIG), pytest.raises(ResultsError, match="in use"):
+        verify(run)
+    with pytest.raises(ResultsError, match="not a results folder"):
+        verify(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_read(run: Path) -> None:
+    (run / "episodes.jsonl").write_bytes((run / "episodes.jsonl").read_bytes()[:-5])
+    run.chmod(0o555)
+    try:
+        assert "damaged" in states(run)
+    finally:
+        run.chmod(0o755)
+
+
+def test_the_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def called(*words: str) -> tuple[int, str]:
+        with contextlib.suppress(SystemExit):
+            main(["verify", *words])
+        code = subprocess.run(
+            [sys.executable, "-m", "gym_memory", "verify", *words], capture_output=True
+        ).returncode
+        return code, capsys.readouterr().out
+
+    code, output = called(str(run.parent))
+    assert (code, output.count(str(run))) == (0, 1)
+    assert "4 jobs, 8 episodes, each job once" in output
+    change(run / "episodes.jsonl", lambda lines: lines[:-2])
+    code, output = called("--json", str(run))
+    assert code == 1
+    assert "unfinished" in {json.loads(line)["state"] for line in output.splitlines()}
+    assert called(str(run / "steps"))[0] == 2

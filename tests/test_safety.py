@@ -1,0 +1,94 @@
+"""What SECURITY.md promises of files: data stay data, and are not larger than they can be."""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gym_memory.errors import GymMemoryError
+from gym_memory.files import read_bytes
+from gym_memory.trajectory import read_rows
+
+ROOT = Path(__file__).parents[1]
+FORBIDDEN = {
+    "eval", "exec", "compile", "marshal.load", "marshal.loads", "pickle.load", "pickle.loads",
+    "pickle.Unpickler", "dill.load", "dill.loads", "joblib.load", "shelve.open", "torch.load",
+    "yaml.load", "yaml.load_all", "yaml.unsafe_load", "yaml.full_load", "runpy.run_path",
+    "os.system", "shutil.unpack_archive", "pandas.read_pickle",
+}  # fmt: skip
+ALLOWED = {("gym_memory/experiment/worker.py", "pickle.loads")}
+"""A worker tries whether an error of its own can be sent."""
+
+
+def called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Full names of what is called, through whatever name it was imported."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update({a.asname or a.name: a.name for a in node.names})
+        elif isinstance(node, ast.ImportFrom):
+            names.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            first, dot, rest = ast.unparse(node.func).partition(".")
+            yield names.get(first, first) + dot + rest, node
+
+
+def unsafe(text: str) -> list[str]:
+    found = []
+    for name, call in called(ast.parse(text)):
+        given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        if (
+            name in FORBIDDEN
+            or given.get("shell", "False") != "False"
+            or given.get("allow_pickle", "False") != "False"
+            or given.get("trust_remote_code", "False") != "False"
+            or name.endswith((".extractall", ".extract_all"))
+        ):
+            found.append(name)
+    return found
+
+
+def test_nothing_that_is_read_is_run() -> None:
+    files = [*ROOT.glob("gym_memory/**/*.py"), *ROOT.glob("baselines/**/*.py")]
+    files += ROOT.glob("wrappers/**/*.py")
+    assert len(files) > 300
+    found = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in files
+        for name in unsafe(path.read_text(encoding="utf-8"))
+    }
+    assert found == ALLOWED
+
+
+def test_the_check_sees_through_names() -> None:
+    text = "import pickle as p\nfrom yaml import load as safe\np.loads(x)\nsafe(x)\neval(x)\n"
+    text += "np.load(x, allow_pickle=True)\nrun(x, shell=True)\nmodel.eval()\nnp.load(x)\n"
+    assert sorted(unsafe(text)) == ["eval", "np.load", "pickle.loads", "run", "yaml.load"]
+
+
+def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
+    """Holes in a file take no room on the disk; read, they would fill the memory."""
+    from gym_memory.games.textworld.zmachine import check_story
+
+    large = tmp_path / "game.z8"
+    with open(large, "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(GymMemoryError, match="cannot read the game"):
+        check_story(large)
+    with pytest.raises(OSError, match="expected at most 10 bytes, got 1099511627776"):
+        read_bytes(large, 10)
+
+
+def test_a_line_that_inflates_without_end_is_refused(tmp_path: Path) -> None:
+    deflate = zlib.compressobj(9, wbits=31)
+    data = b"".join(deflate.compress(b" " * (1 << 20)) for _ in range(200)) + deflate.flush()
+    path = tmp_path / "steps.jsonl.gz"
+    path.write_bytes(data)
+    assert len(data) < 1 << 20
+    with pytest.raises(GymMemoryError, match="a line is longer than 67108864 bytes"):
+        list(read_rows(path))
