@@ -108,7 +108,8 @@ class VectorIndex:
             for start in range(0, len(self), _BLOCK):
                 block = range(start, min(start + _BLOCK, len(self)))
                 self._sketches.put(block, self._rows[block.start : block.stop])
-            self._rows = self._rows.astype(np.float16)
+            rows_so_far, self._rows = self._rows, np.empty(self._rows.shape, dtype=np.float16)
+            self._rows[: len(self)] = rows_so_far[: len(self)]  # the rest was never written
 
     def remove(self, id: int) -> bool:
         """Remove a row: the last one takes its place. Returns whether there was one."""
