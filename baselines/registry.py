@@ -23,6 +23,7 @@ POLICIES = Registry(
         "react": "gym_memory.baselines.react:React",
         "reflexion": "gym_memory.baselines.reflexion:Reflexion",
         "plain": "gym_memory.baselines.plain:Plain",
+        "lm": "gym_memory.training.lm:Lm",
         "prompted": "gym_memory.training.policy:Prompted",
         "stma": "gym_memory.baselines.stma:Stma",
         "clin": "gym_memory.baselines.clin:Clin",
@@ -37,12 +38,14 @@ POLICIES = Registry(
         "drrn": "gym_memory.baselines.drrn:Drrn",
         "bc": "gym_memory.baselines.bc:Bc",
         "a2c": "gym_memory.baselines.a2c:A2c",
+        "text": "gym_memory.baselines.text:Text",
         "gata": "gym_memory.baselines.gata:Gata",
         "sb3": "gym_memory.baselines.sb3:Sb3",
         "searcher": "gym_memory.baselines.players.alfworld.searcher:Searcher",
         "imitator": "gym_memory.baselines.players.scienceworld.imitator:Imitator",
     },
 )
+"""Names of policies; other packages add theirs by the group ``gym_memory.policies``."""
 
 
 def make_policy(spec: str | Spec | Policy) -> Policy:

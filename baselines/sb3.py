@@ -1,29 +1,32 @@
-"""Stable-Baselines3 on text games: MaskablePPO (sb3-contrib) with a pointer head.
+"""Stable-Baselines3 on text games: plain PPO or MaskablePPO with a features extractor that reads.
 
 SB3 wants arrays of fixed shape and actions by number. Number ``i`` means another command in every
-state, so a usual head, which has a weight vector for each number, has nothing to learn from. A
-*pointer head* makes the logit of number ``i`` from the content of row ``i``: the features of the
-i-th valid action, next to those of the situation. They are the relations that DRRN sees
-(:mod:`gym_memory.baselines.learning.features`), hashed, so there is no table of words to build.
+state, so a usual head, which has a weight vector for each number, has nothing to learn from. Here
+the extractor is the whole network: what it makes of row ``i``, the content of the i-th valid action
+next to that of the situation, *is* the logit of number ``i``, and SB3's heads hand it through
+(:func:`pointed`). A row without an action gets a logit that is never drawn, so that PPO needs no
+mask. The content is the relations that DRRN sees (:mod:`gym_memory.baselines.learning.features`),
+hashed, so there is no table of words to build.
 
 ::
 
-    env = RelationFeatures(IndexActions(make_env("Cooking", level="rl-1", ...)), lexicon)
-    model = MaskablePPO(PointerPolicy, env)
-    model.learn(50_000)
+    text = gym.make("gym_memory/Cooking-v0", level="rl-1", memory="arigraph")
+    env = RelationFeatures(IndexActions(text, 64), common_names(text))
+    model = pointed(PPO("MultiInputPolicy", env, policy_kwargs=POLICY))
+    model.learn(25_000)
+    save("player.safetensors", model)
 
-SB3 brings its own loop, so this one is trained by ``benchmarks/rl/sb3_cooking.py`` and not by
+SB3 brings its own loop, so this one is trained by a script (``examples/ppo.py``) and not by
 ``gym-memory train``; what it learnt is then played by ``gym-memory run -p sb3?checkpoint=FILE``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -32,230 +35,238 @@ from numpy.typing import NDArray
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.learning import checkpoints
 from gym_memory.baselines.learning.features import Lexicon, describe
-from gym_memory.checks import check_amount
+from gym_memory.checks import check_amount, check_int, check_share
 from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.optional import require
 from gym_memory.types import Observation
 
 if TYPE_CHECKING:
     import torch
-    from sb3_contrib.common.maskable import policies
     from stable_baselines3.common import torch_layers
 else:
     torch = require("torch", "rl", "the RL baselines")
-    policies = require("sb3_contrib.common.maskable.policies", "rl", "MaskablePPO")
-    torch_layers = require("stable_baselines3.common.torch_layers", "rl", "MaskablePPO")
+    torch_layers = require("stable_baselines3.common.torch_layers", "rl", "SB3's PPO")
 
-__all__ = ["PointerPolicy", "RelationFeatures", "Sb3", "Sizes", "save"]
+__all__ = ["POLICY", "ActionLogits", "RelationFeatures", "Sb3", "common_names", "pointed", "save"]
 
-
-@dataclasses.dataclass(frozen=True)
-class Sizes:
-    """Shapes of the arrays.
-
-    Attributes:
-        rows: Numbers that a feature may get, 0 for none included; at most 2**24, because SB3
-            casts observations to float32.
-        state: Features of the situation that are kept.
-        action: Features of each action that are kept.
-        actions: Valid actions that have a number.
-    """
-
-    rows: int = 8192
-    state: int = 96
-    action: int = 48
-    actions: int = 64
-
-    def space(self) -> gym.spaces.Dict:
-        """The observation space."""
-        high = self.rows - 1
-        return gym.spaces.Dict(
-            {
-                "state": gym.spaces.Box(0, high, (self.state,), np.int32),
-                "actions": gym.spaces.Box(0, high, (self.actions, self.action), np.int32),
-            }
-        )
+Algorithm = TypeVar("Algorithm", bound=Any)
+_NEVER = -1e4
+"""Logit of a row without an action."""
 
 
-def encode(obs: Observation, lexicon: Lexicon, sizes: Sizes, game: str = "") -> dict[str, Any]:
-    """Features of an observation as arrays of :meth:`Sizes.space`; what is longer is cut.
+def common_names(
+    env: gym.Env[dict[str, Any], str], games: int = 20, share: float = 0.8, seed: int = 0
+) -> tuple[str, ...]:
+    """Names and words that stand in most games: those that may be told by name.
+
+    They are collected before training, by one episode of random actions in each game, because a
+    feature that changes its meaning while SB3 trains spoils what was learnt.
 
     Args:
-        obs: The observation.
-        lexicon: Which names are common.
-        sizes: The shapes.
-        game: The training game, which the lexicon learns from; empty while evaluating.
+        env: A text environment with memory, of the training games.
+        games: Games to look into, those of the seeds 0, 1, ..., >= 1.
+        share: Share of them in which a common name stands, in (0, 1].
+        seed: Seed of the random actions.
     """
-    described = describe(obs, lexicon, game)
-    state = np.zeros(sizes.state, np.int32)
-    _fill(state, described.state, sizes.rows)
-    actions = np.zeros((sizes.actions, sizes.action), np.int32)
-    for row, features in zip(actions, described.actions, strict=False):
-        _fill(row, features, sizes.rows)
-    return {"state": state, "actions": actions}
+    lexicon, chance = Lexicon(check_share("share", share)), np.random.default_rng(seed)
+    for game in range(check_int("games", games, 1)):
+        obs, _ = env.reset(seed=game)
+        over = False
+        while not over and obs["valid_actions"]:
+            describe(obs, lexicon, str(game))  # type: ignore[arg-type]
+            obs, _, terminated, truncated, _ = env.step(str(chance.choice(obs["valid_actions"])))
+            over = terminated or truncated
+    words = dict.fromkeys(word for _, *words in lexicon.state() for word in words)
+    return tuple(word for word in words if lexicon.common(word))
 
 
-def _fill(row: NDArray[np.int32], features: Iterable[str], rows: int) -> None:
-    found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features][: len(row)]
-    row[: len(found)] = found
+def _lexicon(names: Iterable[str]) -> Lexicon:
+    lexicon = Lexicon(1.0, least=1)
+    lexicon.learn("train", names)
+    return lexicon
 
 
-class RelationFeatures(gym.ObservationWrapper[dict[str, Any], np.int64, dict[str, Any]]):
+def _hashed(features: Iterable[str], size: int, rows: int) -> NDArray[np.int32]:
+    found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features][:size]
+    return np.array(found + [0] * (size - len(found)), np.int32)
+
+
+class RelationFeatures(
+    gym.ObservationWrapper[dict[str, Any], np.int64, dict[str, Any]],
+    gym.utils.RecordConstructorArgs,
+):
     """Hashed features of the situation and of every numbered action.
 
-    Goes around ``IndexActions``. Not rebuilt from a spec: environments of one training share the
-    lexicon, which learns which names are common.
+    Observation: ``state`` of shape (state,) and ``actions`` of shape (numbered actions, action),
+    int32 in [0, rows), 0 for none; what is longer is cut. Goes around ``IndexActions``.
 
     Args:
         env: An environment with memory and numbered actions.
-        lexicon: Which names are common.
-        sizes: The shapes; ``actions`` must be the number of actions of ``env``.
-        train: Whether the lexicon learns from these games.
+        names: The common names (:func:`common_names`).
+        rows: Numbers that a feature may get, in [2, 2**24]: SB3 casts observations to float32.
+        state: Features of the situation that are kept, >= 1.
+        action: Features of each action that are kept, >= 1.
 
     Raises:
-        InvalidArgumentError: The actions are not numbered, or their number differs.
+        InvalidArgumentError: The actions are not numbered, or a number is out of range.
     """
 
     def __init__(
         self,
         env: gym.Env[dict[str, Any], np.int64],
-        lexicon: Lexicon,
-        sizes: Sizes | None = None,
-        train: bool = True,
+        names: Sequence[str],
+        rows: int = 8192,
+        state: int = 96,
+        action: int = 48,
     ):
-        super().__init__(env)
-        self.sizes = sizes or Sizes()
         space = env.action_space
-        if not isinstance(space, gym.spaces.Discrete) or space.n != self.sizes.actions:
+        if not isinstance(space, gym.spaces.Discrete):
             raise InvalidArgumentError(
-                f"expected {self.sizes.actions} numbered actions, got {space}: "
-                f"wrap the environment in IndexActions(env, {self.sizes.actions}) first"
+                f"RelationFeatures: expected numbered actions, got {space}: "
+                "wrap the environment in IndexActions first"
             )
-        self._lexicon, self._train = lexicon, train
-        self.observation_space = self.sizes.space()
+        self.names = tuple(names)
+        self.sizes = {
+            "rows": check_int("rows", rows, 2, 2**24),
+            "state": check_int("state", state, 1),
+            "action": check_int("action", action, 1),
+        }
+        arguments: dict[str, Any] = {"names": self.names, **self.sizes}
+        gym.utils.RecordConstructorArgs.__init__(self, **arguments)
+        gym.ObservationWrapper.__init__(self, env)
+        self._lexicon = _lexicon(self.names)
+        self.observation_space = _space(int(space.n), **self.sizes)
 
     def observation(self, observation: Any) -> dict[str, Any]:
         """Encode one observation."""
-        task_id = self.env.get_wrapper_attr("task_id") if self._train else ""
-        return encode(observation, self._lexicon, self.sizes, task_id)
+        count, _ = self.observation_space["actions"].shape  # type: ignore[index]
+        return _encode(observation, self._lexicon, count, **self.sizes)
 
 
-class _Content(torch_layers.BaseFeaturesExtractor):
-    """Bags to vectors; the situation's, then each action's, end to end.
+def _space(count: int, rows: int, state: int, action: int) -> gym.spaces.Dict:
+    high = rows - 1
+    return gym.spaces.Dict(
+        {
+            "state": gym.spaces.Box(0, high, (state,), np.int32),
+            "actions": gym.spaces.Box(0, high, (count, action), np.int32),
+        }
+    )
+
+
+def _encode(
+    obs: Observation, lexicon: Lexicon, count: int, rows: int, state: int, action: int
+) -> dict[str, Any]:
+    described = describe(obs, lexicon)
+    actions = np.zeros((count, action), np.int32)
+    for row, features in zip(actions, described.actions, strict=False):
+        row[:] = _hashed(features, action, rows)
+    return {"state": _hashed(described.state, state, rows), "actions": actions}
+
+
+class ActionLogits(torch_layers.BaseFeaturesExtractor):
+    """The whole network: a logit for every row of actions, then the value of the situation.
+
+    The logit is ``w . tanh(A s + B a + c)`` of the situation's encoding and the row's own, the
+    value looks at the situation and at the best that each unit finds among the actions.
 
     Args:
-        observation_space: Of :meth:`Sizes.space`.
-        dim: Size of a vector.
+        observation_space: Of :class:`RelationFeatures`.
+        dim: Size of an encoding.
+        hidden: Width of the layer over situation and action.
     """
 
-    def __init__(self, observation_space: gym.spaces.Dict, dim: int = 64):
+    def __init__(self, observation_space: gym.spaces.Dict, dim: int = 64, hidden: int = 64):
         numbered, _ = observation_space["actions"].shape  # type: ignore[misc]
-        super().__init__(observation_space, (1 + numbered) * dim)
+        super().__init__(observation_space, numbered + 1)
+        self.sizes = {"dim": dim, "hidden": hidden}
         rows = int(observation_space["state"].high.max()) + 1  # type: ignore[attr-defined]
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
+        self.actor = torch.nn.ModuleList(_mixer(dim, hidden))
+        self.critic = torch.nn.ModuleList(_mixer(dim, hidden))
         # What was hardly trained should say hardly anything.
         torch.nn.init.zeros_(self.bag.weight)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Float32 of shape (batch, (1 + actions) * dim)."""
+        """Float32 of shape (batch, numbered actions + 1)."""
         state, actions = observations["state"].long(), observations["actions"].long()
-        encoded = torch.cat([self.bag(state)[:, None], self._actions(actions)], dim=1)
-        return encoded.flatten(1)
-
-    def _actions(self, actions: torch.Tensor) -> torch.Tensor:
+        of_state, of_action, head = self.actor
         # Most rows are empty, and the same action stands in many observations.
         distinct, where = torch.unique(actions.flatten(0, 1), dim=0, return_inverse=True)
-        return self.bag(distinct)[where].unflatten(0, actions.shape[:2])
+        s, a = self.bag(state), self.bag(distinct)
+
+        def spread(values: torch.Tensor) -> torch.Tensor:
+            return values[where].unflatten(0, actions.shape[:2])
+
+        mixed = torch.tanh(of_state(s)[:, None] + spread(of_action(a)))
+        logits = head(mixed).squeeze(2).masked_fill(~actions.any(2), _NEVER)
+        of_state, of_action, head = self.critic
+        best = spread(of_action(a)).max(dim=1).values
+        return torch.cat([logits, head(torch.tanh(of_state(s) + best))], dim=1)
 
 
-class _Head(torch.nn.Module):
-    """Reads what :class:`_Content` gives: the situation, then the actions."""
-
-    def __init__(self, dim: int, hidden: int):
-        super().__init__()
-        self.dim = dim
-        self.of_state = torch.nn.Linear(dim, hidden)
-        self.of_action = torch.nn.Linear(dim, hidden, bias=False)
-        self.head = torch.nn.Linear(hidden, 1)
+def _mixer(dim: int, hidden: int) -> list[torch.nn.Linear]:
+    """Layers of the situation, of the action, and of what they make together."""
+    linear = torch.nn.Linear
+    return [linear(dim, hidden), linear(dim, hidden, bias=False), linear(hidden, 1)]
 
 
-class _Pointer(_Head):
-    """Logit of every row from its own content and the situation's: w . tanh(A s + B a + c)."""
-
-    def forward(self, latent: torch.Tensor) -> torch.Tensor:
-        encoded = latent.unflatten(1, (-1, self.dim))
-        mixed = self.of_state(encoded[:, :1]) + self.of_action(encoded[:, 1:])
-        return self.head(torch.tanh(mixed)).squeeze(2)
-
-
-class _Critic(_Head):
-    """Value of the situation and of the best that each unit finds among the actions."""
-
-    def forward(self, latent: torch.Tensor) -> torch.Tensor:
-        encoded = latent.unflatten(1, (-1, self.dim))
-        best = self.of_action(encoded[:, 1:]).max(dim=1).values
-        return self.head(torch.tanh(self.of_state(encoded[:, 0]) + best))
+POLICY: dict[str, Any] = {
+    "features_extractor_class": ActionLogits,
+    "net_arch": [],
+    "ortho_init": False,
+}
+"""What ``policy_kwargs`` must be, for PPO and MaskablePPO."""
 
 
-class PointerPolicy(policies.MaskableActorCriticPolicy):
-    """A policy for MaskablePPO whose logits come from the content of the actions.
+def pointed(model: Algorithm) -> Algorithm:
+    """Have SB3's heads hand through what :class:`ActionLogits` gives; returns the model.
 
     Args:
-        observation_space: Of :meth:`Sizes.space`.
-        action_space: ``Discrete`` with as many numbers as there are rows of actions.
-        lr_schedule: SB3's.
-        dim: Size of an encoding.
-        hidden: Width of the layer over situation and action.
-        **kwargs: SB3's.
+        model: PPO, A2C or MaskablePPO with ``"MultiInputPolicy"`` and ``policy_kwargs=POLICY``.
+
+    Raises:
+        InvalidArgumentError: Its policy was made otherwise.
     """
-
-    def __init__(
-        self,
-        observation_space: gym.spaces.Dict,
-        action_space: gym.spaces.Discrete,
-        lr_schedule: Any,
-        dim: int = 64,
-        hidden: int = 64,
-        **kwargs: Any,
+    policy = model.policy
+    width = getattr(policy.features_extractor, "features_dim", 0)
+    heads = (policy.action_net, policy.value_net)
+    if not isinstance(policy.features_extractor, ActionLogits) or any(
+        getattr(head, "in_features", 0) != width for head in heads
     ):
-        self._sizes = (dim, hidden)
-        super().__init__(
-            observation_space,
-            action_space,
-            lr_schedule,
-            net_arch=[],
-            ortho_init=False,
-            features_extractor_class=_Content,
-            features_extractor_kwargs={"dim": dim},
-            **kwargs,
+        raise InvalidArgumentError(
+            "expected a model made with policy_kwargs=gym_memory.baselines.sb3.POLICY, "
+            f"got one whose features come from {type(policy.features_extractor).__name__}"
         )
-
-    def _build(self, lr_schedule: Any) -> None:
-        self._build_mlp_extractor()
-        self.action_net = _Pointer(*self._sizes)
-        self.value_net = _Critic(*self._sizes)  # type: ignore[assignment]
-        options = {"lr": lr_schedule(1), **self.optimizer_kwargs}
-        self.optimizer = self.optimizer_class(self.parameters(), **options)
+    rows = torch.eye(width).split([width - 1, 1])
+    with torch.no_grad():
+        for head, weight in zip(heads, rows, strict=True):
+            head.weight.copy_(weight)
+            head.bias.zero_()
+            head.requires_grad_(False)
+    return model
 
 
 _NAME = "sb3"
 
 
-def save(path: Path, policy: PointerPolicy, lexicon: Lexicon, sizes: Sizes) -> None:
+def save(path: str | Path, model: Any) -> None:
     """Write what playing needs as safetensors and JSON; SB3's own files are pickled.
+
+    Args:
+        path: The file.
+        model: A :func:`pointed` model on :class:`RelationFeatures`.
 
     Raises:
         CheckpointError: It cannot be written there.
     """
-    dim, hidden = policy._sizes
+    network, env = model.policy.features_extractor, model.get_env()
     record = {
         "baseline": _NAME,
-        "sizes": dataclasses.asdict(sizes),
-        "policy": {"dim": dim, "hidden": hidden},
-        "share": lexicon.share,
-        "lexicon": lexicon.state(),
+        "network": network.sizes,
+        "sizes": env.get_attr("sizes")[0],
+        "names": env.get_attr("names")[0],
     }
-    checkpoints.write(path, policy.state_dict(), record)
+    checkpoints.write(Path(path), network.state_dict(), record)
 
 
 _MODES = ("greedy", "sample")
@@ -289,7 +300,7 @@ class Sb3(Policy):
         self._tried: Counter[tuple[str, str]] = Counter()
         if not checkpoint:
             raise InvalidArgumentError(
-                "expected sb3?checkpoint=FILE: make one with 'python benchmarks/rl/sb3_cooking.py'"
+                "expected sb3?checkpoint=FILE: make one with 'python examples/ppo.py'"
             )
         tensors, record = checkpoints.read(Path(checkpoint))
         if record.get("baseline") != _NAME:
@@ -305,16 +316,11 @@ class Sb3(Policy):
             ) from error
 
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        self._sizes = Sizes(**record["sizes"])
-        self._lexicon = Lexicon(record["share"])
-        self._lexicon.load_state(record["lexicon"])
-        space = gym.spaces.Discrete(self._sizes.actions)
+        self._sizes, self._lexicon = record["sizes"], _lexicon(record["names"])
         # The weights are replaced at once: nobody else's chance should pay for them.
         with torch.random.fork_rng(devices=[]):
-            self._policy = PointerPolicy(
-                self._sizes.space(), space, lambda _: 0.0, **record["policy"]
-            )
-        self._policy.load_state_dict(tensors)
+            self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
+        self._network.load_state_dict(tensors)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Forget what was tried; seeds the sampling."""
@@ -326,14 +332,11 @@ class Sb3(Policy):
         actions = obs["valid_actions"]
         if not actions:
             return "look"
-        # The head takes any number of rows, so none is left out and none is masked.
-        sizes = dataclasses.replace(self._sizes, actions=len(actions))
-        arrays = encode(obs, self._lexicon, sizes)
+        # The network takes any number of rows, so none is left out.
+        arrays = _encode(obs, self._lexicon, len(actions), **self._sizes)
         with torch.no_grad():
-            latent = self._policy.extract_features(
-                {key: torch.from_numpy(array)[None] for key, array in arrays.items()}
-            )
-            logits = self._policy.action_net(latent)[0].double().numpy()
+            given = {key: torch.from_numpy(array)[None] for key, array in arrays.items()}
+            logits = self._network(given)[0, :-1].double().numpy()
         tried = np.array([self._tried[obs["text"], action] for action in actions])
         logits = logits - self._penalty * tried
         if self._mode == "sample":

@@ -34,6 +34,12 @@ PURPOSES = {
     "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",
     "viewer": "pages to browse, compare and play; a replay as one file needs no extra",
+    "export": "recorded steps as Parquet",
+    "minari": "recorded steps as a Minari dataset",
+    "openenv": "an OpenEnv server; in a venv of its own",
+    "verifiers": "a taskset for verifiers; in a venv of its own",
+    "trl": "GRPO with TRL",
+    "docs": "the site of the docs",
     "dev": "tests, lint, type check",
 }
 

@@ -38,7 +38,8 @@ fact                                meaning
 ``red key | opens | red locker``    seen to work, or told by the text
 ``red key | does not open | safe``  at hand both, and yet it was no valid action
 ``cup | was put on | shelf``        put there once, wherever it is now; ``was put in`` likewise
-``cup | belongs on | shelf``        the text praised it for being put there; ``belongs in``
+``cup | belongs on | shelf``        praised or rewarded when put there, or a reward was lost by
+                                    taking it from there; ``belongs in`` likewise
 ``hall | tried | open safe``        an action taken there, only in a recall; ``tried 3 times``
 ==================================  ========================================================
 """
@@ -76,14 +77,18 @@ class _Opposites(dict[str, str]):
 
 
 PLAYER = "you"
+"""The agent, as a subject of facts."""
 INVENTORY = "inventory"
+"""Where what the agent carries is."""
 OPPOSITE = _Opposites({
     "north": "south", "south": "north", "east": "west", "west": "east",
     "northeast": "southwest", "southwest": "northeast",
     "northwest": "southeast", "southeast": "northwest",
     "up": "down", "down": "up", "in": "out", "out": "in",
 })  # fmt: skip
+"""Direction to the one that leads back."""
 DIRECTIONS = tuple(OPPOSITE)
+"""All directions."""
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations that say where a thing is; they share the slot ``location``."""
 
@@ -94,6 +99,7 @@ DEEDS = frozenset({"was put in", "was put on", "belongs in", "belongs on", "does
 """Relations that say what came of the agent's own deeds; they are never superseded."""
 
 TRIED = "tried"
+"""Relation of a place to an action that was taken there once."""
 
 Slot = tuple[str, str]
 """(entity, name of the slot)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
@@ -12,6 +13,11 @@ from gym_memory.checks import check_utf8
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Spec", "check_parameters", "format_spec", "parse_spec"]
+
+
+_PASSWORD = re.compile(
+    r"://[^/\s@]*:[^/\s@]+@|postgres\w*://[^\s?@]*:\S*@|\bpassword=.", re.IGNORECASE
+)
 
 
 class Spec(NamedTuple):
@@ -47,6 +53,7 @@ def parse_spec(text: str) -> Spec:
             f"expected a name such as 'arigraph?depth=2', got {type(text).__name__}"
         )
     check_utf8("a name with its parameters", text)
+    _check_no_password(text)
     name, _, query = text.partition("?")
     if not name.strip():
         raise InvalidArgumentError(f"expected name?key=value&..., got {text!r}: the name is empty")
@@ -58,6 +65,7 @@ def parse_spec(text: str) -> Spec:
     for key, value in pairs:
         if key in kwargs:
             raise InvalidArgumentError(f"parameter {key!r} is given twice in {text!r}")
+        _check_no_password(value)
         kwargs[key] = _value(value)
     return Spec(name.strip(), kwargs)
 
@@ -72,8 +80,18 @@ def format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
     for key in sorted(kwargs):
         value = kwargs[key]
         text = value if isinstance(value, str) else json.dumps(value)
+        _check_no_password(text)
         parts.append(f"{quote(key)}={quote(text, safe='/:, ')}")
     return name + ("?" + "&".join(parts) if parts else "")
+
+
+def _check_no_password(text: str) -> None:
+    """Names with parameters stand in results, logs and messages: no place for a password."""
+    if _PASSWORD.search(text):
+        raise InvalidArgumentError(
+            "expected a URL without a password (the text is not shown): give it in PGPASSWORD or "
+            "in ~/.pgpass"
+        )
 
 
 def check_parameters(

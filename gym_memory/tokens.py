@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = ["CHARS_PER_TOKEN", "count_tokens", "truncate_tokens"]
 
 CHARS_PER_TOKEN = 4
+"""Characters that count as one token."""
 
 
 def count_tokens(text: str) -> int:

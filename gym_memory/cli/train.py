@@ -59,6 +59,7 @@ class Arena:
         budget: Tokens that a recall may take.
         valid_split: Name of the split to measure on.
         valid_max_steps: Step limit of a valid game.
+        teacher_memory: The memory of a teacher beside the learner; empty for none.
 
     Raises:
         InvalidArgumentError: The environment names a split.
@@ -69,6 +70,7 @@ class Arena:
     budget: int
     valid_split: str
     valid_max_steps: int
+    teacher_memory: str = ""
 
     def __post_init__(self) -> None:
         if "split" in parse_spec(self.env).kwargs:
@@ -83,13 +85,19 @@ class Arena:
             kwargs |= {"split": self.valid_split, "max_steps": self.valid_max_steps}
         else:
             kwargs |= {"split": split}
-        return make_env(name, memory=self.memory, budget=self.budget, **kwargs)
+        env = make_env(name, memory=self.memory, budget=self.budget, **kwargs)
+        if split == "train" and self.teacher_memory:
+            from gym_memory.training.advised import Advised
+
+            return Advised(env, self.teacher_memory)
+        return env
 
     def record(self) -> dict[str, Any]:
         """What a run's folder must have been made with to be gone on with."""
         record = {**dataclasses.asdict(self), "env": format_spec(*parse_spec(self.env))}
         if self.valid_split == "valid":
             del record["valid_split"]
+        del record["teacher_memory"]  # a setting of the baseline
         return record
 
     def folder(self, baseline: str, seed: int) -> Path:
@@ -100,7 +108,9 @@ class Arena:
 
 @options.grouped
 def command(
-    baseline: Annotated[str, typer.Argument(help="Which policy to train: drrn, gata, a2c or bc.")],
+    baseline: Annotated[
+        str, typer.Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
+    ],
     env: options.Env,
     course: Course,
     memory: options.Memory = DEFAULT_MEMORY,
@@ -145,7 +155,8 @@ def command(
     options.load_plugins(plugins)
     learner = _learner(baseline, settings or [], course.seed, device)
     tokens = DEFAULT_BUDGET if budget is None else budget
-    arena = Arena(env, memory, tokens, valid_split, valid_max_steps)
+    teacher = getattr(learner.settings, "teacher_memory", "")
+    arena = Arena(env, memory, tokens, valid_split, valid_max_steps, teacher)
     folder = out or arena.folder(baseline, course.seed)
     with (
         _shown(course.steps, folder if tensorboard else None) as listener,

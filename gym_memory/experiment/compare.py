@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gym_memory.errors import InvalidArgumentError
+from gym_memory.experiment.cluster import RayPool
 from gym_memory.experiment.pool import Limits, WorkerPool
 from gym_memory.llm import Budget
 from gym_memory.results import ResultsFolder
@@ -13,20 +15,35 @@ from gym_memory.results.report import read_source, write_report
 from gym_memory.results.verify import MANIFEST, write_manifest
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 
-__all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "OnProgress", "compare"]
+__all__ = [
+    "DEFAULT_STEP_TIMEOUT",
+    "DEFAULT_TIMEOUT",
+    "OnProgress",
+    "compare",
+    "default_workers",
+]
 
 DEFAULT_TIMEOUT = 1800.0
+"""Seconds that a job may take."""
 DEFAULT_STEP_TIMEOUT = 600.0
 """A model may be asked several times, and a first reset may compile a game."""
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
 
 
+def default_workers() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def compare(
     config: RunConfig,
     out: str | os.PathLike[str],
     *,
-    workers: int = 1,
+    workers: int | None = 1,
+    ray: str | None = None,
     concurrency: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     step_timeout: float = DEFAULT_STEP_TIMEOUT,
@@ -48,7 +65,8 @@ def compare(
     Args:
         config: What to play.
         out: Results folder.
-        workers: Worker processes, >= 1; results do not depend on it.
+        workers: Worker processes, >= 1; results do not depend on it. None for one a core.
+        ray: Address of a Ray cluster to play on (:class:`.RayPool`); None for this machine.
         concurrency: Episodes played at once over all workers, those of a worker in threads of
             it, so that a server of a language model has much to do at a time; None for one a
             worker. An engine that dies takes the episodes beside it along: they are played again.
@@ -73,9 +91,14 @@ def compare(
 
     Raises:
         ResultsError: The folder cannot be used for this.
-        InvalidArgumentError: A limit is negative.
+        InvalidArgumentError: A limit is negative, or does not go with ``ray``.
         GymMemoryError: Something that ``config`` names cannot be built.
     """
+    if ray is not None and (concurrency, max_cost_usd, max_tokens) != (None, None, None):
+        raise InvalidArgumentError(
+            "expected no concurrency, max_cost_usd or max_tokens together with ray: what counts "
+            "them is a file, which the machines of a cluster do not share"
+        )
     limits: dict[str, Any] = {}
     if max_cost_usd is not None or max_tokens is not None:
         limits = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
@@ -87,17 +110,26 @@ def compare(
         if on_progress is not None:
             on_progress(done, total, ())
         if todo:
-            at_once = workers if concurrency is None else concurrency
-            pool = WorkerPool(
-                min(workers, at_once, len(todo)),
-                limits_in_time=Limits(timeout, reset_timeout, step_timeout),
-                logs=folder.path / "logs",
-                steps=folder.path / "steps",
-                plugins=config.plugins,
-                limits=limits,
-                memory=None if worker_memory is None else int(worker_memory * (1 << 30)),
-                concurrency=None if concurrency is None else min(at_once, len(todo)),
-            )
+            memory = None if worker_memory is None else int(worker_memory * (1 << 30))
+            shared: dict[str, Any] = {
+                "limits_in_time": Limits(timeout, reset_timeout, step_timeout),
+                "logs": folder.path / "logs",
+                "steps": folder.path / "steps",
+                "plugins": config.plugins,
+                "memory": memory,
+            }
+            pool: WorkerPool | RayPool
+            if ray is not None:
+                pool = RayPool(ray, workers, **shared)
+            else:
+                here = default_workers() if workers is None else workers
+                at_once = here if concurrency is None else concurrency
+                pool = WorkerPool(
+                    min(here, at_once, len(todo)),
+                    limits=limits,
+                    concurrency=None if concurrency is None else min(at_once, len(todo)),
+                    **shared,
+                )
             with pool:
                 backends = pool.check(config)
                 folder.set_backends(backends, allow_mismatch=allow_version_mismatch)

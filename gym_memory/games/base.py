@@ -94,6 +94,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     """Names that ``split`` takes; empty where there are none to choose from."""
     max_action_chars: ClassVar[int] = 200
     """Longer commands are refused; engines read no more."""
+    worker_gib: ClassVar[float] = 0.5
+    """Memory that a cluster is asked for, for a process that plays it."""
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from gym_memory.registry import Registry
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "env_id", "register_envs"]
 
 NAMESPACE = "gym_memory"
+"""What stands before the slash of every id."""
 
 ENVIRONMENTS = Registry(
     "environment",

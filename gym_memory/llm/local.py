@@ -18,7 +18,7 @@ from gym_memory.llm.usage import Price, Usage
 from gym_memory.llm.writing import Writer, write_form, write_json
 from gym_memory.optional import require
 
-__all__ = ["TransformersChat"]
+__all__ = ["TransformersChat", "likelihoods"]
 
 
 class TransformersChat(BaseChatModel):
@@ -78,6 +78,17 @@ class TransformersChat(BaseChatModel):
     def _loaded(self) -> tuple[Any, Any, Prefix]:
         return _weights(self._folder(), self.device, self.dtype, self.download)
 
+    def own_weights(self, device: str) -> tuple[Any, Any]:
+        """A tokenizer, and a model that nobody else plays with: to be trained.
+
+        Raises:
+            ModelSetupError: They cannot be loaded.
+        """
+        tokenizer, model, _ = _weights.__wrapped__(
+            self._folder(), device, self.dtype, self.download
+        )
+        return tokenizer, model
+
     def _folder(self) -> str:
         """Folder or hub name of the weights."""
         return self.name
@@ -93,7 +104,7 @@ class TransformersChat(BaseChatModel):
     ) -> Completion:
         with _turn, require("torch", "semantic", "local language models").inference_mode():
             tokenizer, model, prefix = self._loaded()
-            prompt = self._prompt_ids(tokenizer, messages)
+            prompt = self.prompt_ids(tokenizer, messages)
             self._check_room(model, len(prompt) + max_tokens)
             start = prefix.start(prompt, keep=self.prefix)
             ends = _ends(model)
@@ -165,7 +176,7 @@ class TransformersChat(BaseChatModel):
         )
         return done
 
-    def _prompt_ids(self, tokenizer: Any, messages: Sequence[Message]) -> list[int]:
+    def prompt_ids(self, tokenizer: Any, messages: Sequence[Message]) -> list[int]:
         """A chat as token ids, ready for the assistant's turn."""
         turns = list(messages)
         if tokenizer.chat_template is not None:
@@ -193,7 +204,7 @@ class TransformersChat(BaseChatModel):
         torch = require("torch", "semantic", "local language models")
         with _turn, torch.inference_mode():
             tokenizer, model = self._load()
-            prompts = [self._prompt_ids(tokenizer, chat) for chat in chats]
+            prompts = [self.prompt_ids(tokenizer, chat) for chat in chats]
             self._check_room(model, max(map(len, prompts)) + max_tokens)
             width = max(map(len, prompts))
             ids, mask = _padded(torch, prompts, tokenizer.pad_token_id, self.device, left=True)
@@ -252,7 +263,7 @@ class TransformersChat(BaseChatModel):
         torch = require("torch", "semantic", "local language models")
         with _turn, torch.inference_mode():
             tokenizer, model, prefix = self._loaded()
-            prompt = self._prompt_ids(tokenizer, messages)
+            prompt = self.prompt_ids(tokenizer, messages)
             tails = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
             self._check_room(model, len(prompt) + max(map(len, tails), default=0))
             start = prefix.start(prompt, keep=self.prefix)
@@ -299,6 +310,12 @@ def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: b
         for row, blank in zip(rows, fill, strict=True)
     ]
     return torch.tensor(ids, device=device), torch.tensor(real, device=device)
+
+
+def likelihoods(model: Any, prompt: Sequence[int], answers: Sequence[Sequence[int]]) -> list[float]:
+    """Log-likelihood of each answer after a prompt, all as tokens; call it without gradients."""
+    torch = require("torch", "semantic", "local language models")
+    return _score_tails(torch, model, Prefix(model).start(prompt, keep=False), answers)
 
 
 def _score_tails(

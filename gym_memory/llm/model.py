@@ -25,6 +25,7 @@ from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scop
 __all__ = ["MAX_ANSWER_CHARS", "BaseChatModel", "Failure", "prompt_ceiling"]
 
 MAX_ANSWER_CHARS = 200_000
+"""Characters of an answer; a longer one is refused."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 _WORKERS = 64
 

@@ -33,6 +33,8 @@ from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episo
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
+from gym_memory.memory.records.facts import FactStore, Partition
+from gym_memory.memory.records.retell import Mark, retell
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -42,7 +44,7 @@ from gym_memory.memory.roles import (
 )
 from gym_memory.schema import INVENTORY, PLAYER
 from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task, Triple
+from gym_memory.types import Cue, MemoryStats, Outcome, Reason, Reasons, Recall, Step, Task, Triple
 
 __all__ = ["AriGraph"]
 
@@ -96,11 +98,18 @@ class AriGraph(Memory):
             task instance changes (``trial``), when the goal changes (``task``), never
             (``forever``). A graph that is kept for another trial of the same instance goes back
             to what was first seen of every thing, for there the world starts over.
+        store: A file, or the URL of a server, that keeps graph and observations for good, for
+            any number of processes (:class:`gym_memory.memory.records.facts.FactStore`); with a
+            ``lifetime`` beyond the episode. Each environment and, unless ``forever``, each
+            instance or goal has a graph of its own. An episode starts from the newest state and
+            adds what it learnt when it ends, whoever else has added in between; one that is cut
+            off adds nothing. None keeps all in this object.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
     Raises:
         InvalidArgumentError: An argument has the wrong value.
+        StoreError: The store cannot be used.
         UnknownNameError: ``recall``, ``episodic_score`` or ``lifetime`` is not one of the above.
     """
 
@@ -121,6 +130,7 @@ class AriGraph(Memory):
         exploration: bool = True,
         episodic_score: str = "paper",
         lifetime: str = "episode",
+        store: str | None = None,
         llm: str | ChatModel | None = None,
     ):
         for label, number, least in (
@@ -143,6 +153,14 @@ class AriGraph(Memory):
         self.episodic, self.semantic, self.exploration = episodic, semantic, exploration
         self.episodic_score: Any = episodic_score
         self.lifetime = lifetime
+        if store is not None and (lifetime == "episode" or not isinstance(store, str)):
+            raise InvalidArgumentError(
+                "expected store as a file or a postgresql:// URL, together with a lifetime of "
+                f"'trial', 'task' or 'forever', got a {type(store).__name__} and {lifetime!r}"
+            )
+        self._kept_in = FactStore(store) if store is not None else None
+        self._partition: Partition | None = None
+        self._mark = Mark(0, 0, 0)
         model = chat_model(llm)
         self._extractor = LLMExtractor(model, get_extractor) if model else None
         self._relevant = LLMRelevantEntities(model) if model else None
@@ -172,28 +190,47 @@ class AriGraph(Memory):
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clears graph and episodes where their lifetime is over."""
-        last, self._task = self._task, task
+        before, self._task = self._task, task
+        last = before.id
         kept = {
             "episode": False,
-            "trial": task.id == last.id,
-            "task": task.goal == last.goal,
+            "trial": task.id == last,
+            "task": task.goal == before.goal,
             "forever": True,
         }
-        if kept[self.lifetime] and len(self.store):
-            self._origin = self.graph.now + 1
-            if task.id == last.id:
-                rewind(self.graph, self._origin)
-            else:
-                self.graph.retire_matching(subject=PLAYER, t=self._origin, by=REWIND)
-                self.graph.retire_matching(object=INVENTORY, t=self._origin, by=REWIND)
-        else:
+        if self._kept_in is not None:
+            last = self._fetch(self._kept_in, task)
+        elif not (kept[self.lifetime] and len(self.store)):
             self._clear()
+        if len(self.store):
+            self._origin = _start_over(self.graph, same=task.id == last)
+        self._mark = Mark.of(self.graph, self.store)
+
+    def end(self, outcome: Outcome) -> None:
+        """Add what the episode taught to the store, where there is one."""
+        if self._partition is not None:
+            self._partition.append(self._retell, self._task.id)
+            self._partition = None
+
+    def _retell(self, graph: TemporalGraph, store: EpisodeStore, last: str) -> None:
+        """Put this episode at the end of what others have put into the partition meanwhile."""
+        origin = _start_over(graph, same=self._task.id == last) if len(store) else 0
+        retell((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
 
     def _clear(self) -> None:
         self.graph, self.store = TemporalGraph(), EpisodeStore()
         self._origin = self._calls = self._tokens = 0
         self._searched: tuple[Queries, tuple[Triple, ...]] = (), ()
         self._index()
+
+    def _fetch(self, kept_in: FactStore, task: Task) -> str:
+        """Start from the newest state in the store; returns the instance that wrote it."""
+        self._clear()
+        part = {"trial": task.id, "task": task.goal}.get(self.lifetime, "")
+        self._partition = kept_in.partition(task.id.partition("/")[0], part, self._encoder)
+        self.graph, self.store, last = self._partition.copy()
+        self._index()
+        return last
 
     def _index(self) -> None:
         """Indexes over the present graph; they fill themselves."""
@@ -411,18 +448,20 @@ class AriGraph(Memory):
         self._task = typed(Task, state["task"])
         self._origin, self._calls = int(state["origin"]), int(state["calls"])
         self.graph, self.store = graph, store
+        self._partition = None  # the part of an episode is not added to a store
         self._index()
 
     def snapshot(self) -> Any:
         """The present state; O(changes since the last snapshot) and a copy of references."""
         return (
             self.graph, self.graph.snapshot(), self.store.snapshot(),
-            self._task, self._origin, self._calls,
+            self._task, self._origin, self._calls, self._partition, self._mark,
         )  # fmt: skip
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot; O(changes) within an episode, a copy of the graph otherwise."""
-        graph, version, episodes, self._task, self._origin, self._calls = snapshot
+        graph, version, episodes, self._task, self._origin, self._calls, *rest = snapshot
+        self._partition, self._mark = rest
         try:
             self.graph.restore(version)
         except InvalidArgumentError:  # of an earlier episode: another graph
@@ -448,3 +487,14 @@ class AriGraph(Memory):
             extraction_calls=self._calls,
             fallbacks=role_counts(self._extractor, self._relevant, self._explore).fallbacks,
         )
+
+
+def _start_over(graph: TemporalGraph, *, same: bool) -> int:
+    """Let a graph go on in another episode, of the same instance or not; gives its first step."""
+    origin = graph.now + 1
+    if same:
+        rewind(graph, origin)
+    else:
+        graph.retire_matching(subject=PLAYER, t=origin, by=REWIND)
+        graph.retire_matching(object=INVENTORY, t=origin, by=REWIND)
+    return origin

@@ -68,8 +68,8 @@ class Clin(LessonMemory):
     Args:
         lifetime: How long abstractions and archive are kept: while the task instance
             (``trial``) or the goal (``task``) stays the same, or ``forever``.
-        path: SQLite file that keeps the archive of ``forever`` and may be shared by processes;
-            None keeps it in the object.
+        path: SQLite file, or the URL of a server, that keeps the archive of ``forever`` and may
+            be shared by processes; None keeps it in the object.
         use: What is done with the archive: ``read``, ``write`` or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
         archive: Instances of one kind of task that the archive holds, >= 1.

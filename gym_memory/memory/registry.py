@@ -31,6 +31,7 @@ MEMORIES = Registry(
         "simulacra": "gym_memory.memory.simulacra:Simulacra",
     },
 )
+"""Names of memories; other packages add theirs by the group ``gym_memory.memories``."""
 
 
 def make_memory(spec: str | Spec | Memory) -> Memory:

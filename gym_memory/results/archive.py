@@ -18,6 +18,7 @@ from gym_memory.memory.base import Memory
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.facts import Fact
 from gym_memory.memory.records.episodes import EpisodeStore
+from gym_memory.memory.records.place import is_url
 from gym_memory.memory.registry import MEMORIES, make_memory
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
@@ -102,11 +103,13 @@ class Opened(NamedTuple):
 
 
 def file_kind(path: str | os.PathLike[str]) -> FileKind:
-    """What a file holds.
+    """What a file, or the URL of a server, holds.
 
     Raises:
         StoreError: There is no such file.
     """
+    if is_url(path):
+        return "store"
     try:
         with open(path, "rb") as file:
             head = file.read(16)

@@ -31,6 +31,7 @@ __all__ = ["Estimate", "Interval", "gaps", "holm", "scores", "values"]
 
 LEVEL = 0.95
 Interval = tuple[float, float]
+"""Its lower and upper end."""
 Values = Sequence[float] | NDArray[np.float64]
 Labels = Sequence[Hashable] | None
 

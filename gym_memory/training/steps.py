@@ -28,6 +28,7 @@ __all__ = ["COLUMNS", "Played", "Record", "anchor", "chat_rows", "make_row", "me
 __all__ += ["played", "returns", "step_rows"]
 
 Record = dict[str, Any]
+"""A row of steps by column, see :data:`COLUMNS`."""
 
 COLUMNS = (
     *("env", "memory", "policy", "seed", "trial", "task_id", "t", "prompt", "reply", "action"),

@@ -40,7 +40,7 @@ def test_returns_are_those_of_the_definition() -> None:
         )
         learner.observe(1, Experience("game", seen[t], 0, reward, seen[t + 1], False, False))
     values = np.arange(8.0)
-    returns, counted = learner._returns(values)
+    returns, counted = learner._rollouts.returns(values, SMALL.gamma, learner._critic)
     np.testing.assert_allclose(returns[:4], [1 + 0.9 * 0.5, 0.5, 2 + 0.9 * 3.0, 3.0])
     assert counted.tolist() == [True, True, True, False, True, True, True, True]
     with torch.no_grad():

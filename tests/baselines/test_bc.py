@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from trained import assert_same_training
 
-from gym_memory.baselines.bc import Advice, BcLearner, BcSettings, PlannerTeacher, Recorded
+from gym_memory.baselines.bc import BcLearner, BcSettings
 from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.teachers import Advice, PlannerTeacher, Recorded
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.scripted import Walkthrough

@@ -17,6 +17,7 @@ from gym_memory.baselines.players.scienceworld.decisions import decided
 from gym_memory.baselines.players.scienceworld.demonstrations import (
     Demonstration,
     Lore,
+    is_shown_how,
     learn,
     nearest,
 )
@@ -43,6 +44,38 @@ def lore() -> Lore:
 
 def shown(lore: Lore, task: str) -> Demonstration:
     return next(one for one in lore.demonstrations if one.task == task)
+
+
+MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
+
+
+@pytest.mark.parametrize(
+    ("goal", "known"),
+    [
+        ("find a(n) living thing. " + MOVE.format("red"), True),
+        ("find a(n) living thing. " + MOVE.format("mauve"), True),
+        ("find a(n) non-living thing. " + MOVE.format("red"), False),
+        ("find a(n) animal. " + MOVE.format("red"), False),
+        ("boil copper. For compounds without a boiling point, combusting the substance is also "
+         "acceptable. First, focus on the substance. Then, take actions that will cause it to "
+         "change its state of matter.", True),
+        ("melt copper. First, focus on the substance. Then, take actions that will cause it to "
+         "change its state of matter.", False),
+    ],
+)  # fmt: skip
+def test_knows_which_tasks_nobody_showed(lore: Lore, goal: str, known: bool) -> None:
+    assert is_shown_how(f"Your task is to {goal}", lore.demonstrations) is known
+
+
+def test_focuses_on_nothing_in_a_task_that_nobody_showed() -> None:
+    pytest.importorskip("scienceworld", reason="the extra `scienceworld` is not installed")
+    env = gym.make("gym_memory/ScienceWorld-v0", task="find-animal", split="dev", max_steps=30,
+                   valid_actions=False, memory="history")  # fmt: skip
+    policy = Imitator(RECORDED)
+    result = rollout(env, policy, 0)
+    env.close()
+    assert not result.lost
+    assert policy.focus.startswith("gave up: ")
 
 
 def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str = "") -> Any:

@@ -47,11 +47,7 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
     assert without.normalized < with_graph.normalized
 
 
-def test_a_graph_turned_against_its_reader_does_not_help() -> None:
-    assert not play("TreasureHunt", 1, "adversarial", level="easy").success
-
-
-@pytest.mark.parametrize("control", ["shuffled", "noise"])
+@pytest.mark.parametrize("control", ["shuffled", "adversarial", "noise"])
 def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph(control: str) -> None:
     def mean(memory: str) -> float:
         games = [play("TreasureHunt", seed, memory, level="hardest") for seed in (0, 1)]

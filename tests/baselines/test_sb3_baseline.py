@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_memory.baselines.learning.features import Lexicon
 from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -18,31 +17,46 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 sb3_contrib = pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed")
 
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
+from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from gym_memory.baselines.learning import checkpoints  # noqa: E402
-from gym_memory.baselines.sb3 import PointerPolicy, RelationFeatures, Sb3, Sizes, save  # noqa: E402
+from gym_memory.baselines.sb3 import (  # noqa: E402
+    POLICY,
+    RelationFeatures,
+    Sb3,
+    common_names,
+    pointed,
+    save,
+)
 
-SIZES = Sizes(rows=512, state=32, action=24, actions=24)
+ACTIONS = 24
+SIZES = {"rows": 512, "state": 32, "action": 24}
+SMALL = {**POLICY, "features_extractor_kwargs": {"dim": 8, "hidden": 8}}
+HOW: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 2, "seed": 0}
 
 
 def raw() -> Any:
     return MemoryObservation(FakeHouse(max_steps=12), memory="arigraph")
 
 
-def make(lexicon: Lexicon) -> Any:
-    return RelationFeatures(IndexActions(raw(), SIZES.actions), lexicon, SIZES)
+NAMES = common_names(raw(), games=5)
+
+
+def make() -> Any:
+    return RelationFeatures(IndexActions(raw(), ACTIONS), NAMES, **SIZES)
 
 
 @pytest.fixture(scope="module")
-def trained() -> tuple[Any, Lexicon, list[dict[str, Any]]]:
-    """A model after two short rollouts, its lexicon and, for every step, its info.
+def trained() -> tuple[Any, list[dict[str, Any]]]:
+    """MaskablePPO after two short rollouts and, for every step, its info.
 
     Into the info go the mask that MaskablePPO chose by (``used``), its choice and the length of
     the episode so far.
     """
-    lexicon, infos, lengths = Lexicon(0.8), [], [0, 0]
+    infos: list[dict[str, Any]] = []
+    lengths = [0, 0]
 
     def keep(local: dict[str, Any], _: dict[str, Any]) -> bool:
         for slot, info in enumerate(local["infos"]):
@@ -53,27 +67,19 @@ def trained() -> tuple[Any, Lexicon, list[dict[str, Any]]]:
                 lengths[slot] = 0
         return True
 
-    vector = DummyVecEnv([lambda: make(lexicon)] * 2)
-    model = sb3_contrib.MaskablePPO(
-        PointerPolicy,
-        vector,
-        n_steps=16,
-        batch_size=16,
-        n_epochs=2,
-        seed=0,
-        policy_kwargs={"dim": 8, "hidden": 8},
-    )
-    before = [p.clone() for p in model.policy.parameters()]
+    vector = DummyVecEnv([make] * 2)
+    model = sb3_contrib.MaskablePPO("MultiInputPolicy", vector, policy_kwargs=SMALL, **HOW)
+    model = pointed(model)
+    before = [p.clone() for p in model.policy.features_extractor.parameters()]
     model.learn(64, callback=keep)
-    changed = [
-        not torch.equal(a, b) for a, b in zip(before, model.policy.parameters(), strict=True)
-    ]
+    after = model.policy.features_extractor.parameters()
+    changed = [not torch.equal(a, b) for a, b in zip(before, after, strict=True)]
     assert sum(changed) > len(changed) / 2
-    return model, lexicon, infos
+    return model, infos
 
 
 def test_sb3_takes_the_environment() -> None:
-    env = make(Lexicon(0.8))
+    env = make()
     check_env(env, skip_render_check=True)
     assert is_masking_supported(env)
     obs, info = env.reset(seed=0)
@@ -81,8 +87,26 @@ def test_sb3_takes_the_environment() -> None:
     assert get_action_masks(env).sum() == info["n_valid"] == (obs["actions"].any(1)).sum()
 
 
+def test_plain_ppo_draws_no_empty_row_and_its_heads_stay() -> None:
+    model = pointed(PPO("MultiInputPolicy", DummyVecEnv([make] * 2), policy_kwargs=SMALL, **HOW))
+    invalid = []
+    model.learn(64, callback=lambda local, _: not invalid.extend(local["infos"]))
+    assert len(invalid) == 64
+    assert all(info["is_action_valid"] for info in invalid)
+    policy = model.policy
+    assert torch.equal(policy.action_net.weight, torch.eye(ACTIONS + 1)[:ACTIONS])
+    assert torch.equal(policy.value_net.weight, torch.eye(ACTIONS + 1)[ACTIONS:])
+    assert policy.features_extractor.bag.weight.abs().sum() > 0
+
+
+def test_common_names_stand_in_most_games() -> None:
+    everywhere, anywhere = (common_names(raw(), 6, share=share) for share in (1.0, 0.1))
+    assert set(everywhere) < set(anywhere)
+    assert everywhere == common_names(raw(), 6, share=1.0)
+
+
 def test_masks_are_never_empty_and_are_kept_to(trained: Any) -> None:
-    _, _, infos = trained
+    _, infos = trained
     assert len(infos) == 64
     assert all(info["used"].any() for info in infos)
     assert all(info["used"][info["action"]] for info in infos)
@@ -91,7 +115,7 @@ def test_masks_are_never_empty_and_are_kept_to(trained: Any) -> None:
 
 
 def test_sb3_is_told_which_episodes_were_cut(trained: Any) -> None:
-    _, _, infos = trained
+    _, infos = trained
     ends = [info for info in infos if "terminal_observation" in info]
     cut = [info for info in ends if info["TimeLimit.truncated"]]
     assert {info["length"] for info in cut} == {12}
@@ -100,8 +124,8 @@ def test_sb3_is_told_which_episodes_were_cut(trained: Any) -> None:
 
 
 def test_logits_go_with_the_actions_when_these_change_places(trained: Any) -> None:
-    model, lexicon, _ = trained
-    obs, _ = make(lexicon).reset(seed=2)
+    model, _ = trained
+    obs, _ = make().reset(seed=2)
     count = int(obs["actions"].any(1).sum())
     order = np.random.default_rng(0).permutation(count)
     moved = {"state": obs["state"], "actions": obs["actions"].copy()}
@@ -121,12 +145,11 @@ def test_logits_go_with_the_actions_when_these_change_places(trained: Any) -> No
 
 
 def test_a_saved_player_plays_the_same(trained: Any, tmp_path: Path) -> None:
-    model, lexicon, _ = trained
+    model, _ = trained
     path = tmp_path / "player.safetensors"
-    save(path, model.policy, lexicon, SIZES)
+    save(path, model)
     policy = Sb3(str(path))
-    frozen = RelationFeatures(IndexActions(raw(), SIZES.actions), lexicon, SIZES, train=False)
-    obs, info = frozen.reset(seed=1)
+    obs, info = make().reset(seed=1)
     text, told = raw().reset(seed=1)
     number, _ = model.predict(obs, deterministic=True, action_masks=info["action_mask"])
     assert policy.act(text, told) == text["valid_actions"][int(number)]
@@ -134,9 +157,9 @@ def test_a_saved_player_plays_the_same(trained: Any, tmp_path: Path) -> None:
 
 
 def test_sampling_and_a_penalty_break_circles(trained: Any, tmp_path: Path) -> None:
-    model, lexicon, _ = trained
+    model, _ = trained
     path = tmp_path / "player.safetensors"
-    save(path, model.policy, lexicon, SIZES)
+    save(path, model)
     text, told = raw().reset(seed=1)
 
     def taken(times: int, seed: int = 0, **how: Any) -> list[str]:
@@ -156,14 +179,17 @@ def test_sampling_and_a_penalty_break_circles(trained: Any, tmp_path: Path) -> N
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgumentError, match="24 numbered actions"):
-        RelationFeatures(IndexActions(raw(), 8), Lexicon(0.8), SIZES)
+    with pytest.raises(InvalidArgumentError, match="numbered actions"):
+        RelationFeatures(raw(), NAMES)
+    other_policy = PPO("MultiInputPolicy", make(), n_steps=16, batch_size=16)
+    with pytest.raises(InvalidArgumentError, match="POLICY"):
+        pointed(other_policy)
     with pytest.raises(InvalidArgumentError, match="checkpoint"):
         Sb3()
     other = tmp_path / "other.safetensors"
     checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "drrn"})
     with pytest.raises(CheckpointError, match="'drrn'"):
         Sb3(str(other))
-    checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "sb3", "share": 0.8})
+    checkpoints.write(other, {"x": torch.zeros(1)}, {"baseline": "sb3", "names": []})
     with pytest.raises(CheckpointError, match="this version"):
         Sb3(str(other))

@@ -21,7 +21,7 @@ LEARNERS = learner_classes()
 
 
 def test_these_can_be_trained() -> None:
-    assert {"drrn", "bc", "a2c", "gata"} <= LEARNERS.keys()
+    assert {"drrn", "bc", "a2c", "gata", "text", "lm"} <= LEARNERS.keys()
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -155,15 +155,19 @@ def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["list", "settings", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    by_name = {row["name"]: row for row in rows}
-    assert by_name["gamma"]["default"] == 0.9
-    assert by_name["teacher"]["default"] == {"bc": "planner"}
+    defaults = [(row["name"], row["default"]) for row in rows]
+    assert ("gamma", dict.fromkeys(("drrn", "bc", "a2c", "text", "gata"), 0.9)) in defaults
+    assert ("teacher", {"bc": "planner"}) in defaults
+    assert ("rank", {"lm": 8}) in defaults
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("random",), "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata"),
+        (
+            ("random",),
+            "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata, lm, text",
+        ),
         (("drrn", "--set", "lr"), "expected --set name=value, got 'lr'"),
         (("drrn", "--set", "lr=high"), "expected lr as a number, got 'high'"),
         (("drrn", "--device", "tpu"), "expected device as one of cpu"),

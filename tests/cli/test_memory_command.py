@@ -196,6 +196,17 @@ def test_stores_are_inspected_exported_imported_and_compared(run: Run, store: Pa
 # ---------------------------------------------------------------- mistakes
 
 
+def test_a_store_on_a_server_is_looked_into_as_a_file_is(run: Run, store, postgres) -> None:
+    run("memory", "export", store, "out.jsonl")
+    secret = postgres.replace("postgres:@", "postgres:s3cret@")
+    code, out, _ = run("memory", "import", "out.jsonl", secret)
+    assert code == 0
+    assert "s3cret" not in out
+    assert run("memory", "diff", store, postgres)[1].strip() == "No difference."
+    shown = [run("memory", "inspect", place, "--json")[1] for place in (store, postgres)]
+    assert shown[0] == shown[1]
+
+
 def test_mistakes_are_told_in_one_line(run: Run, steps: Path, store: Path) -> None:
     Path("junk.json").write_text("{}")
     run("memory", "save", steps, "a.json")

@@ -44,7 +44,7 @@ def model(weights: str) -> TransformersChat:
 
 def writer(model: TransformersChat, **how: Any) -> Writer:
     tokenizer, network = model._load()
-    start = Prefix(network).start(model._prompt_ids(tokenizer, CHAT))
+    start = Prefix(network).start(model.prompt_ids(tokenizer, CHAT))
     return Writer(tokenizer, network, start, ends=[2], **{"most": 200, **how})
 
 
@@ -63,7 +63,7 @@ def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
     tokenizer, network = model._load()
     rows = [[*tokenizer(a, add_special_tokens=False)["input_ids"], 2] for a in ACTIONS]
     done: list[int] = []
-    prompt = model._prompt_ids(tokenizer, CHAT)
+    prompt = model.prompt_ids(tokenizer, CHAT)
     while len({tuple(row) for row in rows}) > 1:
         with torch.inference_mode():
             logits = network(torch.tensor([prompt + done])).logits[0, -1]
@@ -169,7 +169,7 @@ def test_likelihoods_share_what_begins_alike(model: TransformersChat) -> None:
     tails = ["take a pan", "take a pot", "take", "go", "", "take a pan"]
     scores = model.score(CHAT, tails)
     assert model.lengths(tails) == [len(tokenizer(tail)["input_ids"]) for tail in tails]
-    prompt = model._prompt_ids(tokenizer, CHAT)
+    prompt = model.prompt_ids(tokenizer, CHAT)
     for tail, score in zip(tails, scores, strict=True):
         ids = tokenizer(tail, add_special_tokens=False)["input_ids"]
         with torch.inference_mode():

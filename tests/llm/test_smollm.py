@@ -61,7 +61,7 @@ def test_tokens_and_template_are_those_of_llama(local: SmolLM, server: LlamaServ
     ids = tokenizer(ODD, add_special_tokens=False)["input_ids"]
     assert ids == post(server, "/tokenize", {"content": ODD, "parse_special": True})["tokens"]
     prompt = post(server, "/apply-template", {"messages": CHAT})["prompt"]
-    assert local._prompt_ids(tokenizer, CHAT) == tokenizer(prompt)["input_ids"]
+    assert local.prompt_ids(tokenizer, CHAT) == tokenizer(prompt)["input_ids"]
 
 
 def test_likelihoods_are_those_of_llama(local: SmolLM, server: LlamaServer) -> None:

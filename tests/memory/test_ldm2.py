@@ -653,7 +653,7 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
     store = Store(tmp_path / "wrong.db")
     store.add("ldm2", "library", "addition", {"batch": "?"})
     with pytest.raises(StoreError, match=r"tuples of LDM2 .*wrong\.db"):
-        LDM2(path=str(store.path))
+        LDM2(path=store.place)
 
 
 @pytest.mark.parametrize(

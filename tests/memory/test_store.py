@@ -1,4 +1,4 @@
-"""The durable store with real files, real processes and real damage."""
+"""The durable store with real files, a real server, real processes and real damage."""
 
 from __future__ import annotations
 
@@ -26,8 +26,19 @@ def path(tmp_path):
     return tmp_path / "deep" / "lessons.db"
 
 
+@pytest.fixture(params=["file", "server"])
+def place(request):
+    """Where a store is: a path, or the URL of a database."""
+    return request.getfixturevalue("path" if request.param == "file" else "postgres")
+
+
 @pytest.fixture
-def store(path):
+def store(place):
+    return Store(place)
+
+
+@pytest.fixture
+def filed(path):
     return Store(path)
 
 
@@ -61,15 +72,15 @@ def test_records_come_back_in_order_by_namespace(store):
     }
 
 
-def test_a_store_is_its_path(store, path, monkeypatch):
-    store.add("m", "k", "x", 1)
-    for other in (Store(path), pickle.loads(pickle.dumps(store))):
+def test_a_store_is_its_path(filed, path, monkeypatch):
+    filed.add("m", "k", "x", 1)
+    for other in (Store(path), pickle.loads(pickle.dumps(filed))):
         assert payloads(other) == [1]
     monkeypatch.chdir(path.parent)
     assert payloads(Store(path.name)) == [1]
     path.unlink()
     with pytest.raises(StoreError, match="unable to open"):
-        store.add("m", "k", "x", 2)
+        filed.add("m", "k", "x", 2)
 
 
 def test_numbers_are_never_used_twice(store):
@@ -164,7 +175,9 @@ def test_export_and_import(store, tmp_path):
     assert (tmp_path / "again.jsonl").read_bytes() == file.read_bytes()
     assert twin.import_jsonl(file) == 2  # on top of what is there: new numbers
     assert [(r.seq, r.payload) for r in twin.records()] == [(1, "a"), (3, "c"), (4, "a"), (5, "c")]
-    assert sorted(os.listdir(tmp_path)) == ["again.jsonl", "deep", "out.jsonl", "twin.db"]
+    assert {"again.jsonl", "out.jsonl"} <= set(os.listdir(tmp_path)) <= {
+        "again.jsonl", "deep", "out.jsonl", "pg0", "twin.db",
+    }  # fmt: skip
 
 
 RECORD = '{"seq": 1, "memory": "m", "key": "k", "kind": "x", "payload": 1}'
@@ -219,17 +232,17 @@ def count(found: list[int]) -> list[int]:
     return [sum(found) + 1]
 
 
-def test_processes_write_at_the_same_time_without_loss(path):
-    """They also create the file at the same time."""
+def test_processes_write_at_the_same_time_without_loss(place):
+    """They also create the file, or the schema, at the same time."""
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(3)
-    writers = [context.Process(target=write, args=(path, f"w{n}", 25, start)) for n in range(3)]
+    writers = [context.Process(target=write, args=(place, f"w{n}", 25, start)) for n in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(60)
         assert writer.exitcode == 0
-    store = Store(path)
+    store = Store(place)
     for n in range(3):
         assert payloads(store, f"w{n}") == list(range(25))
     assert payloads(store, "all") == [75]  # no update was lost
@@ -275,17 +288,17 @@ while True:
 """
 
 
-def test_a_killed_writer_loses_nothing_that_it_had_stored(path):
+def test_a_killed_writer_loses_nothing_that_it_had_stored(place):
     for kill_after in (1, 4):
-        path.unlink(missing_ok=True)
-        writer = subprocess.Popen([sys.executable, "-c", _WRITER, path], stdout=subprocess.PIPE)
+        Store(place).delete()
+        writer = subprocess.Popen([sys.executable, "-c", _WRITER, place], stdout=subprocess.PIPE)
         told = [int(writer.stdout.readline()) for _ in range(kill_after)]
         time.sleep(0.003 * kill_after)
         os.kill(writer.pid, signal.SIGKILL)
         told += [int(line) for line in writer.stdout.read().split()]
         writer.stdout.close()
         writer.wait()
-        store = Store(path)
+        store = Store(place)
         stored = payloads(store)
         batches = len(stored) // 50
         assert stored == [[batch, n] for batch in range(batches) for n in range(50)]
@@ -315,8 +328,8 @@ def refuses(path, message: str) -> None:
     assert path.read_bytes() == before, "the file was touched"
 
 
-def test_damage_is_told_and_left_alone(store, path, tmp_path):
-    store.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
+def test_damage_is_told_and_left_alone(filed, path, tmp_path):
+    filed.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
     whole = path.read_bytes()
     for place in (0, 100, len(whole) // 2):
         damaged = tmp_path / f"damaged{place}.db"
@@ -328,20 +341,20 @@ def test_damage_is_told_and_left_alone(store, path, tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("These are my notes.\n" * 100)
     refuses(text, "damaged")
-    assert len(store.records()) == 200
+    assert len(filed.records()) == 200
 
 
-def test_damage_while_in_use_is_told(store, path):
-    store.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
+def test_damage_while_in_use_is_told(filed, path):
+    filed.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
     whole = bytearray(path.read_bytes())
     whole[8192:-4096] = b"\xa5" * (len(whole) - 8192 - 4096)
     path.write_bytes(whole)
     with pytest.raises(StoreError, match="damaged"):
-        store.records()
+        filed.records()
 
 
-def test_a_newer_version_is_refused(store, path):
-    store.add("m", "k", "x", 1)
+def test_a_newer_version_is_refused(filed, path):
+    filed.add("m", "k", "x", 1)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
@@ -356,17 +369,18 @@ def test_the_database_of_another_program_is_refused(path):
     refuses(path, "another program")
 
 
-def test_an_older_version_is_brought_up(monkeypatch, store, path):
-    from gym_memory.memory.records import store as module
+def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
+    from gym_memory.memory.records import sqlite
 
-    store.add("m", "k", "x", 1)
-    monkeypatch.setattr(
-        module, "_VERSIONS", (*module._VERSIONS, "ALTER TABLE record ADD COLUMN note TEXT")
-    )
+    more = tmp_path / "0003-notes.sql"
+    more.write_text("ALTER TABLE record ADD COLUMN note TEXT")
+    filed.add("m", "k", "x", 1)
+    known = sqlite.migrations("sqlite")
+    monkeypatch.setattr(sqlite, "migrations", lambda kind: [*known, more])
     newer = Store(path)
     assert payloads(newer) == [1]
     with sqlite3.connect(path) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         assert connection.execute("SELECT note FROM record").fetchone() == (None,)
     connection.close()
     monkeypatch.undo()

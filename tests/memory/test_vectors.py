@@ -81,6 +81,32 @@ def test_answers_do_not_depend_on_the_shape_of_the_product() -> None:
     assert np.abs(one.similarities(rows[:50])[:, np.argsort(one.ids)] - exact).max() < 1e-3
 
 
+def test_many_rows_are_found_by_their_sketches() -> None:
+    """Beyond the size of a scan: near rows are found, whatever the order, moves and removals."""
+    chance = np.random.default_rng(0)
+    rows = chance.normal(size=(40_000, 48)).astype(np.float32)
+    rows[1::2] = rows[::2] + 0.3 * rows[1::2]  # every row has one neighbour
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    one, other = VectorIndex(48), VectorIndex(48)
+    one.add(range(40_000), rows)
+    other.add(range(39_999, 39_000, -1), rows[39_999:39_000:-1])
+    other.add([-1, -2, -3], rows[:3])
+    other.add(range(39_001), rows[:39_001])
+    for id in (-1, -2, -3):
+        assert other.remove(id)
+    asked = rows[:20]
+    found = one.search(asked, 2)
+    assert found == other.search(asked, 2)
+    assert [[id for id, _ in pair] for pair in found] == [[n, n ^ 1] for n in range(20)]
+    exact = one.similarities(asked)
+    assert [pair[1][1] for pair in found] == [
+        pytest.approx(float(exact[n, n ^ 1]), abs=1e-6) for n in range(20)
+    ]
+    for id in range(5_000, 40_000):  # few enough for a scan again
+        one.remove(id)
+    assert [pair[:2] for pair in one.search(asked, 2)] == found
+
+
 @pytest.mark.parametrize("dim", [0, -1, True, 2.0])
 def test_wrong_dim(dim) -> None:
     with pytest.raises(InvalidArgumentError, match="dim"):

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import pytest
-from twenty import BUDGET, ENV, MEMORY, Games
+from twenty import BUDGET, ENV, MEMORY, Games, observation
 
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.training.prompts import opening, turn_text
 from gym_memory.training.session import Session, split_names, task_names
 from gym_memory.training.trl import environment_factory, rows
-
-
-def observation(row: Any) -> dict[str, Any]:
-    keys = ("text", "task", "inventory", "memory")
-    valid = tuple(row.get("valid_actions", ()))
-    return {k: row.get(k, "") for k in keys} | {"valid_actions": valid}
 
 
 def test_twenty_games_are_those_of_a_run(games: Games) -> None:

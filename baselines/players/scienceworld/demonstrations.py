@@ -37,11 +37,15 @@ __all__ = [
     "House",
     "Lore",
     "Move",
+    "is_shown_how",
     "learn",
     "nearest",
 ]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
+_BOX = re.compile(r"\w+ box\b")
+"""Its colour is another from goal to goal."""
+_TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MAX_ROUND_STEPS = 25
 
 
@@ -235,6 +239,31 @@ def _choose(lore: Lore, task: str, act: Act, view: str) -> None:
     passed = lore.passed.setdefault(task, Counter())
     for thing in things_in(view):
         passed.update(words(thing.name))
+
+
+@lru_cache(maxsize=1 << 8)
+def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
+    """Whether the task that a goal sets is one of those that were demonstrated.
+
+    It is if the goal has all words that the goals of one task share, and hardly more words of its
+    own than each of these: another thing, room or colour, but no further instruction. What is to be
+    done about an unknown thing was not shown where all things were known.
+    """
+    said = _tokens(goal)
+    goals: dict[str, list[frozenset[str]]] = {}
+    for one in demonstrations:
+        goals.setdefault(one.task, []).append(_tokens(one.goal))
+    for shown in goals.values():
+        common = frozenset.intersection(*shown)
+        own = max(len(words - common) for words in shown)
+        unknown = "unknown" in said and not any("unknown" in words for words in shown)
+        if common <= said and len(said - common) <= own + 2 and not unknown:
+            return True
+    return False
+
+
+def _tokens(goal: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(_BOX.sub("box", goal.lower())))
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from gym_memory.baselines.players.scienceworld.decisions import decided, is_measured
-from gym_memory.baselines.players.scienceworld.demonstrations import Lore
+from gym_memory.baselines.players.scienceworld.demonstrations import Lore, is_shown_how
 from gym_memory.baselines.players.scienceworld.guide import choose
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.phrases import Act, words
@@ -192,6 +192,9 @@ class Turn:
         if free and scene.room != room and f"room {room}" not in scene.sights:
             return self._go(room, act)
         names = self._sight.names_of(act)
+        if act.verb == "focus on" and not is_shown_how(self._goal, self._lore.demonstrations):
+            self.plan = f"gave up: nobody showed what to focus on, {act}"
+            return WAIT  # a wrong one would end the task
         if all(names):
             self._publish(act, scene.room)
             return str(self._sight.poured(act._replace(things=names)))

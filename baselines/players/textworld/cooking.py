@@ -38,8 +38,11 @@ def cook(beliefs: Beliefs) -> tuple[Move, ...]:
 
 def _book(beliefs: Beliefs) -> str:
     """Something that is known and called like a book of recipes; empty if nothing is."""
-    known = (name for name in beliefs.graph.entities() if is_readable(name))
-    return next((name for name in known if is_about_cooking(name)), "")
+    known = [name for name in beliefs.graph.entities() if not beliefs.is_place(name)]
+    called = [name for name in known if is_readable(name) and is_about_cooking(name)]
+    goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
+    named = [name for name in known if name in goal and not beliefs.openness(name)]
+    return next(iter((*called, *named)), "")
 
 
 def _find_recipe(beliefs: Beliefs) -> Move | None:
@@ -117,9 +120,11 @@ class _Kitchen:
     def _heat(self) -> str | None:
         for thing in self.held:
             if thing in self.heats:
-                appliance = self._appliance(self.heats[thing])
+                told = self._appliance(self.heats[thing])
+                nouns = _APPLIANCES[_HEATS[self.heats[thing]]]
                 for action in self.b.options("cook"):
-                    if action.lower() == f"cook {thing} with {appliance}":
+                    food, _, appliance = action.removeprefix("cook ").partition(" with ")
+                    if food == thing and (appliance == told or head_noun(appliance) in nouns):
                         return action
         return None
 

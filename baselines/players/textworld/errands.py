@@ -45,6 +45,8 @@ _TRIP = frozenset(
 _WORD = re.compile(r"[\w'-]+")
 _ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
 _MAX_ERRAND_CHARS = 60
+_STATES = ("lock", "close")
+"""What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
 
 
 class _Errand(NamedTuple):
@@ -93,7 +95,8 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
             break
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
-            action = "" if errand.way else _action_for(beliefs, errand)
+            wanted = not errand.way and errand.verb not in _STATES
+            action = _action_for(beliefs, errand) if wanted else ""
             if action and not beliefs.tried(action):
                 yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
 
@@ -112,6 +115,8 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         other = found["other"]
         if other and verb in ("put", "insert") and not _names(errand.text, other):
             continue
+        if other and other in beliefs.objects(found["thing"], "opens"):
+            continue  # a key goes into the lock, not among what it guards
         named = len(found["thing"]) + (len(other) if other and _names(errand.text, other) else 0)
         if named > length:
             best, length = action, named

@@ -10,9 +10,12 @@ from gym_memory.baselines.players.plan import Move, only
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.games.textworld.rules_reading import is_readable
 from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.schema import INVENTORY
 
 __all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]
 
+_FEW = 3
+"""So many things lie together where somebody left them for a reason."""
 _KEY = re.compile(r"key(?:s|card|cards)?$")
 
 
@@ -24,7 +27,8 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
     done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
     done = done if beliefs.plan.startswith("read ") else []
     for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
-        if is_readable(thing) and thing not in done and not _is_read(beliefs, thing):
+        tells = is_readable(thing) or _is_guarded(beliefs, thing)
+        if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
                     yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
@@ -38,12 +42,27 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, or a thing that the task names."""
+    """Take a key, a thing that the task names, or what a key was needed for."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
-        wanted = _is_key(beliefs, thing) or _is_named(beliefs, thing)
+        named = _is_key(beliefs, thing) or _is_named(beliefs, thing)
+        wanted = named or _is_guarded(beliefs, thing)
         if wanted and not is_readable(thing) and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
+
+
+def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in what a key is known to open, or where a key lies beside a note.
+
+    Somebody thought it worth a lock, or left it there to be found, whatever it is called.
+    """
+    holder = beliefs.holder(thing)
+    if not holder or holder == INVENTORY or not _is_portable(beliefs, thing):
+        return False
+    if beliefs.subjects("opens", holder):
+        return True
+    beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
+    return len(beside) <= _FEW and any(_is_key(beliefs, t) or is_readable(t) for t in beside)
 
 
 def _is_key(beliefs: Beliefs, thing: str) -> bool:

@@ -10,6 +10,7 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move
 from gym_memory.baselines.players.textworld.places import likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
+from gym_memory.games.textworld.rules_reading import is_readable
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 
@@ -18,11 +19,14 @@ __all__ = ["Tidier"]
 _TASK = re.compile(
     r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
     r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
-    r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home)s?|in its place"
+    r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home|position)s?"
+    r"|in (?:its|their) place"
+    r"|(?:restore|bring|make|put|set|return)\b[^.]*\border|(?:put|bring|return)\b[^.]* back\b"
     r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
+_PRINTED = re.compile(r"book|paper|novel|magazine|diary|journal|map|document|manual")
 _SURVEY = "survey: "
 _PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
 _DONE = "all done"
@@ -32,6 +36,10 @@ _CROWDED = 4
 """So many things a room, and their neighbours tell which of them is in the wrong one."""
 _SILENT = 5
 """Things put somewhere without a word of praise, after which none is expected any more."""
+_SURE = 1.0
+"""What is known to be out of place: it was put somewhere without praise, or a note speaks of it."""
+_RISK = -0.1
+"""The same as ``_DOUBT`` where the game tells what is in its place, so that little is lost."""
 _DOUBT = 0.12
 """How much better a place must suit a thing than where it lies, if it is to be moved there."""
 
@@ -74,11 +82,15 @@ class Tidier:
             if len(beliefs.distances()) >= _MANY_ROOMS and not beliefs.plan.startswith(_SURVEY):
                 yield Move("look", _SURVEY + ", ".join(beliefs.distances()))
             plan = self._decide(beliefs)
+        right = dict(_placings(beliefs, "belongs"))
+        plan = [(thing, right.get(thing, target)) for thing, target in plan]
+        if right:  # what the game tells since it was decided counts: one thing after the other
+            plan = [(thing, target) for thing, target in plan if beliefs.holds(thing)]
         plan = [entry for entry in plan if _is_open(beliefs, *entry)]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action or not self._unasked:
+        if action or right or not self._unasked:
             yield Move(action or "look", _write_plan(plan if action else []))
 
     def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
@@ -100,9 +112,9 @@ class Tidier:
         """What to bring elsewhere once all was put somewhere."""
         placed = {thing for thing, _ in _placings(beliefs, "was put")}
         praised = {thing for thing, _ in _placings(beliefs, "belongs")}
-        if not praised and (len(placed) >= _SILENT or _count(beliefs) is not None):
+        if not praised and len(placed) >= _SILENT:
             return []
-        return self._to_furniture(beliefs, again=True, only=() if praised else tuple(placed))
+        return self._to_furniture(beliefs, again=True, only=() if praised else tuple(placed))[:1]
 
     def _to_furniture(
         self, beliefs: Beliefs, *, again: bool = False, only: tuple[str, ...] = ()
@@ -121,11 +133,18 @@ class Tidier:
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
         }
         lying.update(dict.fromkeys(beliefs.held(), ""))
-        things = sorted(t for t in lying if t not in right and (not only or t in only))
+        things = sorted(
+            t
+            for t in lying
+            if t not in right
+            and (not only or t in only)
+            and not (_is_message(t) or beliefs.objects(t, "says") or beliefs.objects(t, "opens"))
+        )
         if not things or not holders:
             return []
         scores = likeness(things, holders, lying, make_encoder(self._encoder))
         tried = set(_placings(beliefs, "was put"))
+        placed = {thing for thing, _ in tried}
         most = None if again else _count(beliefs)
         ranked = []
         for row, thing in enumerate(things):
@@ -140,7 +159,9 @@ class Tidier:
             target = max(best, key=lambda holder: best[holder])
             lies = list(holders).index(here) if here in holders else -1
             gain = best[target] - float(scores[row][lies]) if lies >= 0 else math.inf
-            if target != here and (again or most is not None or gain > _DOUBT):
+            if thing in placed or beliefs.subjects("mentions", thing):
+                gain += _SURE
+            if target != here and (most is not None or gain > (_RISK if again else _DOUBT)):
                 ranked.append((-gain, thing, target))
         return [(thing, target) for _, thing, target in sorted(ranked)[:most]]
 
@@ -208,6 +229,11 @@ def _go(beliefs: Beliefs, plan: Plan) -> str | None:
     ]
     known = sorted({(distances[r], r) for r in rooms if r in distances and r != beliefs.here})
     return next((step for _, r in known if (step := step_towards(beliefs, r))), None)
+
+
+def _is_message(thing: str) -> bool:
+    """Whether it is there to be read, and belongs nowhere; of books and papers nobody knows."""
+    return is_readable(thing) and _PRINTED.search(thing) is None
 
 
 def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:

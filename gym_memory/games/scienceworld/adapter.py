@@ -53,6 +53,7 @@ class ScienceWorld(TextEnv):
     dialect = "scienceworld"
     splits = catalog.SPLITS
     max_action_chars = 500
+    worker_gib = 1.5  # a JVM
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_reading import (
+    is_described,
     is_note,
     is_readable,
     read_note,
@@ -72,7 +73,7 @@ class TextWorldRules:
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
         if step.action:
-            self._answer(step.action, answer, draft)
+            self._answer(step, answer, draft, task.goal.lower())
         else:
             draft.tell(told(answer, draft.kind_of).facts)
             draft.tell(told_of_cooking(text, draft.kind_of))
@@ -80,6 +81,7 @@ class TextWorldRules:
             draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
             room = describe(text[banner.end() :], draft.room)
             draft.take(draft.with_full_names(room), banner.end())
+            draft.read_again()
         if _PREPARED in answer:
             draft.use_up()
         if step.inventory and not step.done:  # a game that is over no longer lists it
@@ -88,9 +90,9 @@ class TextWorldRules:
         draft.note_misfits()
         return draft.extraction()
 
-    def _answer(self, action: str, answer: str, draft: _Draft) -> None:
+    def _answer(self, step: Step, answer: str, draft: _Draft, goal: str) -> None:
         """What the answer to a command says."""
-        action = " ".join(action.split())
+        action = " ".join(step.action.split())
         looked = _LOOK_AT.fullmatch(action)
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
@@ -98,7 +100,9 @@ class TextWorldRules:
             if recipe:
                 draft.add(recipe)
                 return
-            if is_readable(thing) and is_about_cooking(f"{thing} {answer}"):
+            asked = bool(thing) and thing in goal and is_about_cooking(goal)
+            recipe_told = asked or (is_readable(thing) and is_about_cooking(f"{thing} {answer}"))
+            if recipe_told and not is_described(thing, answer):
                 draft.add(read_prose_recipe(answer, draft.kind_of))
             if thing and is_note(thing, answer, draft.kind_of):
                 draft.tell(read_note(thing, answer, draft.kind_of))
@@ -106,7 +110,9 @@ class TextWorldRules:
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
         if _PUT.match(action):
-            draft.note_placing(praised=_PRAISE in answer)
+            draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
+        elif step.reward < 0:
+            draft.note_loss()
         turned = _KEY.fullmatch(action)
         if turned is not None and answer.startswith(("You lock ", "You unlock ")):
             key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
@@ -244,6 +250,34 @@ class _Draft:
             if relation not in LOCATIONS or self._graph.value(subject, "location") is None:
                 self.add((mention,))
 
+    def read_again(self) -> None:
+        """Read notes anew that name what has just come into view: now it is known what it is."""
+        new = {
+            name
+            for subject, relation, place in self._mentions
+            if relation in LOCATIONS
+            for name in (subject, place)
+            if name not in (PLAYER, INVENTORY) and not self.known(name)
+        }
+        if not new:
+            return
+        for fact in self._graph.live():
+            if fact.relation == "says" and any(name in fact.object.lower() for name in new):
+                facts = told(fact.object, self.kind_in_view, note=True).facts
+                self.tell(Mention(m.triple) for m in facts)
+
+    def kind_in_view(self, name: str) -> str | None:
+        """What is known of a name, with what this step shows."""
+        known = self.kind_of(name)
+        if known is not None:
+            return known
+        shown = [f for f in self._mentions if name in (f.subject, f.object)]
+        if any(f.subject == name and f.object in ("open", "closed", "locked") for f in shown):
+            return "container"
+        if any(f.object == name and f.relation == "is on" for f in shown):
+            return "supporter"
+        return "" if shown else None
+
     def enter(self, room: str, span: tuple[int, int], action: str) -> None:
         """The player is in ``room``; after a move this tells a way between two rooms."""
         left, self.room = self.room, room
@@ -295,6 +329,14 @@ class _Draft:
             self.add((Mention(Triple(name, "is in", self.room)),))
             if state and not self._openness(name):
                 self.add((Mention(Triple(name, "is", state)),))
+
+    def note_loss(self) -> None:
+        """A reward was lost: what was taken belonged where it was."""
+        for thing, _, holder in tuple(self._moved.values()):
+            before = self._graph.value(thing, "location")
+            if holder == INVENTORY and before is not None and before.object != INVENTORY:
+                where = before.relation.removeprefix("is ")
+                self.add((Mention(Triple(thing, f"belongs {where}", before.object)),))
 
     def note_misfits(self) -> None:
         """Keys at hand that turn in none of the locks in view, to judge by the valid actions."""

@@ -17,7 +17,7 @@ from gym_memory.memory.extract.sentences import sentences
 from gym_memory.memory.extract.statements import KindOf, Told, read_statements
 from gym_memory.types import Triple
 
-__all__ = ["is_note", "is_readable", "read_note", "read_recipe", "told"]
+__all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "told"]
 __all__ += ["told_of_cooking"]
 
 RECIPE = "recipe"
@@ -68,6 +68,7 @@ _READABLE = re.compile(
     r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
     r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
     r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch|bulletin|reminder|almanac|booklet|notepad"
+    r"|cards?|envelopes?|sheets?|scraps?|stickers?"
 )
 _REFUSED = re.compile(
     r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
@@ -84,11 +85,16 @@ def is_readable(name: str) -> bool:
     return _READABLE.fullmatch(head_noun(name)) is not None
 
 
+def is_described(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, says how it looks."""
+    text = text.strip().lower()
+    return text.startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
+
+
 def is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
     """Whether ``text``, the answer to examining ``name``, is something written on it."""
     text = text.strip()
-    described = text.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
-    if not text or described or _REFUSED.match(text):
+    if not text or is_described(name, text) or _REFUSED.match(text):
         return False
     tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
     return tells or is_readable(name)
@@ -170,12 +176,12 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
     for found in _PREPARE.finditer(text[:_MAX_TOLD_CHARS]):
         place = clean_name(found["place"])
         facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
-    facts.update(_appliances(text[:_MAX_TOLD_CHARS]))
+    if kind_of:
+        for fact, start, end in told_uses(text[:_MAX_TOLD_CHARS], kind_of):
+            facts.setdefault(fact, (start, end))
     told = {fact.object for fact in facts}
-    uses = told_uses(text[:_MAX_TOLD_CHARS], kind_of) if kind_of else ()
-    for (tool, relation, use), *span in uses:
-        if use not in told:
-            facts.setdefault(Triple(tool, relation, use), (span[0], span[1]))
+    uses = _appliances(text[:_MAX_TOLD_CHARS])
+    facts.update((fact, span) for fact, span in uses if fact.object not in told)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 

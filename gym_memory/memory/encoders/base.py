@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["DEFAULT_MODEL", "Encoder", "Vectors", "unit"]
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+"""The encoder of the AriGraph paper's kind: 384 numbers a text."""
 
 Vectors = NDArray[np.float32]
 

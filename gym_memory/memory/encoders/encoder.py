@@ -89,8 +89,12 @@ class CachedEncoder:
             return np.zeros((0, self.dim), dtype=np.float32)
         return np.stack([found[text] for text in texts])
 
+    def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Take vectors that another process made, float32 of shape (len(texts), dim)."""
+        self._cache.keep(self.id, dict(zip(texts, vectors, strict=True)))
 
-def make_encoder(name: str | Encoder) -> Encoder:
+
+def make_encoder(name: str | Encoder) -> CachedEncoder:
     """The cached encoder behind a name (see the module's table); an encoder is wrapped as it is.
 
     One object a name and process, so the weights are loaded once.

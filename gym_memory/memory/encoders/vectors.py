@@ -6,9 +6,9 @@ import contextlib
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,18 @@ from numpy.typing import NDArray
 from gym_memory.cache import cache_dir
 from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
+from gym_memory.memory.encoders.sketch import Sketches
 
-__all__ = ["VectorCache", "VectorIndex"]
+__all__ = ["UNIT", "VectorCache", "VectorIndex", "whole"]
 
-_UNIT = 4000
+UNIT = 2000
 """Length of a unit vector in the whole numbers that are compared: see VectorIndex."""
 _CHUNK = 500
+_MOST_SCANNED = 1 << 15
+"""Rows up to which a search compares them all."""
+_MOST_COMPARED = 1 << 12
+"""Rows of the nearest sketches that are compared exactly."""
+_BLOCK = 1 << 13
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS vectors (encoder TEXT, text TEXT, vector BLOB, "
     "PRIMARY KEY (encoder, text)) WITHOUT ROWID"
@@ -33,12 +39,17 @@ Vectors = NDArray[np.float32]
 
 
 class VectorIndex:
-    """Unit vectors under integer ids; adding and removing are O(1) amortised, search is exact.
+    """Unit vectors under integer ids; adding and removing are O(1) amortised.
 
     The last bits of a matrix product depend on its shape, which would let the past of an index
-    decide between near equals. So components are rounded to whole numbers in units of 1/4000:
-    a dot product of those stays below 2**24, where every sum of float32 is exact. Similarities
-    are right to a few 1e-4, and the same bit by bit whatever the shape.
+    decide between near equals. So components are rounded to whole numbers in units of 1/2000:
+    a dot product of those stays below 2**24, where every sum of float32 is exact, and float16 holds
+    each. Similarities are right to a few 1e-4, and the same bit by bit whatever the shape.
+
+    Up to 32,768 rows the search is exact. Beyond, it compares sketches (:mod:`.sketch`) of all rows
+    and then exactly the 4,096 rows with the nearest sketches, those as near as the last of them
+    included: a query over a million rows of 384 numbers takes tens of milliseconds, and what it
+    finds depends on the rows alone, in whatever order they came.
 
     Args:
         dim: Length of a vector, >= 1.
@@ -52,9 +63,10 @@ class VectorIndex:
     def __init__(self, dim: int):
         check_int("dim", dim, 1)
         self.dim = dim
-        self._rows: Vectors = np.empty((16, dim), dtype=np.float32)
+        self._rows: NDArray[np.floating[Any]] = np.empty((16, dim), dtype=np.float32)
         self._ids: NDArray[np.int64] = np.empty(16, dtype=np.int64)
         self._row_of: dict[int, int] = {}
+        self._sketches: Sketches | None = None  # once there were too many rows for a scan
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -86,9 +98,17 @@ class VectorIndex:
         while len(self) + len(ids) > len(self._ids):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
             self._ids = np.concatenate([self._ids, np.empty_like(self._ids)])
-        for id, vector in zip(ids, _whole(vectors), strict=True):
-            row = self._row_of.setdefault(id, len(self._row_of))
-            self._rows[row], self._ids[row] = vector, id
+        numbers = whole(vectors)
+        rows = [self._row_of.setdefault(id, len(self._row_of)) for id in ids]
+        self._rows[rows], self._ids[rows] = numbers, ids
+        if self._sketches is not None:
+            self._sketches.put(rows, numbers)
+        elif len(self) > _MOST_SCANNED:
+            self._sketches = Sketches(self.dim)
+            for start in range(0, len(self), _BLOCK):
+                block = range(start, min(start + _BLOCK, len(self)))
+                self._sketches.put(block, self._rows[block.start : block.stop])
+            self._rows = self._rows.astype(np.float16)
 
     def remove(self, id: int) -> bool:
         """Remove a row: the last one takes its place. Returns whether there was one."""
@@ -100,11 +120,17 @@ class VectorIndex:
             moved = int(self._ids[last])
             self._rows[row], self._ids[row] = self._rows[last], moved
             self._row_of[moved] = row
+            if self._sketches is not None:
+                self._sketches.move(last, row)
         return True
 
-    def similarities(self, vectors: Vectors) -> NDArray[np.float32]:
+    def similarities(self, vectors: Vectors) -> Vectors:
         """Dot products with all rows, shape (number of vectors, number of rows)."""
-        return (_whole(vectors) @ self._rows[: len(self)].T) / np.float32(_UNIT * _UNIT)
+        return self._products(whole(vectors), self._rows[: len(self)])
+
+    def _products(self, numbers: Vectors, rows: NDArray[np.floating[Any]]) -> Vectors:
+        products = numbers @ rows.astype(np.float32, copy=False).T
+        return products / np.float32(UNIT * UNIT)
 
     def search(
         self, queries: Vectors, k: int, threshold: float | None = None
@@ -121,32 +147,45 @@ class VectorIndex:
         """
         if k < 1:
             raise InvalidArgumentError(f"expected k as an int >= 1, got {k!r}")
-        count = len(self)
-        if not count or not len(queries):
+        if not len(self) or not len(queries):
             return [[] for _ in range(len(queries))]
-        similar = self.similarities(queries)
-        if k < count:  # everything that reaches the k-th best, ties included
-            least = np.partition(similar, count - k, axis=1)[:, count - k]
-        else:
-            least = np.full(len(queries), -np.inf, dtype=np.float32)
-        if threshold is not None:
-            least = np.maximum(least, np.float32(threshold))
-        which, rows = np.nonzero(similar >= least[:, None])
-        values, ids = similar[which, rows], self._ids[rows]
-        order = np.lexsort((ids, -values, which))
-        shown = values[order].astype(np.float64).round(6)
-        found: list[list[tuple[int, float]]] = [[] for _ in range(len(queries))]
-        for query, id, value in zip(
-            which[order].tolist(), ids[order].tolist(), shown.tolist(), strict=True
-        ):
-            if len(found[query]) < k:
-                found[query].append((id, value))
+        if self._sketches is None or len(self) <= _MOST_SCANNED:
+            return _best(self.similarities(queries), self.ids, k, threshold)
+        found = []
+        for numbers in whole(queries):
+            near = self._sketches.nearest(numbers, max(k, _MOST_COMPARED), len(self))
+            similar = self._products(numbers[None], self._rows[near])
+            found += _best(similar, self._ids[near], k, threshold)
         return found
 
 
-def _whole(vectors: Vectors) -> Vectors:
-    """Unit vectors with their components rounded to whole numbers."""
-    return np.rint(vectors * np.float32(_UNIT))
+def _best(
+    similar: Vectors, ids: NDArray[np.int64], k: int, threshold: float | None
+) -> list[list[tuple[int, float]]]:
+    """The ``k`` highest values of each row under their ids, best first."""
+    count = len(ids)
+    if k < count:  # everything that reaches the k-th best, ties included
+        least = np.partition(similar, count - k, axis=1)[:, count - k]
+    else:
+        least = np.full(len(similar), -np.inf, dtype=np.float32)
+    if threshold is not None:
+        least = np.maximum(least, np.float32(threshold))
+    which, rows = np.nonzero(similar >= least[:, None])
+    values, ids = similar[which, rows], ids[rows]
+    order = np.lexsort((ids, -values, which))
+    shown = values[order].astype(np.float64).round(6)
+    found: list[list[tuple[int, float]]] = [[] for _ in range(len(similar))]
+    for query, id, value in zip(
+        which[order].tolist(), ids[order].tolist(), shown.tolist(), strict=True
+    ):
+        if len(found[query]) < k:
+            found[query].append((id, value))
+    return found
+
+
+def whole(vectors: Vectors) -> Vectors:
+    """Unit vectors with their components rounded to whole numbers, in units of 1 / UNIT."""
+    return np.rint(vectors * np.float32(UNIT))
 
 
 class VectorCache:
@@ -184,13 +223,13 @@ class VectorCache:
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing and self._path is not None:
             read = self._read(encoder, missing)
-            self._keep(encoder, read)
+            self.keep(encoder, read)
             found.update(read)
         return found
 
     def put(self, encoder: str, texts: Sequence[str], vectors: Vectors) -> None:
         """Keep vectors, float32 of shape (len(texts), dim)."""
-        self._keep(encoder, dict(zip(texts, vectors, strict=True)))
+        self.keep(encoder, dict(zip(texts, vectors, strict=True)))
         if self._path is not None:
             rows = [
                 (encoder, text, np.asarray(vector, dtype="<f4").tobytes())
@@ -203,7 +242,8 @@ class VectorCache:
                     database.execute(_TABLE)
                     database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
-    def _keep(self, encoder: str, found: dict[str, NDArray[np.float32]]) -> None:
+    def keep(self, encoder: str, found: Mapping[str, NDArray[np.float32]]) -> None:
+        """Keep vectors in this process only."""
         with self._lock:
             for text, vector in found.items():
                 self._kept[encoder, text] = vector

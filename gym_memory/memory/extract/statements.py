@@ -95,7 +95,7 @@ _ABSTRACT = word_set(
     pride home trick waste solution result surprise gift prize problem question effort doubt
     message center centre heart depths midst presence touch sight view care custody keeping
     possession company mechanism bolt entrance exit direction distance yesterday today
-    usual job task duty work mystery favourite favorite
+    usual job task duty work mystery favourite favorite list shopping
     """
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""

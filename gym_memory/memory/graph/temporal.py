@@ -124,7 +124,7 @@ class TemporalGraph(VersionedFacts):
             InvalidArgumentError: ``t`` lies before ``now``, or a part of the triple is empty.
         """
         if t != self.now:
-            self._tick(t)
+            self.tick(t)
         number = self._index.get(triple)
         if number is None or self._aliases:
             triple = self._canonical(triple)
@@ -151,7 +151,7 @@ class TemporalGraph(VersionedFacts):
         Raises:
             InvalidArgumentError: ``t`` lies before ``now``, or ``by`` is empty.
         """
-        self._tick(t)
+        self.tick(t)
         if not by:
             raise InvalidArgumentError("expected who retires the fact, got an empty `by`")
         triple = self._canonical(triple)
@@ -173,7 +173,7 @@ class TemporalGraph(VersionedFacts):
 
         O(facts of the subject or object), or O(live facts) if neither is given.
         """
-        self._tick(t)
+        self.tick(t)
         subject = None if subject is None else self.normalize(subject)
         relation = None if relation is None else _fold_relation(relation)
         if object is not None and relation not in VERBATIM:
@@ -194,13 +194,22 @@ class TemporalGraph(VersionedFacts):
             self.retire(triple, t, by)
         return [self._facts[self._index[triple]] for triple in matching]
 
-    def _tick(self, t: int) -> None:
+    def tick(self, t: int) -> None:
+        """Tell the graph that it is step ``t`` now.
+
+        Raises:
+            InvalidArgumentError: ``t`` lies before ``now``.
+        """
         if t < self.now:
             raise InvalidArgumentError(
                 f"expected a step >= {self.now}, the last one told, got {t}: "
                 "the clock of a graph cannot go back (use restore() to return to a past state)"
             )
         self.now = t
+
+    def mention(self, triple: Triple, source: Source) -> None:
+        """Note one more source of a fact that is or was held; O(1)."""
+        self._mention(self._index[self._canonical(triple)], source)
 
     # The present
 
@@ -261,6 +270,10 @@ class TemporalGraph(VersionedFacts):
         an index took in is still the same object at its position, only newer ones are missing.
         """
         return self._timeline.events
+
+    def mentions(self) -> list[tuple[int, Source]]:
+        """Every statement in order: the fact's id, and where it was stated; O(statements)."""
+        return list(zip(self._mentioned, self._sources, strict=True))
 
     def as_of(self, t: int) -> list[Triple]:
         """Facts true at the end of step ``t``, as ``list(live())`` was then.
@@ -385,10 +398,7 @@ class TemporalGraph(VersionedFacts):
             "aliases": [list(pair) for pair in self._aliases.items()],
             "facts": [list(fact.triple) for fact in self._facts],
             "events": [[t, self._index[f], by] for t, f, by, *_ in self._timeline.events],
-            "mentions": [
-                [number, *source]
-                for number, source in zip(self._mentioned, self._sources, strict=True)
-            ],
+            "mentions": [[number, *source] for number, source in self.mentions()],
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -401,7 +411,7 @@ class TemporalGraph(VersionedFacts):
         try:
             facts = [Triple(*map(_text, triple)) for triple in state["facts"]]
             for t, number, by in state["events"]:
-                fresh._tick(t)
+                fresh.tick(t)
                 if _text(by):
                     fresh.retire(facts[number], t, by)
                 else:
@@ -410,7 +420,7 @@ class TemporalGraph(VersionedFacts):
                 fresh._mention(number, typed(Source, source))
             for old, new in state["aliases"]:
                 fresh.alias(old, new)
-            fresh._tick(state["now"])
+            fresh.tick(state["now"])
         except (LookupError, TypeError, ValueError) as error:
             raise StoreError(f"expected a state of a temporal graph, got {error!r}") from error
         vars(self).update(vars(fresh))

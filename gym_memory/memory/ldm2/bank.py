@@ -187,7 +187,7 @@ class Bank:
             more = [Addition.from_json(r.payload) for r in records if r.seq != own]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise StoreError(
-                f"expected tuples of LDM2 in {str(self._store.path)!r}: {error!r}"
+                f"expected tuples of LDM2 in {self._store.place!r}: {error!r}"
             ) from error
         self.library = self.library.extended(more)
         self._stored += len(records)

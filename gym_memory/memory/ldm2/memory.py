@@ -70,9 +70,10 @@ class LDM2(Memory):
     Args:
         path: Where tuples come from. A recorded file (see
             :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
-            formed into the memory when it is made. Anything else is a store, made where there is
-            none (:class:`gym_memory.memory.records.store.Store`; several processes may use it):
-            what is formed or learnt is kept in it for good. Empty: neither.
+            formed into the memory when it is made. Anything else is a store, a file or the URL
+            of a server, made where there is none
+            (:class:`gym_memory.memory.records.store.Store`; several processes may use it): what is
+            formed or learnt is kept in it for good. Empty: neither.
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
             households.
         examples: Tuples to show at most, >= 1.

@@ -1,23 +1,17 @@
-"""The durable store: what outlives an episode, in one SQLite file.
+"""The durable store: what outlives an episode, in a SQLite file or on a PostgreSQL server.
 
 A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin", "cooking",
 "lesson")``. Records are numbered by one sequence that only grows; there are no clocks in it.
 
-The store is a path and nothing else: every call opens the file, does its work in one
-transaction and closes it. So it can be pickled, forked and shared by threads and processes.
-Writers wait for each other (write-ahead log, busy timeout); a process that dies in the middle of
-a call leaves the file as it was before the call. Two limits are SQLite's own: no network drives
-(their locks cannot be trusted), and no fork while another thread is in the middle of a call.
+The store is a place and nothing else, so it can be pickled, forked and shared by threads and
+processes; every call is one transaction.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,25 +19,17 @@ from typing import Any, NamedTuple
 from gym_memory.checks import typed
 from gym_memory.errors import InvalidArgumentError, StoreError
 from gym_memory.files import parse_json, write_atomic
+from gym_memory.memory.records.database import Connection, Damage
+from gym_memory.memory.records.place import open_database
 
 __all__ = ["Record", "Store"]
 
-_APPLICATION_ID = 0x67796D6D  # "gymm", tells our files from other SQLite databases
-_VERSIONS = (
-    """
-    CREATE TABLE record (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        memory TEXT NOT NULL,
-        key TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        payload TEXT NOT NULL
-    );
-    CREATE INDEX record_by_namespace ON record (memory, key, kind, seq);
-    """,
-)
-"""What each version of the schema adds to the one before it."""
 _FORMAT = "gym_memory_store"
+_EXPORTED = 1
+"""Version of the exported lines."""
 _FIELDS = "seq, memory, key, kind, payload"
+_ALL = "records"
+"""Name of the transactions that concern every namespace."""
 
 
 class Record(NamedTuple):
@@ -74,12 +60,8 @@ class _Row(NamedTuple):
     payload: str
 
 
-class _Damage(Exception):
-    """A record that no store wrote."""
-
-
 class Store:
-    """Records in one SQLite file.
+    """Records in a file or on a server.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "lessons.db"
@@ -90,30 +72,24 @@ class Store:
     'Opening the fridge may be necessary.'
     """
 
-    def __init__(self, path: str | os.PathLike[str], timeout: float = 30.0):
-        """Open a store; create it, and the folders above it, if there is none.
+    def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
+        """Open a store; create it, and the folders above a file, if there is none.
 
         Args:
-            path: The file.
+            place: A file, or the URL of a server: ``postgresql://user@host/database``.
             timeout: Seconds to wait for other writers in each call.
 
         Raises:
-            StoreError: The file is damaged, is no store, was written by a newer version, or
-                cannot be opened. It is left as it is.
+            StoreError: It is damaged, is no store, was written by a newer version, or cannot be
+                opened. It is left as it is.
+            MissingDependencyError: A server is asked for and the ``postgres`` extra is absent.
         """
-        if "\0" in os.fspath(path):  # SQLite would open what stands before it
-            raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
-        self.path = Path(path).absolute()
-        self.timeout = timeout
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and self.path.stat().st_size:
-                self._check()
-        except OSError as error:
-            raise StoreError(
-                f"cannot open a memory store at {str(self.path)!r}: {error}"
-            ) from error
-        self._upgrade()
+        self._database = open_database(place, timeout)
+
+    @property
+    def place(self) -> str:
+        """The file, or the server's URL without its password."""
+        return self._database.place
 
     def add(self, memory: str, key: str, kind: str, *payloads: Any) -> list[int]:
         """Append records to a namespace, all or none; returns their numbers.
@@ -124,7 +100,7 @@ class Store:
         """
         namespace = _namespace(memory, key, kind)
         rows = [(*namespace, _dump(payload)) for payload in payloads]
-        with self._transaction("IMMEDIATE") as connection:
+        with self._database.writing("/".join(namespace)) as connection:
             return _insert(connection, rows)
 
     def records(
@@ -142,7 +118,7 @@ class Store:
             kind: Kind of record.
             last: Only that many newest ones.
         """
-        with self._transaction("DEFERRED") as connection:
+        with self._database.reading() as connection:
             return list(_select(connection, (memory, key, kind), last))
 
     def update(
@@ -154,7 +130,7 @@ class Store:
         keep their records.
         """
         namespace = _namespace(memory, key, kind)
-        with self._transaction("IMMEDIATE") as connection:
+        with self._database.writing("/".join(namespace)) as connection:
             records = list(_select(connection, namespace))
             stay: dict[str, list[int]] = {}
             for record in records:
@@ -175,13 +151,13 @@ class Store:
     ) -> int:
         """Delete records for good; None matches every name. Returns how many."""
         where, names = _where((memory, key, kind))
-        with self._transaction("IMMEDIATE") as connection:
+        with self._database.writing(_ALL) as connection:
             return connection.execute(f"DELETE FROM record{where}", names).rowcount
 
     def namespaces(self) -> dict[tuple[str, str, str], int]:
         """Number of records by (memory, key, kind), in alphabetical order."""
         query = "SELECT memory, key, kind, count(*) FROM record GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-        with self._transaction("DEFERRED") as connection:
+        with self._database.reading() as connection:
             return {(m, key, kind): n for m, key, kind, n in connection.execute(query)}
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
@@ -189,8 +165,8 @@ class Store:
 
         The first line says what the file is; every other line is one record.
         """
-        lines = [json.dumps({_FORMAT: len(_VERSIONS)})]
-        with self._transaction("DEFERRED") as connection:
+        lines = [json.dumps({_FORMAT: _EXPORTED})]
+        with self._database.reading() as connection:
             records = _select(connection, (None, None, None))
             lines += [json.dumps(record._asdict()) for record in records]
         try:
@@ -209,101 +185,12 @@ class Store:
             StoreError: The file cannot be read, or a line of it is no record.
         """
         records = list(_read(Path(path)))
-        with self._transaction("IMMEDIATE") as connection:
-            used = connection.execute("SELECT 1 FROM sqlite_sequence").fetchone()
-            numbers = [None if used else record.seq for record in records]
+        with self._database.writing(_ALL) as connection:
+            own = self._database.take_numbers(connection, [record.seq for record in records])
+            numbers = [record.seq if own else None for record in records]
             rows = [(*record[1:4], _dump(record.payload)) for record in records]
             _insert(connection, rows, numbers)
         return len(records)
-
-    def _check(self) -> None:
-        """Refuse a file that is damaged or not ours, without writing to it."""
-        with self._reported(), closing(self._connect("ro")) as connection:
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            owner = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if owner != _APPLICATION_ID and tables:
-                raise StoreError(
-                    f"expected a memory store at {str(self.path)!r}, found the SQLite database "
-                    "of another program: choose another path"
-                )
-            if version > len(_VERSIONS):
-                raise StoreError(
-                    f"the memory store {str(self.path)!r} has version {version}, written by a "
-                    f"newer gym-memory; this one knows versions up to {len(_VERSIONS)}: "
-                    "upgrade gym-memory"
-                )
-            found = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
-            if found != ["ok"]:
-                raise sqlite3.DatabaseError("; ".join(found))
-
-    def _upgrade(self) -> None:
-        """Bring a new file, or one of an older version, to the present version."""
-        with self._reported(), closing(self._connect("rwc")) as connection:
-            deadline = time.monotonic() + self.timeout
-            while True:  # turning the log on does not wait for others by itself
-                try:
-                    connection.execute("PRAGMA journal_mode = WAL")
-                    break
-                except sqlite3.OperationalError as error:
-                    if "locked" not in str(error) or time.monotonic() > deadline:
-                        raise
-                    time.sleep(0.02)
-            connection.execute("BEGIN IMMEDIATE")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version < len(_VERSIONS):
-                for script in _VERSIONS[version:]:
-                    for statement in script.split(";"):
-                        connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {len(_VERSIONS)}")
-            connection.execute("COMMIT")
-
-    def _connect(self, mode: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={mode}",
-            uri=True,
-            timeout=self.timeout,
-            isolation_level=None,
-        )
-        connection.execute("PRAGMA synchronous = FULL")
-        return connection
-
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
-        """One transaction: committed as a whole, or not at all."""
-        with self._reported(), closing(self._connect("rw")) as connection:
-            connection.execute(f"BEGIN {kind}")
-            yield connection
-            connection.execute("COMMIT")
-
-    @contextmanager
-    def _reported(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            hint = (
-                f"another process has been writing for more than {self.timeout:g} seconds"
-                if "locked" in str(error)
-                else "check that the file and its folder exist and can be written"
-            )
-            raise StoreError(
-                f"cannot use the memory store {str(self.path)!r}: {error} ({hint})"
-            ) from error
-        except (sqlite3.DatabaseError, UnicodeDecodeError, _Damage) as error:
-            # UnicodeDecodeError: of SQLite's message, which quotes the damage.
-            if (
-                isinstance(error, sqlite3.DatabaseError)
-                and type(error) is not sqlite3.DatabaseError
-            ):
-                # A mistake of ours.
-                raise
-            raise StoreError(
-                f"the memory store {str(self.path)!r} is damaged: {error}. Nothing was changed. "
-                "Move the file away and import a JSONL export into a new store; "
-                f"`sqlite3 {self.path.name} .recover` may save what is readable"
-            ) from error
 
 
 def _namespace(*names: str) -> tuple[str, ...]:
@@ -325,16 +212,19 @@ def _dump(payload: Any) -> str:
 
 
 def _insert(
-    connection: sqlite3.Connection,
+    connection: Connection,
     rows: Sequence[tuple[str, ...]],
     numbers: Iterable[int | None] = repeat(None),
 ) -> list[int]:
     """Insert (memory, key, kind, payload) rows, numbered on where no number is given."""
-    query = f"INSERT INTO record ({_FIELDS}) VALUES (?, ?, ?, ?, ?)"
-    cursors = (
-        connection.execute(query, (seq, *row)) for seq, row in zip(numbers, rows, strict=False)
+    query = "INSERT INTO record ({}) VALUES ({}) RETURNING seq"
+    new = query.format("memory, key, kind, payload", "?, ?, ?, ?")
+    numbered = query.format(_FIELDS, "?, ?, ?, ?, ?")
+    found = (
+        connection.execute(new, row) if seq is None else connection.execute(numbered, (seq, *row))
+        for seq, row in zip(numbers, rows, strict=False)
     )
-    return [int(cursor.lastrowid or 0) for cursor in cursors]
+    return [int(cursor.fetchone()[0]) for cursor in found]
 
 
 def _where(names: Iterable[str | None]) -> tuple[str, tuple[str, ...]]:
@@ -345,17 +235,17 @@ def _where(names: Iterable[str | None]) -> tuple[str, tuple[str, ...]]:
 
 
 def _select(
-    connection: sqlite3.Connection, names: Iterable[str | None], last: int | None = None
+    connection: Connection, names: Iterable[str | None], last: int | None = None
 ) -> Iterator[Record]:
     where, given = _where(names)
     query = f"SELECT {_FIELDS} FROM record{where} ORDER BY seq"
     if last is not None:
-        query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) ORDER BY seq"
+        query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) AS newest ORDER BY seq"
     for seq, *names_, payload in connection.execute(query, given):
         try:
             yield Record(*typed(_Row, (seq, *names_, payload))[:-1], parse_json(payload))
         except (TypeError, ValueError) as error:
-            raise _Damage(f"record {seq!r:.40}: {error}") from error
+            raise Damage(f"record {seq!r:.40}: {error}") from error
 
 
 def _read(path: Path) -> Iterator[Record]:
@@ -367,7 +257,7 @@ def _read(path: Path) -> Iterator[Record]:
                 number += 1
                 value = parse_json(line)
                 if number == 1:
-                    if value[_FORMAT] > len(_VERSIONS):
+                    if value[_FORMAT] > _EXPORTED:
                         raise ValueError("written by a newer gym-memory: upgrade gym-memory")
                     continue
                 record = Record(**value)

@@ -1,0 +1,71 @@
+"""What each extra adds to an installation: packages and megabytes on disk; prints a table.
+
+Follows the requirements of what is installed in the venv that runs it, so run it in one that has
+the extras (`make .venv/.test`); an extra whose packages are not all there is marked.
+
+    python benchmarks/install_sizes.py
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+
+def needs(found: Distribution, extras: set[str]) -> list[Requirement]:
+    """What a package asks for with these extras."""
+    asked = [Requirement(text) for text in found.requires or ()]
+    return [
+        need
+        for need in asked
+        if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in ("", *extras))
+    ]
+
+
+def closure(extras: set[str]) -> tuple[set[str], set[str]]:
+    """Packages that gym-memory brings with these extras, and those that are not installed."""
+    seen: set[tuple[str, frozenset[str]]] = set()
+    missing: set[str] = set()
+    waiting = [("gym-memory", frozenset(extras))]
+    while waiting:
+        at = waiting.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        try:
+            found = distribution(at[0])
+        except PackageNotFoundError:
+            missing.add(at[0])
+            continue
+        for need in needs(found, set(at[1])):
+            waiting.append((canonicalize_name(need.name), frozenset(need.extras)))
+    return {name for name, _ in seen} - missing - {"gym-memory"}, missing
+
+
+def megabytes(names: set[str]) -> float:
+    """Size of the files of packages."""
+    total = 0
+    for name in names:
+        for file in distribution(name).files or ():
+            path = file.locate()
+            total += path.stat().st_size if path.is_file() else 0
+    return total / 1e6
+
+
+def main() -> None:
+    base, _ = closure(set())
+    rows = [("(none)", base, set())]
+    extras = distribution("gym-memory").metadata.get_all("Provides-Extra") or []
+    for extra in extras:
+        names, missing = closure({extra})
+        rows.append((extra, names - base, missing))
+    print("| extra | packages | MB |\n|---|--:|--:|")
+    for extra, names, missing in rows:
+        mark = f" (without {', '.join(sorted(missing))})" if missing else ""
+        print(f"| `{extra}` | {len(names)} | {megabytes(names):,.0f}{mark} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""What a small transformer over text makes of each memory: cloned alike, played on test games.
+
+    OMP_NUM_THREADS=1 nice -n 10 python benchmarks/text/run.py
+    python benchmarks/text/run.py --report           # README.md's table of what is finished
+
+Every arm is trained by the same teacher (the planner, which goes by a memory of its own), for the
+same number of steps and updates and with no reward, on the first 100 training games; what differs
+is the memory that it reads. It then plays the first test games, greedily and by sampling. An arm
+that stands in ``arms.jsonl`` is not played again, and one that was broken off goes on: the order is
+that of importance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.text import Text, TextLearner, TextSettings
+from gym_memory.cli.train import Arena
+from gym_memory.results import intervals
+from gym_memory.run import rollout
+from gym_memory.specs import parse_spec
+from gym_memory.wrappers.make import make_env
+
+HERE = Path(__file__).parent
+GAMES = {
+    "rl-4": "Cooking?level=rl-4&gata_actions=true",
+    "hunt": "TreasureHunt?level=easy",
+    "rl-3": "Cooking?level=rl-3&gata_actions=true",
+    "rl-4 without hint": "Cooking?level=rl-4&gata_actions=true&hints=false",
+    "rl-3 without hint": "Cooking?level=rl-3&gata_actions=true&hints=false",
+}
+MEMORIES = ("arigraph", "none", "history?full=true", "rag", "shuffled")
+MAX_STEPS = 60
+
+
+class Arm(NamedTuple):
+    """What is trained and played."""
+
+    game: str
+    memory: str
+    budget: int
+    words: str
+    seed: int
+
+
+def arms() -> list[Arm]:
+    """All of them, the most important first."""
+    first = [Arm(game, memory, 500, "own", 0) for game in GAMES for memory in MEMORIES]
+    minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
+    large = [Arm(game, "rag", 4000, "own", 0) for game in ("rl-4", "hunt", "rl-3")]
+    again = [arm._replace(seed=seed) for seed in (1, 2) for arm in first]
+    return first[:10] + minilm + first[10:] + large + again
+
+
+def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
+    """Train and test one arm."""
+    started = time.process_time()
+    s = TextSettings(words=arm.words, update_every=2, beta_steps=options.steps // 2)
+    arena = Arena(GAMES[arm.game], arm.memory, arm.budget, "valid", MAX_STEPS, s.teacher_memory)
+    how = TrainSettings(
+        steps=options.steps, games=100, valid_games=4, evaluate_every=options.steps,
+        checkpoint_every=400, seed=arm.seed,
+    )  # fmt: skip
+    folder = options.out / "-".join(map(str, arm)).replace("?", "-").replace(" ", "-")
+    trainer = Trainer(TextLearner(s, seed=arm.seed), arena.make, how, folder, arena.record())
+    try:
+        curve = trainer.run()
+    finally:
+        trainer.close()
+    row: dict[str, Any] = {**arm._asdict(), "train_cpu_seconds": round(trainer.cpu_seconds)}
+    row |= {key: curve[-1][key] for key in ("steps", "updates", "clone_loss", "train_score")}
+    name, kwargs = parse_spec(GAMES[arm.game])
+    for mode in ("greedy", "sample"):
+        policy = Text(str(folder / "last.safetensors"), mode=mode)
+        env = make_env(
+            name, memory=arm.memory, budget=arm.budget, split="test", max_steps=MAX_STEPS, **kwargs
+        )
+        results = [rollout(env, policy, seed=game) for game in range(options.games)]
+        env.close()
+        row[mode] = [round(result.normalized, 4) for result in results]
+        row["tokens"] = round(sum(result.tokens for result in results) / len(results))
+    return {**row, "cpu_seconds": round(time.process_time() - started)}
+
+
+def report(rows: list[dict[str, Any]]) -> str:
+    """Means with intervals over games, and what each memory adds to none."""
+    lines = [
+        "| game | memory (budget) | words | seed | tokens | greedy | sampled | sampled - none |",
+        "|---|---|---|--:|--:|---|---|---|",
+    ]
+
+    def told(estimate: Any) -> str:
+        low, high = estimate.interval() or (float("nan"),) * 2
+        return f"{estimate.mean:.2f} [{low:.2f}, {high:.2f}]"
+
+    keys = ("game", "words", "seed")
+    none = {tuple(r[k] for k in keys): r for r in rows if r["memory"] == "none"}
+    for row in rows:
+        base = none.get(tuple(row[k] for k in keys))
+        gap = "" if base is None or base is row else told(
+            intervals.gaps([a - b for a, b in zip(row["sample"], base["sample"], strict=True)])
+        )  # fmt: skip
+        cells = (
+            row["game"], f"`{row['memory']}` ({row['budget']})", row["words"], row["seed"],
+            row["tokens"], told(intervals.scores(row["greedy"])),
+            told(intervals.scores(row["sample"])), gap,
+        )  # fmt: skip
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Memories read as text.")
+    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("--out", type=Path, default=Path("results/text"))
+    parser.add_argument("--report", action="store_true")
+    options = parser.parse_args()
+    path = HERE / "arms.jsonl"
+    rows = [json.loads(line) for line in path.open()] if path.exists() else []
+    if options.report:
+        print(report(rows))
+        return
+    done = {tuple(row[field] for field in Arm._fields) for row in rows}
+    for arm in arms():
+        if tuple(arm) not in done:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(play(arm, options)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

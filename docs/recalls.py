@@ -1,0 +1,98 @@
+"""What every memory recalls in a real game, for its page: the same games, seeds and steps for all.
+
+python docs/recalls.py [MEMORY ...]    # prints it
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.experiment.compare import compare
+from gym_memory.memory import MEMORIES
+from gym_memory.run.jobs import RunConfig
+from gym_memory.tokens import count_tokens
+from gym_memory.trajectory import read_rows
+from gym_memory.viewer.recordings import Recording, find
+from gym_memory.viewer.replay import replay_page
+
+ENV, SEED, BUDGET, STEP = "TreasureHunt?level=easy", 3, 300, 16
+OVER_TRIALS = ("clin", "reflexion", "ldm2", "placebo")
+"""They learn between episodes, so they are shown in the third."""
+
+
+class Recalled(NamedTuple):
+    """What a memory's page shows.
+
+    Attributes:
+        command: What plays the game and writes the replay.
+        step: The step that is shown.
+        seen: The game's text at that step.
+        text: The recalled text.
+        tokens: Its tokens.
+        budget: Tokens that it may take.
+        facts: Recalled facts.
+        replay: The replay, a page of its own.
+    """
+
+    command: str
+    step: int
+    seen: str
+    text: str
+    tokens: int
+    budget: int
+    facts: int
+    replay: str
+
+
+def recall_all(names: Sequence[str] = ()) -> dict[str, Recalled]:
+    """What the memories recall, by name; of all where none is named."""
+    names = names or MEMORIES.names()
+    once = [name for name in names if name not in OVER_TRIALS]
+    often = [name for name in names if name in OVER_TRIALS]
+    return {
+        **_play(once, ENV, "walkthrough", "single_episode"),
+        **_play(often, f"{ENV}&max_steps=40", "learner", "trials?k=3"),
+    }
+
+
+def _play(names: list[str], env: str, policy: str, protocol: str) -> dict[str, Recalled]:
+    if not names:
+        return {}
+    config = RunConfig(
+        (env,), tuple(names), (policy,), (SEED,), protocol=protocol, budgets=(BUDGET,)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        compare(config, Path(folder), workers=1)
+        last = {recording.job.memory: recording for recording in find([folder])}
+        words = ["gym-memory", "compare", "-e", env, "-p", policy, "--seeds", str(SEED)]
+        words += ["--protocol", protocol, "--budget", str(BUDGET)]
+        return {name: _recalled(name, last[name], words) for name in names}
+
+
+def _recalled(name: str, recording: Recording, words: list[str]) -> Recalled:
+    rows = [r for r in read_rows(recording.file) if r["episode"] == recording.episode]
+    row = rows[min(STEP, len(rows) - 1)]
+    play = f"{shlex.join(words)} \\\n    -m {name} --out results/{name}"
+    trial = f'--episode "trial {recording.episode + 1}"'
+    return Recalled(
+        f"{play}\ngym-memory view results/{name} {trial} --html {name}.html",
+        row["t"],
+        row["text"].strip(),
+        row.get("memory", "").strip(),
+        count_tokens(row.get("memory", "")),
+        BUDGET,
+        len(row.get("recalled", ())),
+        replay_page([recording]),
+    )
+
+
+if __name__ == "__main__":
+    for name, what in recall_all(sys.argv[1:]).items():
+        print(
+            f"== {name}, step {what.step}, {what.tokens} tokens, {what.facts} facts\n{what.text}\n"
+        )

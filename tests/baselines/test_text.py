@@ -1,0 +1,159 @@
+"""The text baseline: it copies by the same word, learns from a teacher, survives the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from trained import assert_same_training
+
+from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.text import TextLearner, TextSettings
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.training.advised import Advised
+from gym_memory.wrappers import MemoryObservation
+
+SMALL = TextSettings(
+    dim=16, heads=2, layers=2, vocabulary=256, batch=4, learn_start=8, update_every=2, beta_steps=60
+)
+
+
+def obs(memory: str, *actions: str, advice: str = "", text: str = "A room.") -> Any:
+    shown = {"text": text, "task": "", "inventory": "", "memory": memory, "valid_actions": actions}
+    return {**shown, "triples": (), "episodes": (), "lessons": (), "advice": advice}
+
+
+def house(memory: str = "arigraph", split: str = "train") -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=25), memory=memory)
+
+
+def test_it_copies_to_words_that_it_never_saw() -> None:
+    """What the memory says to fry is to be fried, whatever it is called."""
+    chance = np.random.default_rng(0)
+    made = ["".join(chance.choice(list("abcdefghijklmnop"), 6)) for _ in range(1200)]
+
+    def ask(names: list[str]) -> tuple[Any, str]:
+        lines = chance.permutation([f"{names[0]}: needs fire", f"{names[1]}: needs ice"])
+        actions = tuple(f"fry {name}" for name in chance.permutation(names))
+        return (
+            "\n".join(lines),
+            *actions,
+        ), f"fry {names[0]}"
+
+    learner = TextLearner(dataclasses.replace(SMALL, batch=16))
+    for i in range(0, 1000, 2):
+        shown, right = ask(made[i : i + 2])
+        seen = learner.see(obs(*shown, advice=right), "game")
+        learner.observe(0, Experience("game", seen, seen.label, 0.0, seen, False, False))
+        learner.learn()
+    hits = 0
+    for i in range(1000, 1200, 2):
+        shown, right = ask(made[i : i + 2])
+        chosen = learner.act([learner.see(obs(*shown))], explore=False)[0]
+        hits += shown[1 + chosen] == right
+    assert hits >= 95
+
+
+def test_what_it_says_does_not_depend_on_what_else_is_in_the_batch() -> None:
+    learner = TextLearner(SMALL)
+    one = learner.see(obs("the apple is here", "eat apple", "go east"))
+    two = learner.see(obs("", "go west", "go east", "look", text="Another room, with an apple."))
+    alone, both = learner._read([one]), learner._read([two, one])
+    np.testing.assert_allclose(alone.logits[0].detach(), both.logits[1, :2].detach(), atol=1e-5)
+    assert float(both.values[1]) == pytest.approx(float(alone.values[0]), abs=1e-5)
+
+
+def test_the_teacher_goes_by_its_own_memory() -> None:
+    """A learner that is shown nothing is advised as one that is shown all."""
+    shown, blind = Advised(house()), Advised(house("none"))
+    rounds = 0
+    for seed in range(3):
+        one, _ = shown.reset(seed=seed)
+        two, _ = blind.reset(seed=seed)
+        over = False
+        while not over:
+            assert one["advice"] == two["advice"]
+            assert two["memory"] == ""
+            assert one["advice"] in one["valid_actions"]
+            one, _, terminated, truncated, _ = shown.step(one["advice"])
+            two, *_ = blind.step(two["advice"])
+            over, rounds = terminated or truncated, rounds + 1
+    assert rounds > 3
+    assert one["advice"] == ""
+
+
+def trainer(folder: Path, steps: int, settings: TextSettings = SMALL) -> Trainer:
+    def make(split: str) -> Any:
+        return Advised(house()) if split == "train" else house(split="valid")
+
+    how = TrainSettings(
+        steps=steps, games=3, valid_games=2, envs=3, evaluate_every=60, checkpoint_every=60
+    )
+    return Trainer(TextLearner(settings), make, how, folder, {"env": "FakeHouse"})
+
+
+def test_a_resumed_run_is_the_unbroken_one_and_its_player_plays(tmp_path: Path) -> None:
+    settings = dataclasses.replace(SMALL, rl_after=90, n_steps=4)
+    curve = trainer(tmp_path / "whole", 150, settings).run()
+    trainer(tmp_path / "half", 60, settings).run()
+    resumed = trainer(tmp_path / "half", 150, settings)
+    resumed.run()
+    assert_same_training(tmp_path / "whole", tmp_path / "half")
+    assert {"clone_loss"} <= curve[0].keys()
+    assert {"entropy"} <= curve[-1].keys()
+    result = rollout(house(split="test"), make_policy(f"text?checkpoint={tmp_path / 'half'}"), 0)
+    assert result.steps > 0
+    assert not result.failed
+
+
+def test_actor_critic_alone_learns_a_corridor() -> None:
+    """Going on three times wins a point."""
+    rl = dataclasses.replace(SMALL, teacher="", n_steps=4, lr=5e-3, entropy=0.01)
+    learner = TextLearner(rl, seed=0)
+    rooms = {"hall": ("den", "hall"), "den": ("loft", "hall"), "loft": ("", "hall")}
+    here = ["hall", "hall"]
+
+    def look(room: str) -> Any:
+        return learner.see(obs("", "advance", "return", text=f"The {room}."), "corridor")
+
+    for _ in range(240):
+        seen = [look(room) for room in here]
+        for slot, choice in enumerate(learner.act(seen, explore=True)):
+            there = rooms[here[slot]][choice]
+            won = there == ""
+            learner.observe(
+                slot,
+                Experience("corridor", seen[slot], choice, float(won), look(there), won, False),
+            )
+            here[slot] = there or "hall"
+        learner.learn()
+    chances = torch.softmax(learner._read([look(room) for room in rooms]).logits, 1)[:, 0]
+    assert float(chances.min()) > 0.7
+
+
+def test_minilm_has_the_words_already() -> None:
+    from gym_memory.memory.encoders.pretrained import load_transformer
+
+    try:
+        load_transformer("all-MiniLM-L6-v2", "test")
+    except Exception as error:
+        pytest.skip(f"MiniLM is not at hand: {error}")
+    learner = TextLearner(dataclasses.replace(SMALL, words="minilm"))
+    table = learner._read([learner.see(obs("an apple", "eat apple", "eat stone"))])
+    assert torch.isfinite(table.logits).all()
+    assert sum(p.numel() for p in learner._network.parameters()) < 50_000
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(UnknownNameError, match="words"):
+        TextSettings(words="glove")
+    with pytest.raises(InvalidArgumentError, match="heads"):
+        TextSettings(dim=10, heads=4)

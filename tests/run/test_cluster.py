@@ -1,0 +1,98 @@
+"""Runs on a real Ray cluster of several nodes on this machine; one is taken away in the middle."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.experiment.compare import compare
+from gym_memory.run.jobs import RunConfig
+from gym_memory.trajectory import read_trajectory
+
+ray = pytest.importorskip("ray", reason="ray is not installed")
+
+CLOCKS = ("seconds", "memory_ms")
+
+
+def config(*envs: str, seeds: int) -> RunConfig:
+    memories, policies = ("none", "history"), ("sleepy?delay=0.02",)
+    return RunConfig(envs, memories, policies, tuple(range(seeds)), plugins=("run_plugin",))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes on this machine, one of them the driver's."""
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as nodes:  # they must find the plugin, as on real machines
+        nodes.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        nodes.setenv("PYTHONPATH", os.pathsep.join(paths))
+        yield from _running(Cluster())
+
+
+def _running(made):
+    made.add_node(num_cpus=0, include_dashboard=False)  # where the driver is
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+def episodes(folder: Path) -> list[str]:
+    """The episodes but for their clocks, in one order."""
+    lines = []
+    for line in (folder / "episodes.jsonl").read_text().splitlines():
+        record = {k: v for k, v in json.loads(line).items() if k not in CLOCKS}
+        lines.append(json.dumps(record, sort_keys=True))
+    return sorted(lines)
+
+
+def played(folder: Path) -> dict[str, list]:
+    """What happened in every step, by file."""
+    return {
+        path.name: [(t.task, t.steps, t.outcome) for t in read_trajectory(path)]
+        for path in sorted((folder / "steps").glob("*.jsonl.gz"))
+    }
+
+
+def test_a_lost_node_changes_nothing(cluster, tmp_path):
+    """The run equals the one of this machine, though a node goes and another one comes."""
+    asked = config("FakeHouse", seeds=6)
+    done = []
+
+    def on_progress(finished: int, total: int, rows) -> None:
+        done.append(finished)
+        if finished == 3:
+            cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+        if finished == 5:
+            cluster.add_node(num_cpus=1)
+
+    compare(asked, tmp_path / "here", workers=1)
+    compare(asked, tmp_path / "there", workers=None, ray=cluster.address, on_progress=on_progress)
+    assert done == list(range(13))
+    assert episodes(tmp_path / "there") == episodes(tmp_path / "here")
+    assert played(tmp_path / "there") == played(tmp_path / "here")
+    for name in ("config.json", "environment.json"):
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+    assert sorted(p.name for p in (tmp_path / "there").iterdir()) == sorted(
+        p.name for p in (tmp_path / "here").iterdir()
+    )
+    with pytest.raises(UnknownNameError, match="nowhere"):
+        compare(
+            RunConfig(("FakeHouse",), ("nowhere",), ("random",), (0,)),
+            tmp_path / "wrong",
+            ray=cluster.address,
+        )
+
+
+def test_what_does_not_go_with_a_cluster(tmp_path):
+    asked = config("FakeHouse", seeds=1)
+    with pytest.raises(InvalidArgumentError, match="max_tokens"):
+        compare(asked, tmp_path / "a", ray="auto", max_tokens=5)
+    with pytest.raises(InvalidArgumentError, match="address of a Ray cluster"):
+        compare(asked, tmp_path / "b", ray="127.0.0.1:1")

@@ -1,0 +1,140 @@
+"""Every example runs as it stands, and what the tutorials say to type works."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+SAYS = {
+    "drrn.py": r"score on 4 test games: [01]\.\d\d$",
+    "llm_agent.py": r"arigraph, game 0: score 1\.00 in \d+ steps, \d+ calls, .* 0\.00[1-9]\d USD$",
+    "own_memory.py": r"none: score 0\.14.*\nfirsts: score .*\nhistory: .*\narigraph: score 1\.00",
+    "sb3_masked.py": r"score on 2 test games: [01]\.\d\d$",
+    "torchrl_rollout.py": r"10 steps, rewards sum to \d\.0$",
+    "vector.py": r"game 0 recalls [1-9]\d* facts\ngame 1 recalls [1-9]\d* facts",
+}
+"""What each example prints."""
+NEEDS = {
+    "drrn.py": "torch",
+    "llm_agent.py": "openai",
+    "sb3_masked.py": "sb3_contrib",
+    "torchrl_rollout.py": "torchrl",
+}
+ELSEWHERE = {"grpo.py": "tests/training/test_grpo.py", "ppo.py": "a test of its own"}
+TUTORIALS = ("first-comparison", "reading-a-report", "train-an-agent", "language-model-agent")
+FEWER = {
+    **{"--seeds 0:10": "--seeds 0:1", "--seeds 0:3": "--seeds 0:1", "seed 3": "seed 0"},
+    **{"--games 20": "--games 2 --valid-games 1", "--steps 12500": "--steps 50"},
+}
+"""What a test plays instead."""
+SERVES = re.compile(r"gym-memory view \S+$|pip install")
+
+pytest.importorskip("textworld", reason="needs the extra textworld")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables for a process that finds this tree, and `gym-memory` as a command of it."""
+    folder = tmp_path_factory.mktemp("bin")
+    command = folder / "gym-memory"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gym_memory "$@"\n')
+    command.chmod(0o755)
+    path = os.pathsep.join((str(folder), os.environ["PATH"]))
+    ours = {"PATH": path, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **ours, "MPLBACKEND": "agg"}
+
+
+def run(words: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_each_example_is_run() -> None:
+    assert {p.name for p in EXAMPLES.glob("*.py")} <= {*SAYS, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_script(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
+    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+        pytest.skip(f"needs {NEEDS[name]}")
+    told = run([sys.executable, str(EXAMPLES / name)], tmp_path, environment)
+    assert re.search(SAYS[name], told, re.MULTILINE), told
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebook(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="needs nbclient and ipykernel")
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    book = nbformat.read(path, as_version=4)
+    assert not any(cell.get("outputs") for cell in book.cells), "keep notebooks without outputs"
+    where = {"metadata": {"path": str(tmp_path)}}
+    played = nbclient.NotebookClient(book, timeout=120, resources=where).execute()
+    outputs = [out for cell in played.cells for out in cell.get("outputs", ())]
+    assert any("<table" in str(out.get("data", {}).get("text/html", "")) for out in outputs)
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text(encoding="utf-8")
+    for few, fewer in FEWER.items():
+        text = text.replace(few, fewer)
+    yield from re.findall(r"^```(sh|python)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_tutorial(page: str, tmp_path: Path, environment: dict[str, str]) -> None:
+    for package in {"train-an-agent": ["torch"], "language-model-agent": ["openai"]}.get(page, []):
+        pytest.importorskip(package)
+    if page == "reading-a-report":  # it reads the folder of the first page
+        (_, first), *_ = (b for b in blocks("first-comparison") if "compare" in b[1])
+        run(["sh", "-ec", first], tmp_path, environment)
+    port, variables, serving = str(free_port()), dict(environment), []
+    try:
+        for language, block in blocks(page):
+            block = block.replace("8000", port)
+            if language == "python":
+                run([sys.executable, "-c", block], tmp_path, variables)
+                continue
+            for line in block.replace("\\\n", " ").splitlines():
+                set_here = re.fullmatch(r"export (\w+)='?(.*?)'?", line)
+                if set_here:
+                    variables[set_here[1]] = set_here[2]
+                elif line.endswith(" &"):
+                    words = ["sh", "-c", f"exec {line.removesuffix(' &')}"]
+                    serving.append(subprocess.Popen(words, cwd=tmp_path, env=variables))
+                    wait_for(int(port))
+                elif not SERVES.match(line):
+                    run(["sh", "-ec", line], tmp_path, variables)
+    finally:
+        for process in serving:
+            process.terminate()
+            process.wait()
+
+
+def wait_for(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("nothing listens")

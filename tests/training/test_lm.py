@@ -1,0 +1,163 @@
+"""Training a language model on steps: it clones, takes over, resumes, and plays from the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_llama import save_tiny_llama
+from trained import assert_same_training
+
+from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.registry import make_policy
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm import make_model
+from gym_memory.run import rollout
+from gym_memory.specs import format_spec
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.training.advised import Advised
+from gym_memory.training.lm import LmLearner, LmSettings
+from gym_memory.wrappers import MemoryObservation
+
+pytest.importorskip("transformers", reason="transformers is not installed")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> LmSettings:
+    folder = save_tiny_llama(tmp_path_factory.mktemp("tiny"), spread=6.0)
+    model = format_spec("transformers", {"model": folder, "dtype": "float32"})
+    return LmSettings(
+        model=model, layers=1, batch=4, update_every=2, learn_start=4, lr=1e-2, tokens=600
+    )
+
+
+def house(split: str = "train") -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=10), memory="arigraph", budget=60)
+
+
+def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
+    def make(split: str) -> Any:
+        return Advised(house()) if split == "train" else house("valid")
+
+    how = TrainSettings(
+        steps=steps, games=2, valid_games=1, envs=2, evaluate_every=20, checkpoint_every=20
+    )
+    return Trainer(LmLearner(settings), make, how, folder, {"env": "FakeHouse"})
+
+
+def teach(learner: LmLearner) -> tuple[float, float]:
+    """A dozen labelled states of the house, then updates; the first losses and the last ones."""
+    env = Advised(house())
+    obs, _ = env.reset(seed=0)
+    for _ in range(12):
+        seen = learner.see(obs, "game")
+        learner._shown.append((seen.prompt, seen.actions[seen.label]))
+        obs, _, terminated, truncated, _ = env.step(obs["advice"])
+        if terminated or truncated:
+            obs, _ = env.reset(seed=0)
+    losses = [learner._update()["clone_loss"] for _ in range(50)]
+    return float(np.mean(losses[:5])), float(np.mean(losses[-5:]))
+
+
+@pytest.mark.parametrize("method", ["last", "full", "lora"])
+def test_it_learns_what_the_teacher_says_by_its_own_weights_alone(
+    tiny: LmSettings, method: str
+) -> None:
+    if method == "lora":
+        pytest.importorskip("peft", reason="peft is not installed")
+    learner = LmLearner(dataclasses.replace(tiny, method=method))
+    before = {name: p.detach().clone() for name, p in learner._network.named_parameters()}
+    first, last = teach(learner)
+    changed = {n for n, p in learner._network.named_parameters() if not torch.equal(p, before[n])}
+    assert changed == set(learner.weights()[0])
+    if method == "last":
+        assert all("layers.1." in name or name.endswith("model.norm.weight") for name in changed)
+    assert len(changed) < len(before) or method == "full"
+    assert last < 0.8 * first
+    # What others play with is as it was.
+    _, shared = make_model(tiny.model)._load()
+    theirs = dict(shared.named_parameters())
+    if method != "lora":
+        assert all(torch.equal(theirs[name], before[name]) for name in theirs)
+
+
+def test_frozen_layers_run_once_and_give_the_same(tiny: LmSettings) -> None:
+    learner = LmLearner(tiny)
+    seen = learner.see(Advised(house()).reset(seed=0)[0], "game")
+    answer = seen.actions[seen.label]
+    learner._shown = [(seen.prompt, answer)]
+    with torch.no_grad():
+        kept = learner._logits(0)
+        ids = torch.tensor([[*seen.prompt, *answer[:-1]]])
+        whole = learner._network(ids, use_cache=False).logits[0, -len(answer) :]
+    np.testing.assert_allclose(kept, whole, atol=2e-2)  # they are kept in 16 bits
+    assert list(learner._below) == [0]
+
+
+def test_the_played_action_is_the_likeliest_whole_answer(tiny: LmSettings) -> None:
+    learner = LmLearner(tiny)
+    seen = learner.see(house().reset(seed=1)[0])
+    scores = []
+    for answer in seen.actions:
+        ids = torch.tensor([[*seen.prompt, *answer]])
+        with torch.no_grad():
+            logs = learner._network(ids).logits[0].log_softmax(-1)
+        at = len(seen.prompt) - 1
+        scores.append(sum(float(logs[at + i, token]) for i, token in enumerate(answer)))
+    assert learner.act([seen], explore=False) == [int(np.argmax(scores))]
+
+
+def test_a_prompt_keeps_within_its_tokens(tiny: LmSettings) -> None:
+    obs, _ = house().reset(seed=0)
+    long = {**obs, "memory": "the apple is on the table\n" * 100}
+    whole = len(LmLearner(tiny).see({**obs, "memory": ""}).prompt)
+    learner = LmLearner(dataclasses.replace(tiny, tokens=whole + 100))
+    prompt = learner.see(long).prompt
+    assert whole < len(prompt) <= whole + 100
+    assert learner._tokenizer.decode(prompt).count("apple is on the table") >= 1
+    short = LmLearner(dataclasses.replace(tiny, tokens=50))
+    assert len(short.see(long).prompt) == 50
+
+
+def test_a_resumed_run_is_the_unbroken_one_and_its_player_plays(
+    tiny: LmSettings, tmp_path: Path
+) -> None:
+    dagger = dataclasses.replace(tiny, beta_steps=20)
+    curve = trainer(tmp_path / "whole", dagger, 40).run()
+    trainer(tmp_path / "half", dagger, 20).run()
+    trainer(tmp_path / "half", dagger, 40).run()
+    assert_same_training(tmp_path / "whole", tmp_path / "half")
+    assert curve[-1]["updates"] == 18
+    tensors, _ = checkpoints.read(tmp_path / "half" / checkpoints.BEST)
+    assert len(tensors) < 20
+    result = rollout(house("test"), make_policy(f"lm?checkpoint={tmp_path / 'half'}"), 0)
+    assert result.steps > 0
+    assert not result.failed
+
+
+def test_recorded_steps_are_cloned(tiny: LmSettings, tmp_path: Path) -> None:
+    from gym_memory.cli import main
+
+    env = "TreasureHunt?level=easy&split=train&max_steps=6"
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", "-e", env, "-m", "none", "-p", "walkthrough", "--out", str(tmp_path / "r")])
+    learner = LmLearner(dataclasses.replace(tiny, records=str(tmp_path / "r")))
+    learner._recorded()
+    assert len(learner._shown) == 6
+    prompt, answer = learner._shown[0]
+    assert "treasure" in learner._tokenizer.decode(prompt).lower()
+    assert answer[-1] == learner._tokenizer.eos_token_id
+
+
+def test_mistakes_are_named(tiny: LmSettings) -> None:
+    with pytest.raises(UnknownNameError, match="method"):
+        LmSettings(method="half")
+    with pytest.raises(InvalidArgumentError, match="local model"):
+        LmLearner(LmSettings(model="openai?model=x&base_url=http://localhost:1/v1"))
+    with pytest.raises(InvalidArgumentError, match="layers"):
+        LmLearner(dataclasses.replace(tiny, layers=3))
