@@ -8,6 +8,7 @@ a Java process or the driver is killed (SIGKILL) at random moments. After the dr
 command goes on; episodes whose worker was killed count as failed, and ``--retry-failed`` plays
 them again. In the end every job must be there exactly once, no episode failed, ``gym-memory
 verify`` must find the folder whole, and all episodes must be equal but for their clocks.
+tests/run/test_chaos.py is a small one whose kills come at known moments.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ ENVIRONMENTS = (
     "TreasureHunt?level=easy&max_steps=30",
 )
 MEMORIES = ("none", "arigraph")
+POLICY = "random"
 WORKERS = 4
 
 
 def command(out: Path, seeds: int) -> list[str]:
     """The run as a user would start it."""
     words = [sys.executable, "-m", "gym_memory", "compare", "--retry-failed", "--out", str(out)]
-    words += ["--seeds", f"0:{seeds}", "--workers", str(WORKERS), "--policy", "random"]
+    words += ["--seeds", f"0:{seeds}", "--workers", str(WORKERS), "--policy", POLICY]
     for env in ENVIRONMENTS:
         words += ["--env", env]
     for memory in MEMORIES:

