@@ -14,10 +14,12 @@ import pytest
 
 from baselines.react import read_thought
 from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError
+from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.formats import read_questions
 from gym_memory.games.textworld.engine import clean_text
 from gym_memory.memory.extract.statements import read_statements
+from gym_memory.memory.reading import read_description
 from gym_memory.prompts import read_slots
 from gym_memory.results.folder import read_replaced
 from gym_memory.trajectory import read_trajectory
@@ -37,6 +39,7 @@ STEP = {
         (read_slots, "<act>\n"),
         (parse_grammar, "action Go { template :: "),
         (parse_grammar, 'grammar :: """ '),
+        (lambda text: read_description(f"In a: b ({text}"), ", c"),
         (read_statements, '"x": '),
         (read_statements, "the key; "),
     ],
@@ -58,6 +61,16 @@ def test_texts_are_still_read() -> None:
 def test_a_grammar_nested_too_deep() -> None:
     with pytest.raises(CorruptGameError, match="grammar"):
         parse_grammar('grammar :: """{"a": ' + "[" * 50_000 + '""";')
+
+
+def test_planning_problems() -> None:
+    problem = "(define (problem p) (:init {}) (:goal (a)))"
+    for literal in ("()", "(a " + "b " * 20_000 + ")"):
+        with pytest.raises(CorruptGameError, match="predicate"):
+            parse_problem(problem.format(literal))
+    for effect in ("(not ())", "(not)"):
+        with pytest.raises(CorruptGameError):
+            parse_domain(f"(define (domain d) (:action a :effect (and {effect} (b (c)))))")
 
 
 def test_a_sentence_at_infinity(tmp_path: Path) -> None:
