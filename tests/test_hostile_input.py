@@ -22,6 +22,7 @@ from gym_memory.memory.extract.statements import read_statements
 from gym_memory.memory.reading import read_description
 from gym_memory.prompts import read_slots
 from gym_memory.results.folder import read_replaced
+from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
 
 STEP = {
@@ -47,7 +48,7 @@ STEP = {
 def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None:
     before = time.process_time()
     with contextlib.suppress(GymMemoryError):
-        read(piece * (40_000 // len(piece)))
+        read(piece * (80_000 // len(piece)))
     assert time.process_time() - before < 1
 
 
@@ -71,6 +72,10 @@ def test_planning_problems() -> None:
     for effect in ("(not ())", "(not)"):
         with pytest.raises(CorruptGameError):
             parse_domain(f"(define (domain d) (:action a :effect (and {effect} (b (c)))))")
+
+
+def test_a_value_nested_too_deep_is_text() -> None:
+    assert parse_spec("a?b=" + "[" * 50_000).kwargs == {"b": "[" * 50_000}
 
 
 def test_a_sentence_at_infinity(tmp_path: Path) -> None:
