@@ -13,17 +13,23 @@ from typing import Any
 import pytest
 
 from baselines.react import read_thought
-from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError
+from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.formats import read_questions
 from gym_memory.games.textworld.engine import clean_text
+from gym_memory.memory import make_memory
 from gym_memory.memory.extract.statements import read_statements
 from gym_memory.memory.reading import read_description
 from gym_memory.prompts import read_slots
+from gym_memory.results import ResultsFolder
 from gym_memory.results.folder import read_replaced
+from gym_memory.results.verify import verify
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
+from gym_memory.types import Task
 
 STEP = {
     "episode": 0, "t": 0, "task_id": "t", "task": "Eat.", "dialect": "textworld", "action": "",
@@ -83,6 +89,30 @@ def test_a_sentence_at_infinity(tmp_path: Path) -> None:
     (tmp_path / "q.json").write_text(json.dumps([{**record, "context": [["T", ["s"]]]}]))
     with pytest.raises(CorruptGameError, match="record 1"):
         read_questions(tmp_path / "q.json")
+
+
+@pytest.mark.parametrize("place", [[7, "eat", ""], [0, "gone", ""], [0, [], ""]])
+def test_a_place_without_tuples(tmp_path: Path, place: list[Any]) -> None:
+    memory = make_memory("ldm2")
+    memory.begin(Task("t", "Eat.", "textworld"), 0)
+    memory.save(tmp_path / "memory.json")
+    record = json.loads((tmp_path / "memory.json").read_text())
+    record["state"]["places"] = [place]
+    (tmp_path / "memory.json").write_text(json.dumps(record))
+    with pytest.raises(StoreError, match="state of memory 'ldm2'"):
+        memory.load(tmp_path / "memory.json")
+
+
+def test_an_episode_without_its_settings(tmp_path: Path) -> None:
+    config = RunConfig(("E",), ("none",), ("random",), (0, 1))
+    with ResultsFolder(tmp_path, config) as folder:
+        for job in folder.todo():
+            folder.append([EpisodeRow(job, 0, EpisodeResult())])
+    first, *rest = (tmp_path / "episodes.jsonl").read_text().splitlines(keepends=True)
+    without = {name: value for name, value in json.loads(first).items() if name != "config"}
+    (tmp_path / "episodes.jsonl").write_text("".join([json.dumps(without) + "\n", *rest]))
+    told = [finding.text for finding in verify(tmp_path) if finding.state == "damaged"]
+    assert "line 1 was not played with the settings that it names" in told
 
 
 @pytest.mark.parametrize("line", ["{", "[" * 50_000, "[]"])
