@@ -13,25 +13,22 @@ A run's folder, besides the checkpoints (:mod:`gym_memory.baselines.learning.che
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gym_memory.baselines.learning import checkpoints, run_folder
+from gym_memory.baselines.learning.envs import Envs, LocalEnvs, MakeEnv
 from gym_memory.baselines.learning.learner import Experience, Learner, playable
 from gym_memory.baselines.settings import check_positive
 from gym_memory.checks import check_int
 from gym_memory.errors import CheckpointError, InvalidArgumentError
 
 __all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
-
-MakeEnv = Callable[[str], Any]
-"""Takes a split, gives a fresh environment with its memory."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +89,6 @@ class Score:
 
 @dataclasses.dataclass
 class _Slot:
-    env: Any
     game: int = 0
     actions: list[str] = dataclasses.field(default_factory=list)
     obs: Any = None
@@ -111,14 +107,19 @@ def evaluate(
         seeds: Seed of each one's reset.
         at_once: Environments that are open together, for one batch of decisions a step, >= 1.
     """
+    return _evaluate(learner, LocalEnvs(lambda split: make()), seeds, at_once)
+
+
+def _evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int) -> Score:
     infos: list[dict[str, Any]] = []
     steps = 0
     for start in range(0, len(seeds), at_once):
-        together = seeds[start : start + at_once]
-        with contextlib.ExitStack() as stack:
-            slots = [_Slot(stack.enter_context(contextlib.closing(make()))) for _ in together]
-            steps += _play(learner, slots, together)
+        try:
+            slots = _play(learner, envs, seeds[start : start + at_once])
+        finally:
+            envs.close("valid")
         infos += [slot.info for slot in slots]
+        steps += sum(len(slot.actions) for slot in slots)
     return Score(
         float(np.mean([info["normalized_score"] for info in infos])),
         float(np.mean([info["success"] for info in infos])),
@@ -127,26 +128,32 @@ def evaluate(
     )
 
 
-def _play(learner: Learner, slots: Sequence[_Slot], seeds: Sequence[int]) -> int:
-    """One greedy episode in every slot; returns the steps of all together."""
-    for slot, seed in zip(slots, seeds, strict=True):
-        obs, slot.info = slot.env.reset(seed=seed)
-        slot.obs = playable(obs)
-        slot.seen = learner.see(slot.obs)
-    steps, playing = 0, list(slots)
+def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Slot]:
+    """One greedy episode of each seed, all together."""
+    slots = []
+    for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
+        obs = playable(obs)
+        slots.append(_Slot(obs=obs, info=info, seen=learner.see(obs)))
+    playing = dict(enumerate(slots))
     while playing:
-        steps += len(playing)
-        chosen = learner.act([slot.seen for slot in playing], explore=False)
-        still = []
-        for slot, choice in zip(playing, chosen, strict=True):
-            action = slot.obs["valid_actions"][choice]
-            obs, _, terminated, truncated, slot.info = slot.env.step(action)
-            if not (terminated or truncated):
+        chosen = learner.act([slot.seen for slot in playing.values()], explore=False)
+        answers = envs.call("valid", "step", _choose(playing, chosen))
+        for number, choice, answer in zip(list(playing), chosen, answers, strict=True):
+            slot = playing[number]
+            obs, _, terminated, truncated, slot.info = answer
+            if terminated or truncated:
+                del playing[number]
+            else:
                 slot.obs = playable(obs)
                 slot.seen = learner.see(slot.obs, "", slot.seen, choice)
-                still.append(slot)
-        playing = still
-    return steps
+    return slots
+
+
+def _choose(slots: Mapping[int, _Slot], chosen: Sequence[int]) -> dict[int, tuple[str]]:
+    """The actions of these indices, as arguments of a step; each slot notes its own."""
+    for slot, choice in zip(slots.values(), chosen, strict=True):
+        slot.actions.append(slot.obs["valid_actions"][choice])
+    return {number: (slot.actions[-1],) for number, slot in slots.items()}
 
 
 class Trainer:
@@ -154,12 +161,13 @@ class Trainer:
 
     Args:
         learner: What learns; fresh.
-        make_env: Makes environments of the splits ``train`` and ``valid``.
+        make_env: Makes environments of the splits ``train`` and ``valid``, in this process.
         settings: How to train.
         folder: Where the run is kept; one with the same configuration in it is resumed.
         config: What else identifies the run (environment, memory, ...); plain values.
         listener: Called after every tick with the steps so far, and with a line of the curve
             where there is a new one.
+        envs: Who opens and steps the environments; None for this process.
 
     Raises:
         CheckpointError: The folder holds another run, or its checkpoint cannot be read.
@@ -174,14 +182,16 @@ class Trainer:
         folder: Path,
         config: dict[str, Any],
         listener: Callable[[int, dict[str, Any] | None], None] = lambda steps, row: None,
+        envs: Envs | None = None,
     ):
         self.learner, self.settings, self.folder = learner, settings, folder
-        self._make_env, self._listener = make_env, listener
+        self._envs, self._listener = envs or LocalEnvs(make_env), listener
         self._identity = _identity(learner, settings, config)
         self._stopped = False
         self._rng = np.random.default_rng([settings.seed, 1])
         self._queue: list[int] = []
-        self._slots = [_Slot(make_env("train")) for _ in range(settings.envs)]
+        self._slots = [_Slot() for _ in range(settings.envs)]
+        self._versions = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
         self._recent: list[float] = []
         self._best: list[float] = []
@@ -195,12 +205,11 @@ class Trainer:
 
     def close(self) -> None:
         """Close the environments."""
-        for slot in self._slots:
-            slot.env.close()
+        self._envs.close("train")
 
     def versions(self) -> dict[str, str]:
         """Versions of the environment's backend."""
-        return dict(self._slots[0].env.get_wrapper_attr("versions")())
+        return dict(self._versions)
 
     @property
     def cpu_seconds(self) -> float:
@@ -244,46 +253,57 @@ class Trainer:
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
-            for slot in self._slots:
-                self._start_episode(slot)
+            for number, start in self._start_episodes(dict(enumerate(self._slots))).items():
+                self._see_start(self._slots[number], *start)
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
             run_folder.write_config(self.folder, self._identity, _WHAT)
 
-    def _start_episode(self, slot: _Slot) -> None:
-        if not self._queue:
-            self._queue = self._rng.permutation(self.settings.games).tolist()
-        slot.game, slot.actions = self._queue.pop(), []
-        slot.obs, slot.info = slot.env.reset(seed=slot.game)
-        if not slot.obs["valid_actions"]:
+    def _all(self, name: str) -> list[Any]:
+        """Ask every slot the same."""
+        return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
+
+    def _start_episodes(self, slots: Mapping[int, _Slot]) -> dict[int, tuple[Any, dict[str, Any]]]:
+        """Deal games and reset; what comes is not seen yet."""
+        for slot in slots.values():
+            if not self._queue:
+                self._queue = self._rng.permutation(self.settings.games).tolist()
+            slot.game, slot.actions = self._queue.pop(), []
+        seeds = {number: (slot.game,) for number, slot in slots.items()}
+        return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
+
+    def _see_start(self, slot: _Slot, obs: Any, info: dict[str, Any]) -> None:
+        if not obs["valid_actions"]:
             raise InvalidArgumentError(
-                f"expected games that list valid actions, got none in {slot.info['task_id']!r}: "
+                f"expected games that list valid actions, got none in {info['task_id']!r}: "
                 "a trained policy chooses from them"
             )
-        slot.seen = self.learner.see(slot.obs, slot.info["task_id"])
+        slot.obs, slot.info, slot.seen = obs, info, self.learner.see(obs, info["task_id"])
 
     def _tick(self) -> None:
-        """One step in every environment."""
+        """One step in every environment, all at once; then the learner sees them in order."""
+        slots = dict(enumerate(self._slots))
         chosen = self.learner.act([slot.seen for slot in self._slots], explore=True)
+        answers = self._envs.call("train", "step", _choose(slots, chosen))
+        over = {n: slots[n] for n, (_, _, ended, cut, _) in enumerate(answers) if ended or cut}
+        started = self._start_episodes(over) if over else {}
         for number, (slot, choice) in enumerate(zip(self._slots, chosen, strict=True)):
-            action = slot.obs["valid_actions"][choice]
-            obs, reward, terminated, truncated, info = slot.env.step(action)
-            over = terminated or truncated
-            if not over:
+            obs, reward, terminated, truncated, info = answers[number]
+            if number not in over:
                 obs = playable(obs)
             task_id = info["task_id"]
             seen = self.learner.see(obs, task_id, slot.seen, choice)
-            worth = self.settings.reward_scale * float(reward)
+            worth = self.settings.reward_scale * reward
             self.learner.observe(
                 number,
                 Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
             )
-            slot.actions.append(action)
-            slot.obs, slot.info, slot.seen = obs, info, seen
-            if over:
+            if number in over:
                 self._recent.append(info["normalized_score"])
                 self._episodes += 1
-                self._start_episode(slot)
+                self._see_start(slot, *started[number])
+            else:
+                slot.obs, slot.info, slot.seen = obs, info, seen
         self.steps += len(self._slots)
         self._logged = self.learner.learn() or self._logged
 
@@ -293,7 +313,7 @@ class Trainer:
         """Play the valid games; keep the best player; add a line to the curve."""
         s = self.settings
         games = range(s.valid_games)
-        score = evaluate(self.learner, lambda: self._make_env("valid"), games, s.envs)
+        score = _evaluate(self.learner, self._envs, games, s.envs)
         row = {
             "steps": self.steps,
             "episodes": self._episodes,
@@ -340,9 +360,9 @@ class Trainer:
                     "game": slot.game,
                     "actions": slot.actions,
                     "seen": self.learner.pack(slot.seen),
-                    "memory": slot.env.get_wrapper_attr("memory").state(),
+                    "memory": memory,
                 }
-                for slot in self._slots
+                for slot, memory in zip(self._slots, self._all("memory"), strict=True)
             ],
         }
         parts = {
@@ -364,26 +384,21 @@ class Trainer:
             self._rng.bit_generator.state = record["rng"]
             self._queue = record["queue"]
             self._cpu_before = record["cpu_seconds"]
-            for slot, kept in zip(self._slots, record["slots"], strict=True):
-                self._replay(slot, kept)
+            self._replay(record["slots"])
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
             ) from error
         run_folder.write_curve(self.folder, self.curve)
 
-    def _replay(self, slot: _Slot, kept: dict[str, Any]) -> None:
-        """Bring a slot back to where its episode was."""
-        slot.game, slot.actions = kept["game"], kept["actions"]
-        slot.env.reset(seed=slot.game)
-        for action in slot.actions:
-            slot.env.step(action)
-        # What a memory keeps over episodes is not in this episode's actions.
-        slot.env.get_wrapper_attr("memory").load_state(kept["memory"])
-        snapshot = slot.env.get_wrapper_attr("snapshot")()
-        obs, slot.info = slot.env.get_wrapper_attr("restore")(snapshot)
-        slot.obs = playable(obs)
-        slot.seen = self.learner.unpack(kept["seen"])
+    def _replay(self, slots: list[dict[str, Any]]) -> None:
+        """Bring the slots back to where their episodes were."""
+        told = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
+        came = self._envs.call("train", "replay", told)
+        for slot, kept, (obs, info) in zip(self._slots, slots, came, strict=True):
+            slot.game, slot.actions = kept["game"], kept["actions"]
+            slot.obs, slot.info = playable(obs), info
+            slot.seen = self.learner.unpack(kept["seen"])
 
 
 def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,7 @@ def command(
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write the curve for TensorBoard.")
     ] = False,
+    ray: options.Ray = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
@@ -146,13 +147,14 @@ def command(
     only --steps, --max-cpu-minutes and --stop-at may change. What was learnt is then played like
     any other policy: `gym-memory run -p drrn --checkpoint FOLDER -e "Cooking?split=test&..."`.
 
-    A step is one action in one environment. The folder holds the best and the last player, the
+    With --ray the environments are held by actors of a cluster; the weights are the same. A step is
+    one action in one environment. The folder holds the best and the last player, the
     curve, and all that going on needs.
 
     Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
     --max-cpu-minutes 3 --out runs/rl-1`
     """
-    options.load_plugins(plugins)
+    loaded = options.load_plugins(plugins)
     learner = _learner(baseline, settings or [], course.seed, device)
     tokens = DEFAULT_BUDGET if budget is None else budget
     teacher = getattr(learner.settings, "teacher_memory", "")
@@ -160,7 +162,8 @@ def command(
     folder = out or arena.folder(baseline, course.seed)
     with (
         _shown(course.steps, folder if tensorboard else None) as listener,
-        _trainer(learner, arena, course, folder, listener) as trainer,
+        _envs(arena, course, ray, loaded) as envs,
+        _trainer(learner, arena, course, folder, listener, envs) as trainer,
     ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
@@ -192,14 +195,25 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
     return learner_class(made, seed=seed, device=device)
 
 
+def _envs(
+    arena: Arena, course: Course, ray: str | None, plugins: tuple[str, ...]
+) -> contextlib.AbstractContextManager[Any]:
+    """Who steps the environments; None for this process."""
+    if ray is None:
+        return contextlib.nullcontext()
+    from gym_memory.experiment.collect import RayEnvs
+
+    return RayEnvs(ray, arena.env, arena.make, course.envs, plugins)
+
+
 def _trainer(
-    learner: Any, arena: Arena, course: Course, folder: Path, listener: Any
+    learner: Any, arena: Arena, course: Course, folder: Path, listener: Any, envs: Any
 ) -> contextlib.closing[Any]:
     """The trainer, to be closed when it is left."""
     from gym_memory.baselines.learning.training import Trainer, TrainSettings
 
     how = TrainSettings(**dataclasses.asdict(course))
-    trainer = Trainer(learner, arena.make, how, folder, arena.record(), listener)
+    trainer = Trainer(learner, arena.make, how, folder, arena.record(), listener, envs)
     return contextlib.closing(trainer)
 
 

@@ -31,9 +31,9 @@ from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.specs import parse_spec
 
-__all__ = ["RayPool"]
+__all__ = ["MOST_TRIES", "RayPool", "connect", "room_for"]
 
-_MOST_TRIES = 4
+MOST_TRIES = 4
 """Nodes that a job may lose before it is taken for their end."""
 _LOOK_SECONDS = 5.0
 _GIB = 1 << 30
@@ -145,17 +145,7 @@ class RayPool:
     def __enter__(self) -> RayPool:
         for folder in (self._logs, self._steps):
             folder.mkdir(parents=True, exist_ok=True)
-        self._ours = not self._ray.is_initialized()
-        if self._ours:
-            _check_address(self._address)
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
-            try:
-                self._ray.init(address=self._address, log_to_driver=False, logging_level="warning")
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise InvalidArgumentError(
-                    f"expected the address of a Ray cluster, got {self._address!r}: {error}. "
-                    "`ray start --head` starts one; 'local' is one for this run"
-                ) from error
+        self._ours = connect(self._address)
         return self
 
     def __exit__(
@@ -205,10 +195,10 @@ class RayPool:
                     played = self._ray.get(future)
                 except self._ray.exceptions.RayError as error:
                     tries[job] += 1
-                    if tries[job] < _MOST_TRIES:
+                    if tries[job] < MOST_TRIES:
                         self._waiting.setdefault(job.env, deque()).appendleft(job)
                         continue
-                    why = f"the node was lost, {_MOST_TRIES} times"
+                    why = f"the node was lost, {MOST_TRIES} times"
                     failure = EpisodeResult.failure(why, str(error), task_id=job.task_id)
                     yield [EpisodeRow(job, 0, failure)]
                     continue
@@ -245,14 +235,7 @@ class RayPool:
 
     def _start(self, env: str) -> _Actor:
         assert self._config is not None, "check() comes first"
-        need = _memory_of(env)
-        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        if not any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
-            raise BackendError(
-                f"no node of the Ray cluster has a core and {need / _GIB:g} GiB of memory, which "
-                f"a worker of {env} asks for"
-            )
-        remote = self._ray.remote(num_cpus=1, memory=need)(_Host)
+        remote = self._ray.remote(num_cpus=1, memory=room_for(env))(_Host)
         handle = remote.remote(*self._settings)
         self._numbers += 1
         checked = handle.check.remote(replace(self._config, envs=(env,)))
@@ -277,6 +260,28 @@ class RayPool:
         actor.handle.close.remote()
 
 
+def connect(address: str) -> bool:
+    """Join a Ray cluster; whether that is for us to end.
+
+    Raises:
+        MissingDependencyError: Ray is absent.
+        InvalidArgumentError: There is no cluster at this address.
+    """
+    ray = require("ray", "ray", "--ray")
+    if ray.is_initialized():
+        return False
+    _check_address(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="warning")
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise InvalidArgumentError(
+            f"expected the address of a Ray cluster, got {address!r}: {error}. "
+            "`ray start --head` starts one; 'local' is one for this run"
+        ) from error
+    return True
+
+
 def _check_address(address: str) -> None:
     """See that somebody listens: Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
@@ -289,10 +294,21 @@ def _check_address(address: str) -> None:
             ) from error
 
 
-def _memory_of(env: str) -> int:
-    """Bytes that a worker of an environment asks Ray for."""
+def room_for(env: str) -> int:
+    """Bytes that an actor of an environment asks Ray for, besides a core.
+
+    Raises:
+        BackendError: No node of the cluster has this room.
+    """
     try:
         made: Any = ENVIRONMENTS.get(parse_spec(env).name)
     except (UnknownNameError, ImportError):  # a plugin's: the workers know it
         made = None
-    return int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
+    need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
+    nodes = [node["Resources"] for node in require("ray", "ray").nodes() if node["Alive"]]
+    if not any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
+        raise BackendError(
+            f"no node of the Ray cluster has a core and {need / _GIB:g} GiB of memory, which "
+            f"a worker of {env} asks for"
+        )
+    return need

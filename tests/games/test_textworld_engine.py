@@ -207,6 +207,11 @@ def test_old_machines_are_let_go_and_come_back():
     assert repr(env.reset(options={"task_id": env.task_ids[0]})[0]) == repr(first)
 
 
+def test_machines_leave_no_class_behind(story):
+    """A class is freed by full collections only, which come ever more rarely."""
+    assert len({type(Interpreter(story).frotz) for _ in range(3)}) == 1
+
+
 def test_engine_without_a_game_says_so():
     with pytest.raises(BackendError, match=r"call reset\(\) first"):
         Engine().send("look")

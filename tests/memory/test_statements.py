@@ -107,3 +107,15 @@ def test_an_order_is_no_part_of_the_name_after_it() -> None:
     told = read_statements("Unlock chest 2 with brass key. Inspect safe 3 in the hall.")
     assert not {name for name in told.names if name.startswith(("unlock", "inspect"))}
     assert "brass key, opens, chest 2" in {str(mention.triple) for mention in told.facts}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Look for Orange locker in Room J, Key 6 will be needed there.",
+        "If you want to get into Orange locker, you will need Key 6. Room J is where it stands.",
+    ],
+)
+def test_what_is_needed_opens_and_what_stands_is_no_key(text: str) -> None:
+    facts = {str(mention.triple) for mention in read_statements(text, note=True).facts}
+    assert facts == {"key 6, opens, orange locker", "orange locker, is in, room j"}

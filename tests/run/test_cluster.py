@@ -96,3 +96,33 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
         compare(asked, tmp_path / "a", ray="auto", max_tokens=5)
     with pytest.raises(InvalidArgumentError, match="address of a Ray cluster"):
         compare(asked, tmp_path / "b", ray="127.0.0.1:1")
+
+
+def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
+    """The same weights, memories and curve, though an actor dies in the middle of episodes."""
+    from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+    from gym_memory.baselines.learning import checkpoints
+    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+    from gym_memory.cli.train import Arena
+    from gym_memory.experiment.collect import RayEnvs
+
+    arena = Arena("FakeHouse?max_steps=7", "clin?lifetime=forever", 500, "valid", 25)
+    how = TrainSettings(steps=60, games=3, valid_games=2, envs=3, evaluate_every=60)
+    small = DrrnSettings(dim=8, hidden=8, vocabulary=512, batch=8, capacity=64, learn_start=20)
+
+    def train(name: str, envs: RayEnvs | None) -> tuple[dict, list, list]:
+        def listener(steps: int, row: dict | None) -> None:
+            if envs is not None and steps == 33:
+                ray.kill(envs._actors[0])
+
+        learner = DrrnLearner(small)
+        folder = tmp_path / name
+        trainer = Trainer(learner, arena.make, how, folder, {}, listener, envs)
+        curve = [{**row, "cpu_seconds": 0} for row in trainer.run()]
+        trainer.close()
+        tensors, record = checkpoints.read(folder / checkpoints.TRAINING)
+        return {key: tensor.tolist() for key, tensor in tensors.items()}, record["slots"], curve
+
+    here = train("here", None)
+    with RayEnvs(cluster.address, arena.env, arena.make, 3, ["run_plugin"]) as envs:
+        assert train("there", envs) == here

@@ -199,11 +199,19 @@ def _spent(beliefs: Beliefs, key: str) -> bool:
 
 
 def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it lies in something shut that a key opens which the agent does not hold."""
+    """Whether it lies in something shut that no key at hand opens, as far as is known."""
     holder = beliefs.holder(thing)
     if beliefs.openness(holder) not in ("closed", "locked"):
         return False
-    return any(not beliefs.holds(key) for key in beliefs.subjects("opens", holder))
+    keys = beliefs.subjects("opens", holder)
+    if keys or beliefs.openness(holder) == "closed":
+        return any(not beliefs.holds(key) for key in keys)
+    return not any(
+        _is_key(beliefs, key)
+        and not _opened_by(beliefs, key)
+        and holder not in beliefs.objects(key, "does not open")
+        for key in beliefs.held()
+    )
 
 
 def _is_named(beliefs: Beliefs, thing: str) -> bool:

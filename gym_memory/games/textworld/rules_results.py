@@ -164,7 +164,7 @@ _EACH = re.compile(r"[^.:]{1,80}: (?=You )")
 """The thing that one of several answers is about, after a command such as ``drop all``."""
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 10)
 def read_result_sentence(sentence: str) -> Reading | None:
     """What one sentence of an answer says; None if nothing."""
     prefix = _EACH.match(sentence)
@@ -196,7 +196,7 @@ def read_results(text: str, room: str, thing: str) -> Reading:
     return Reading(tuple(mentions), tuple(listings), tuple(outdated))
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 9)
 def read_inventory(text: str) -> Reading:
     """What an inventory text says; spans are -1, for it is no part of the step's text."""
     reading = read_results(text, "", "")

@@ -205,7 +205,7 @@ _RULES: tuple[Rule, ...] = tuple(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 9)
 def read_room_sentence(sentence: str) -> Reading | None:
     """What one sentence of a room's description says; None for an aside."""
     return first_match(_RULES, sentence)
@@ -224,7 +224,7 @@ def describe(text: str, room: str) -> Reading:
     return (_describe if len(text) <= _MAX_KEPT_CHARS else _describe.__wrapped__)(text, room)
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 8)
 def _describe(text: str, room: str) -> Reading:
     seen = _Seen(room)
     for sentence, offset in sentences(text):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -77,16 +78,24 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
     """A ``jericho.FrotzEnv`` with a story in it, by its path only if jericho knows the game."""
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
+    return _nameless(jericho)(jericho.__file__, story)
+
+
+@lru_cache(maxsize=1)  # a class a machine would be garbage that only a full collection finds
+def _nameless(jericho: Any) -> Any:
+    """The class of machines that run a story from memory: Frotz is shown another file for it."""
 
     class Nameless(jericho.FrotzEnv):
-        """Runs a story from memory: Frotz is shown another file for it."""
+        def __init__(self, shown: str, story: bytes):
+            self._told = story
+            super().__init__(shown)
 
         def load(self, story_file: str, seed: int | None = None) -> None:
-            self._cache[story_file] = story, {}, None
+            self._cache[story_file] = self._told, {}, None
             self.is_fully_supported = False
             super().load(story_file, seed)
 
-    return Nameless(jericho.__file__)
+    return Nameless
 
 
 class Interpreter:

@@ -107,12 +107,13 @@ _OPENS = re.compile(
     r"|match(?:es)?|turn(?:s|ed)?|operates?|works? (?:on|for)|accepts?|responds? to"
     r"|key (?:to|for)|(?:in)?to the lock|get\w* (?:\w+ )?into|the inside of|past|shut"
     r"|(?:made|cut|meant|forged) to|for|pair|set|attempt|apply|slide|insert|use|try|unseal\w*"
-    r"|undo\w*|releases?|admit\w*|access|needs?|requires?|takes?|wants?)\b",
+    r"|undo\w*|releases?|admit\w*|access|need(?:s|ed)?|require[sd]?|takes?|wants?)\b",
     re.IGNORECASE,
 )
 _OPENS_SURELY = re.compile(
     r"\b(?:open\w*|unlock\w*|lock(?:s|ed|ing)?|fits?|suits?|turns?|operates?|key to|the lock of"
-    r"|belongs? to|goes with|keyhole|get\w* (?:\w+ )?in\w*|access|other key)\b",
+    r"|belongs? to|goes with|keyhole|get\w* (?:\w+ )?in\w*|access|other key"
+    r"|(?:is|be|are) (?:needed|necessary|required))\b",
     re.IGNORECASE,
 )
 _ON = ("on", "onto", "upon", "atop")
@@ -297,6 +298,8 @@ class _Reader:
             key = present[0].kind == KEY
             fitting = [t for t in earlier if (t.kind == KEY) != key]
             earlier = fitting or earlier
+        if sentence.stands(at):  # as furniture does, and no key
+            earlier = [thing for thing in earlier if thing.kind != KEY]
         return [thing._replace(first=at, last=at + 1) for thing in earlier[-1:]]
 
     # ------------------------------------------------------------ relations
@@ -626,6 +629,10 @@ class _Sentence:
                 continue
             return at
         return -1
+
+    def stands(self, at: int) -> bool:
+        """Whether the word after a pronoun is *stands* or *stood*."""
+        return self._lower[at + 1 : at + 2] in (["stands"], ["stood"], ["standing"])
 
     def meant(self) -> list[NamedThing]:
         """The things named, without those that the sentence sets aside for another of its kind."""

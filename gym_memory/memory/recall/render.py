@@ -181,6 +181,6 @@ def _body(episode: Episode) -> str:
     return _without_empty_lines(episode.text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def _without_empty_lines(text: str) -> str:
     return "\n".join([line for line in text.splitlines() if line.strip()])
