@@ -17,7 +17,7 @@ from gym_memory.types import Observation
 
 __all__ = ["React", "ReactSettings", "read_thought"]
 
-_ACTION = re.compile(r"^\W*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
+_ACTION = re.compile(r"^[^\w\n]*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(r"^\W*thought\W*:[ \t]*", re.IGNORECASE)
 
 

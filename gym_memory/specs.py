@@ -29,7 +29,7 @@ def _value(text: str) -> Any:
     """Read a JSON scalar where the text is one, else keep the string."""
     try:
         value = json.loads(text, parse_constant=str)  # "NaN" is a name, not a number
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value if isinstance(value, bool | int | float | None) else text
 

@@ -32,6 +32,20 @@ _SHOWN = 200
 """Steps that a notebook shows."""
 
 
+_NUMBER = int | float
+_KINDS: dict[str, Any] = {
+    "episode": int,
+    "t": int,
+    "task_id": str,
+    "task": str,
+    "dialect": str,
+    "action": str,
+}
+_KINDS |= {"text": str, "inventory": str, "reward": _NUMBER, "score": _NUMBER, "lost": bool}
+_KINDS |= {"max_score": _NUMBER, "normalized_score": _NUMBER, "success": bool}
+_KINDS |= {"terminated": bool, "truncated": bool}
+
+
 class Trajectory(NamedTuple):
     """A recorded episode.
 
@@ -105,6 +119,11 @@ def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
 def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
     kept: list[Row] = []
     for row in rows:
+        for name, kind in _KINDS.items():
+            if name in row and not isinstance(row[name], kind):
+                raise TypeError(f"expected {name} as {kind}, got {row[name]!r:.80}")
+        if not all(isinstance(action, str) for action in row.get("valid_actions", ())):
+            raise TypeError("expected valid_actions as texts")
         while kept and kept[-1]["t"] >= row["t"]:
             kept.pop()
         kept.append(row)

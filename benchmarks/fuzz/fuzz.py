@@ -1,260 +1,204 @@
 """Whatever is read from outside: no crash, no hang, no time beyond linear in the length.
 
     python benchmarks/fuzz/fuzz.py                        # 30 CPU minutes in all; writes fuzz.json
-    python benchmarks/fuzz/fuzz.py --minutes 1 --only prose   # one reader for a minute
+    python benchmarks/fuzz/fuzz.py --minutes 1 --only story   # one reader for a minute
 
-Hypothesis puts inputs together from pieces of real ones and from any text. A reader may refuse an
-input with an error of gym_memory.errors, or the error that its docstring names; any other error,
-and an input that takes over two CPU seconds, is a case. Besides, pieces are repeated to 10,000 and
-40,000 characters: the longer one may take eight times the shorter one's time at most.
+Real inputs are changed in a few places: text by cutting, doubling, swapping and inserting pieces
+that patterns look for, JSON also by other values in its tree, bytes by other bytes. A reader may
+raise what its docstring names; any other error, and an input that takes over two CPU seconds, is
+a case. Besides, pieces are repeated to 10,000, 20,000 and 40,000 characters: the longest may take
+eight times the shortest one's time at most. Counts in fuzz.json add up from run to run, cases are
+those of the last one.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import gzip
 import json
 import random
+import shutil
+import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from targets import FOLDER, HERE, PIECES, TARGETS, Target
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "games"))
-
-import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
-
-from gym_memory import prompts  # noqa: E402
-from gym_memory.errors import GymMemoryError  # noqa: E402
-from gym_memory.files import parse_json  # noqa: E402
-from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402
-from gym_memory.games.alfworld.text import parse_grammar  # noqa: E402
-from gym_memory.games.qa.formats import read_questions  # noqa: E402
-from gym_memory.games.textworld.engine import clean_text, endings  # noqa: E402
-from gym_memory.games.textworld.zmachine import check_story  # noqa: E402
-from gym_memory.memory import reading  # noqa: E402
-from gym_memory.memory.extract import EXTRACTORS, get_extractor  # noqa: E402
-from gym_memory.memory.extract.base import apply  # noqa: E402
-from gym_memory.memory.graph import TemporalGraph  # noqa: E402
-from gym_memory.memory.records.store import Store  # noqa: E402
-from gym_memory.memory.roles import text as roles  # noqa: E402
-from gym_memory.results import read_config, read_episodes  # noqa: E402
-from gym_memory.results.archive import fact_records, open_memory  # noqa: E402
-from gym_memory.results.verify import verify  # noqa: E402
-from gym_memory.run import EpisodeResult  # noqa: E402
-from gym_memory.run.jobs import EpisodeRow, Job, RunConfig, parse_seeds  # noqa: E402
-from gym_memory.specs import parse_spec  # noqa: E402
-from gym_memory.trajectory import read_trajectory  # noqa: E402
-from gym_memory.types import Step, Task  # noqa: E402
-
-SLOW = 2.0
-Reader = Callable[[str], Any]
-FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-"))
+SLOW, HUNG = 2.0, 20.0
+SIZES = (10_000, 20_000, 40_000)
+GROWTH = 8.0
+BATCH = 50
+VALUES = [None, True, False, -1, 0, 1, 2**70, 0.5, float("nan"), float("inf"), "", "x", "\ud800",
+          "\0", [], {}, [[]], [None], {"a": 1}, [0, 1], "a" * 300]  # fmt: skip
 
 
-def extraction(dialect: str) -> Reader:
-    """Three steps whose text, action and inventory are the input; the graph goes on."""
-
-    def read(text: str) -> None:
-        rules, graph = get_extractor(dialect), TemporalGraph()
-        for t, step in enumerate((Step(0, text), Step(1, "", text[:200]), Step(2, text, "", 0.0))):
-            task = Task("t", text[:300], dialect)
-            found = rules.extract(step._replace(t=t, inventory=text * (t > 1)), graph, task)
-            apply(found, graph, t, episode=t)
-
-    return read
+class Hang(BaseException):
+    """An input that takes more than ``HUNG`` CPU seconds; no reader catches it."""
 
 
-def file_reader(name: str, read: Callable[[Path], Any]) -> Reader:
-    """Reads the input from a file of that name."""
-
-    def run(text: str) -> None:
-        path = FOLDER / name
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        read(path)
-
-    return run
+def hang(*_: object) -> None:
+    """Stop the reader."""
+    raise Hang
 
 
-def results(text: str) -> None:
-    """The input as the episodes of a folder; it may be mended."""
-    (FOLDER / "episodes.jsonl").write_bytes(text.encode("utf-8", "surrogatepass"))
-    verify(FOLDER)
-    read_episodes(FOLDER)
-
-
-def config(text: str) -> None:
-    """The input as a run's settings."""
-    folder = FOLDER / "config"
-    folder.mkdir(exist_ok=True)
-    (folder / "config.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    read_config(folder)
-
-
-def steps(text: str) -> None:
-    """The input as recorded steps."""
-    path = FOLDER / "steps.jsonl.gz"
-    path.write_bytes(gzip.compress(text.encode("utf-8", "surrogatepass"), 1))
-    list(read_trajectory(path))
-
-
-def saved(text: str) -> None:
-    """The input as a saved memory."""
-    path = FOLDER / "memory.json"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    opened = open_memory(path)
-    opened.recall(300)
-    fact_records(opened.memory)
-
-
-def store(text: str) -> None:
-    """The input as exported records."""
-    path = FOLDER / "records.jsonl"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    (FOLDER / "store.db").unlink(missing_ok=True)
-    Store(FOLDER / "store.db").import_jsonl(path)
-
-
-CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1))
-ROW = EpisodeRow(Job("E", "none", "random", 0), 0, EpisodeResult(curve=((0, 0.5),), steps=3))
-JSON_PIECES = ["{", "}", "[", "]", ",", ":", '"', "null", "true", "1e999", "NaN", "-1", '"\\ud800"']
-FACTS = ["- the apple: in the fridge; at kitchen\n", "apple: is in fridge", "Step 3", "> look\n"]
-FACTS += ["Known:\n", "exits: door 3 (closed)", "(", ")", ";", "[0] ", "go to kitchen", " -> "]
-PDDL = ["(define (domain d)", "(:action a ", ":parameters (?x - t)", ":precondition (and ", "(not "]
-PDDL += ["(or ", "(forall (?x - t) ", "(when ", "(exists (?y - t) ", ":effect (p ?x))", ")", ";x\n"]
-GRAMMAR = ["grammar :: ", '"""', '{"a": [{"rhs": "#b#"}]}', "action a { ", "template :: ", "}", "#"]
-ANSWERS = ["apple, is in, fridge; ", "[[a, b, c -> d]]", '["x", "y"]', "1. ", "```json\n", "True"]
-
-READERS: dict[str, tuple[Reader, list[str]]] = {
-    name: (extraction(name), [p.text, p.inventory, p.action, *hostile.PIECES])
-    for name in EXTRACTORS.names()
-    for p in [hostile.PAGES.get(name, hostile.PAGES["textworld"])]
-}
-READERS |= {
-    "results": (results, [json.dumps({**ROW.to_json(), "last": True}) + "\n", *JSON_PIECES]),
-    "config": (config, [json.dumps({"format": 1, **CONFIG.to_json()}), *JSON_PIECES]),
-    "steps": (steps, ['{"episode": 0, "t": 1, "text": "a"}\n', *JSON_PIECES]),
-    "saved memory": (saved, ['{"format": 1, "memory": "arigraph", "state": {}}', *JSON_PIECES]),
-    "store": (store, ['{"memory": "m", "key": "k", "kind": "l", "payload": 1}\n', *JSON_PIECES]),
-    "json": (parse_json, JSON_PIECES),
-    "spec": (parse_spec, ["a?b=1", "&", "=", "?", "%3F", "true", "1e9", '"x"', "[1]"]),
-    "seeds": (parse_seeds, ["0:20", ",", ":", "1", "-1", "9" * 30, " "]),
-    "slots": (prompts.read_slots, ["<task>", "</task>", "<actions>", "a", "<", "</ task>"]),
-    "questions": (file_reader("q.json", read_questions), ['{"id": "1", "question": "q"}\n', "["]),
-    "story": (file_reader("s.z8", check_story), ["\x08", "\x00" * 30, "Glul", "\x7f" * 20]),
-    "pddl domain": (parse_domain, PDDL),
-    "pddl problem": (parse_problem, [*PDDL, "(:init (p a))", "(:goal (p a))", "(:objects a - t)"]),
-    "grammar": (parse_grammar, GRAMMAR),
-    "answer of the z-machine": (clean_text, ["-= Kitchen =-0/5", "[a - succeeded]", " -= ", "\n>"]),
-    "ending": (endings, ["*** The End ***", "You scored 3 out of 5", "in 2 turns"]),
-    "entries": (reading.split_entries, FACTS),
-    "account": (reading.read_account, FACTS),
-    "description": (
-        reading.read_description,
-        [*FACTS, "You are in the kitchen. You see a fridge."],
-    ),
-    "sections": (reading.sections, FACTS),
-    "line": (reading.read_line, FACTS),
-    "triples": (roles.read_triples, ANSWERS),
-    "replacements": (roles.read_replacements, ANSWERS),
-    "items": (roles.read_items, ANSWERS),
-    "number": (functools.partial(roles.read_number, low=0, high=9), ["7", " of ", "10", "-"]),
-    "flag": (roles.read_flag, ANSWERS),
-}
-REFUSALS: tuple[type[Exception], ...] = (GymMemoryError, ValueError)
-
-
-def play(reader: Reader, text: str, cases: list[str]) -> float:
+def play(target: Target, data: Any, cases: list[str]) -> float:
     """CPU seconds that an input takes; notes what is wrong with it."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
     before = time.process_time()
     try:
-        reader(text)
-    except REFUSALS as error:
-        if isinstance(error, UnicodeError):
-            cases.append(f"{error!r}: {text[:300]!r}")
-    except Exception as error:
-        cases.append(f"{error!r}: {text[:300]!r}")
+        target.read(data)
+    except target.refuses:
+        pass
+    except (Exception, Hang) as error:
+        cases.append(f"{error!r:.200}: {data[:400]!r}")
     took = time.process_time() - before
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     if took > SLOW:
-        cases.append(f"{took:.1f} s for {len(text)} characters: {text[:300]!r}")
+        cases.append(f"{took:.1f} s for {len(data)} characters: {data[:300]!r}")
     return took
 
 
-def invent(reader: Reader, pieces: list[str], number: int, cases: list[str]) -> int:
-    """500 inputs; gives how many were played."""
-    played = 0
-    cut = st.sampled_from(pieces).flatmap(
-        lambda piece: st.tuples(st.just(piece), st.integers(0, len(piece)))
-    )
-    part = st.one_of(st.sampled_from(pieces), cut.map(lambda c: c[0][c[1] :]), st.text(max_size=8))
-    inputs = st.lists(part, max_size=30).map("".join)
+def changed(data: Any, target: Target, chance: random.Random) -> Any:
+    """An input with one to six changes."""
+    pieces: list[Any] = [*target.samples[:50], *PIECES]
+    if isinstance(data, bytes):
+        pieces = [b"\0", b"\xff", b"\x7f\xff", b"\x80", b"\0\0\0\1", bytes([chance.randrange(256)])]
+    for _ in range(chance.choice((1, 1, 2, 3, 6))):
+        at = chance.randrange(len(data) + 1)
+        to = min(len(data), at + int(chance.expovariate(1 / 12)))
+        match chance.randrange(7):
+            case 0:
+                data = data[:at] + data[to:]
+            case 1:
+                data = data[:at] + data[at:to] * chance.choice((2, 3, 30)) + data[to:]
+            case 2:
+                data = data[:at] + chance.choice(pieces) + data[at:]
+            case 3:
+                piece = chance.choice(pieces)
+                data = data[:at] + piece + data[at + len(piece) :]
+            case 4:
+                other = chance.choice(target.samples)
+                cut = chance.randrange(len(other) + 1)
+                data = data[:at] + other[cut : cut + chance.randrange(200)] + data[to:]
+            case 5:
+                far = chance.randrange(len(data) + 1)
+                data = data[:at] + data[far : far + to - at] + data[to:]
+            case _ if chance.random() < 0.2:
+                data = data[:at] if chance.random() < 0.5 else data[at:]
+            case _:
+                data = data[:at] + chance.choice(pieces) * chance.randrange(2, 20) + data[to:]
+        data = data[: 1 << 16]
+    return data
 
-    @seed(number)
-    @settings(
-        max_examples=500,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(inputs)
-    def run(text: str) -> None:
-        nonlocal played
-        played += 1
-        play(reader, text, cases)
 
-    run()
-    return played
+def reshaped(value: Any, chance: random.Random) -> Any:
+    """A JSON value with another part somewhere in its tree."""
+    parts: list[tuple[Any, Any]] = []
+    todo = [value] if isinstance(value, dict | list) else []
+    while todo:
+        inner = todo.pop()
+        for key in list(inner) if isinstance(inner, dict) else range(len(inner)):
+            parts.append((inner, key))
+            if isinstance(inner[key], dict | list):
+                todo.append(inner[key])
+    if not parts:
+        return chance.choice(VALUES)
+    part, key = chance.choice(parts)
+    other, name = chance.choice(parts)
+    match chance.randrange(6):
+        case 0:
+            del part[key]
+        case 1 if isinstance(part, list):
+            part.insert(key, part[key])
+        case 2:
+            part[key] = json.loads(json.dumps(other[name]))  # a copy, lest a value hold itself
+        case 3 if isinstance(part[key], str):
+            part[key] = chance.choice((part[key].upper(), part[key] + "x", part[key][1:]))
+        case 4 if isinstance(part[key], int | float):
+            part[key] = chance.choice((-part[key] - 1, part[key] + 1, part[key] * 10**6, "7"))
+        case _:
+            part[key] = chance.choice(VALUES)
+    return value
 
 
-def grow(reader: Reader, pieces: list[str], chance: random.Random, cases: list[str]) -> int:
-    """One more repeated piece at two lengths."""
-    unit = "".join(chance.choices(pieces, k=chance.randint(1, 3))) or " "
-    head = chance.choice(["", *pieces])
-    short, long = (head + unit * (size // len(unit)) for size in (10_000, 40_000))
-    first = play(reader, short, cases)
-    second = play(reader, long, cases)
-    if second > 0.2 and second > 8 * max(first, 0.02):
-        cases.append(f"{first:.2f} s, then {second:.2f} s: {head[:80]!r} + {unit[:80]!r} * n")
-    return 2
+def invented(target: Target, chance: random.Random) -> Any:
+    """A new input."""
+    data = chance.choice(target.samples)
+    if target.form in ("text", "bytes") or chance.random() < 0.2:
+        return changed(data, target, chance)
+    lines = data.splitlines() if target.form == "lines" else [data]
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        at = chance.randrange(len(lines))
+        try:
+            value = reshaped(json.loads(lines[at]), chance)
+        except ValueError:
+            continue
+        lines[at] = json.dumps(value)
+    if target.form == "lines" and chance.random() < 0.3:
+        lines.insert(chance.randrange(len(lines) + 1), chance.choice(lines))
+    return "\n".join(lines) + "\n" * chance.randrange(2)
+
+
+def grow(target: Target, chance: random.Random, cases: list[str]) -> int:
+    """Pieces repeated to three lengths, behind the beginning of a real input."""
+    data = chance.choice(target.samples)
+    cut = chance.randrange(len(data) + 1)
+    head, tail = data[:cut], data[cut:] * chance.randrange(2)
+    if isinstance(data, bytes):
+        unit: Any = bytes([chance.randrange(256)])
+    elif chance.random() < 0.3:
+        unit = data[cut : cut + chance.randrange(1, 60)] or " "
+    else:
+        unit = "".join(chance.choices(PIECES, k=chance.choice((1, 1, 2, 3))))
+
+    def times() -> list[float]:
+        return [play(target, head + unit * (size // len(unit)) + tail, cases) for size in SIZES]
+
+    for _ in range(2):  # once more, lest a busy machine or a cold cache be a case
+        took = times()
+        if took[-1] <= 0.1 or took[-1] <= GROWTH * took[0]:
+            return len(SIZES)
+    told = ", ".join(f"{seconds:.3f}" for seconds in took)
+    cases.append(f"{told} s: {head[-100:]!r} + {unit[:80]!r} * n + {tail[:60]!r}")
+    return len(SIZES)
 
 
 def main() -> None:
     """Spend the time evenly over the readers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0, help="of the processor, in all")
-    parser.add_argument("--only", choices=list(READERS))
+    parser.add_argument("--only", nargs="+", choices=list(TARGETS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=HERE / "fuzz.json")
     asked = parser.parse_args()
-    (FOLDER / "config.json").write_text(json.dumps({"format": 1, **CONFIG.to_json()}))
-    chosen = [asked.only] if asked.only else list(READERS)
-    record: dict[str, Any] = {}
+    signal.signal(signal.SIGVTALRM, hang)
+    chosen = asked.only or list(TARGETS)
+    record: dict[str, Any] = json.loads(asked.out.read_text()) if asked.out.exists() else {}
+    found = 0
     for name in chosen:
-        reader, pieces = READERS[name]
-        pieces = [piece for piece in dict.fromkeys(pieces) if piece]
+        target = TARGETS[name]
         cases: list[str] = []
-        number = played = grown = 0
-        chance, started = random.Random(asked.seed), time.process_time()
+        chance = random.Random(f"{asked.seed} {name}")
+        inputs = grown = 0
+        started = time.process_time()
         while (spent := time.process_time() - started) < asked.minutes * 60 / len(chosen):
-            if number % 2:
-                played += invent(reader, pieces, asked.seed + number, cases)
-            else:
-                grown += grow(reader, pieces, chance, cases)
-            number += 1
-        record[name] = {"inputs": played, "long": grown, "cpu_s": round(spent, 1)}
+            for _ in range(BATCH):
+                play(target, invented(target, chance), cases)
+            inputs += BATCH
+            grown += grow(target, chance, cases)
+            if len(cases) > 20:
+                break
+        before = record.get(name, {"inputs": 0, "long": 0, "cpu_s": 0.0})
+        known = {"inputs": inputs, "long": grown, "cpu_s": spent}
+        record[name] = {key: round(before[key] + value, 1) for key, value in known.items()}
         record[name]["cases"] = sorted(set(cases))[:10]
-        print(name, json.dumps(record[name], ensure_ascii=True), flush=True)
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
-    asked.out.write_text(f"{{\n{lines}\n}}\n")
-    sys.exit(any(part["cases"] for part in record.values()))
+        found += len(cases)
+        print(name, known, *record[name]["cases"], sep="\n   ", flush=True)
+        lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
+        asked.out.write_text(f"{{\n{lines}\n}}\n")
+    shutil.rmtree(FOLDER)
+    sys.exit(found > 0)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,7 @@ _DOOR = re.compile(r"(.*?) (?:through|with) (.+)")
 _PLACED = re.compile(r"(In|On|Under) ([^:]+): (.+?)\.?")
 _HELD = re.compile(r"You hold (.+?)\.?")
 _STATES = re.compile(r"(.+?) \(([^()]+)\)")
-_COMMA = re.compile(r", (?![^()]*\))")
+_BRACKET = re.compile(r"[()]")
 
 
 def read_description(text: str) -> list[Triple]:
@@ -341,11 +341,25 @@ def _stated(sentence: str) -> Iterator[Triple]:
         for lead in leads[2].split(JOINED):
             yield from _lead(leads[1], lead)
     elif held := _HELD.fullmatch(sentence):
-        for thing in _COMMA.split(held[1]):
+        for thing in _listed(held[1]):
             yield from _thing(thing, "is in", INVENTORY)
     elif placed := _PLACED.fullmatch(sentence):
-        for thing in _COMMA.split(placed[3]):
+        for thing in _listed(placed[3]):
             yield from _thing(thing, f"is {placed[1].lower()}", placed[2])
+
+
+def _listed(text: str) -> list[str]:
+    """The things of a list; a comma before a closing bracket parts none."""
+    things: list[list[str]] = []
+    inside = False
+    for piece in reversed(text.split(", ")):
+        if inside:
+            things[-1].append(piece)
+        else:
+            things.append([piece])
+        bracket = _BRACKET.search(piece)
+        inside = bracket[0] == ")" if bracket else inside
+    return [", ".join(reversed(pieces)) for pieces in reversed(things)]
 
 
 def _lead(place: str, lead: str) -> Iterator[Triple]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left
 from importlib import resources
 from importlib.resources.abc import Traversable
 from string import Template
@@ -23,7 +24,7 @@ from gym_memory.llm.base import Message
 
 __all__ = ["Prompt", "load_prompt", "prompt_names", "read_slots"]
 
-_SLOT = re.compile(r"^<(\w+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
+_OPENS, _CLOSES = re.compile(r"<(\w+)>"), re.compile(r"</(\w+)>")
 _CONTROL = {
     code: " "
     for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)
@@ -93,7 +94,21 @@ def read_slots(user: str) -> dict[str, str]:
     >>> read_slots("<plan>\nfind the key\n</plan>")
     {'plan': 'find the key'}
     """
-    return {found[1]: found[2] for found in _SLOT.finditer(user)}
+    lines = user.split("\n")
+    closed: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        if found := _CLOSES.fullmatch(line):
+            closed.setdefault(found[1], []).append(at)
+    slots: dict[str, str] = {}
+    begin = 0
+    for at, line in enumerate(lines):
+        found = _OPENS.fullmatch(line) if at >= begin else None
+        ends = closed.get(found[1], []) if found else []
+        first = bisect_left(ends, at + 2)
+        if found and first < len(ends):
+            begin = ends[first]
+            slots[found[1]] = "\n".join(lines[at + 1 : begin])
+    return slots
 
 
 @functools.cache

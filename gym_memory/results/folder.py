@@ -98,7 +98,10 @@ def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
         ResultsError: A line cannot be read.
     """
     path = Path(folder) / _REPLACED
-    rows = [EpisodeRow.from_json(json.loads(line)) for line in _lines_of(path)]
+    try:
+        rows = [EpisodeRow.from_json(parse_json(line)) for line in _lines_of(path)]
+    except ValueError as error:
+        raise ResultsError(f"expected episodes in {str(path)!r}: {error}") from error
     return [row for row in rows if row.result.failed]
 
 

@@ -147,7 +147,7 @@ def _episodes(
                 yield Finding("damaged", name, f"line {number} is not an episode: {error}")
                 begun = []
             continue
-        if row.job.config != record["config"]:
+        if row.job.config != record.get("config"):
             text = f"line {number} was not played with the settings that it names"
             yield Finding("damaged", name, text)
         if row.trial != len(begun) or (begun and begun[-1].job != row.job):

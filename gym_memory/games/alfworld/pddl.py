@@ -28,6 +28,7 @@ _COMMENT = re.compile(r";[^\n]*")
 _DEEPEST = 100
 _MOST_CASES = 1000
 """Alternatives of a condition: they double with every ``or`` inside an ``and``."""
+_MOST_WORDS = 50
 _FIELDS = (":parameters", ":precondition", ":effect")
 
 
@@ -81,12 +82,14 @@ class Query:
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
         self.slots: list[str] = []
+        self._first: dict[str, int] = {}
         self.start: Binding = []
         self._types: dict[int, str] = {}
         self.scope = {name: self._slot(name, kind) for name, kind in parameters}
         self.cases: tuple[Case, ...] = (Case(),)
 
     def _slot(self, name: str, kind: str) -> int:
+        self._first.setdefault(name, len(self.slots))
         self.slots.append(name)
         self.start.append(None)
         self._types[len(self.slots) - 1] = kind
@@ -107,7 +110,7 @@ class Query:
 
     def pattern(self, literal: Expression, scope: dict[str, int]) -> Pattern:
         """A literal as a pattern over slots; constants get slots of their own."""
-        name, *arguments = _words(literal)
+        name, *arguments = _literal(literal)
         slots = []
         for argument in arguments:
             if argument.startswith("?"):
@@ -115,10 +118,11 @@ class Query:
                     raise CorruptGameError(f"expected a declared variable, got {argument!r}")
                 slots.append(scope[argument])
             else:
-                if argument not in self.slots:
+                if argument not in self._first:
+                    self._first[argument] = len(self.slots)
                     self.slots.append(argument)
                     self.start.append(argument)
-                slots.append(self.slots.index(argument))
+                slots.append(self._first[argument])
         return Pattern(name, tuple(slots))
 
     def read(
@@ -260,7 +264,7 @@ class Action:
         elif head == "when" and len(rest) == 2:
             condition, inner = rest
             yield from self._effects(inner, tuple(self.query.read(condition, self.query.scope)))
-        elif head == "not":
+        elif head == "not" and len(rest) == 1:
             yield Effect(when, (), (self.query.pattern(rest[0], self.query.scope),))
         elif head == "forall":
             raise CorruptGameError(f"action {self.name}: effects with 'forall' are not supported")
@@ -326,6 +330,16 @@ def _words(expression: Expression) -> list[str]:
     return [str(word) for word in expression]
 
 
+def _literal(expression: Expression) -> list[str]:
+    """The predicate and its arguments."""
+    words = _words(expression)
+    if not 0 < len(words) <= _MOST_WORDS:
+        raise CorruptGameError(
+            f"expected a predicate and less than {_MOST_WORDS} arguments, got {len(words)} words"
+        )
+    return words
+
+
 def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
     """``a b - t c`` as (name, type) pairs; without a type it is an object."""
     found: list[tuple[str, str]] = []
@@ -376,7 +390,7 @@ def parse_problem(text: str) -> Problem:
     facts: list[Fact] = []
     for literal in parts[":init"]:
         if isinstance(literal, list) and literal[:1] != ["="]:
-            facts.append(tuple(_words(literal)))
+            facts.append(tuple(_literal(literal)))
     kinds = _declared(_words(parts.get(":objects", [])))
     facts += [type_fact(kind, name) for name, kind in kinds]
     facts += [type_fact("object", name) for name, kind in kinds if kind != "object"]

@@ -22,8 +22,10 @@ __all__ = ["Bound", "Grammar", "Sentence", "Teller", "parse_grammar"]
 Bound = Mapping[str, str]
 """Variable to entity id."""
 
-_BLOCK = re.compile(r'grammar\s*::\s*"""(.*?)"""\s*;', re.DOTALL)
-_ACTION = re.compile(r"action\s+(\w+)\s*\{(.*?)\n\}", re.DOTALL)
+_BLOCK = re.compile(r'grammar\s*::\s*"""')
+_BLOCK_END = re.compile(r'"""\s*;')
+_ACTION = re.compile(r"action\s+(\w+)\s*\{")
+_ACTION_END = re.compile(r"\n\}")
 _FIELD = r'\b{}\s*::\s*"([^"]*)"\s*;'
 _TOKEN = re.compile(
     r"(?P<list>\[\{(?P<each>[^{}|]+)(?:\|(?P<given>[^{}\[\]]+))?\}\])"
@@ -63,21 +65,31 @@ def parse_grammar(text: str) -> Grammar:
         CorruptGameError: It is none.
     """
     rules: dict[str, tuple[tuple[str, str], ...]] = {}
-    for block in _BLOCK.findall(text):
+    for _, block in _closed(_BLOCK, _BLOCK_END, text):
         try:
             for name, alternatives in json.loads(block, strict=False).items():
                 read = tuple((rule.get("condition", ""), rule["rhs"]) for rule in alternatives)
                 rules[name] = (*rules.get(name, ()), *read)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise CorruptGameError(f"the game's grammar cannot be read: {error}") from error
     actions = {}
-    for name, body in _ACTION.findall(text):
+    for found, body in _closed(_ACTION, _ACTION_END, text):
         fields = [re.search(_FIELD.format(field), body) for field in ("template", "feedback")]
-        template, feedback = (found[1] if found else "" for found in fields)
-        actions[name.lower()] = Sentence(template, feedback)
+        template, feedback = (field[1] if field else "" for field in fields)
+        actions[found[1].lower()] = Sentence(template, feedback)
     if not rules or not actions:
         raise CorruptGameError("the game's grammar has no rules or no actions")
     return Grammar(rules, actions)
+
+
+def _closed(
+    begin: re.Pattern[str], end: re.Pattern[str], text: str
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Each beginning with what follows it up to the next end; takes linear time."""
+    for piece in end.split(text)[:-1]:
+        found = begin.search(piece)
+        if found is not None:
+            yield found, piece[found.end() :]
 
 
 class _Part(NamedTuple):

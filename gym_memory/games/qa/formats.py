@@ -97,7 +97,7 @@ def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
                 if question.id in questions:
                     raise ValueError(f"the id {question.id!r} comes twice")
                 questions[question.id] = question
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             why = f"no field {error}" if isinstance(error, KeyError) else str(error)
             raise CorruptGameError(
                 f"record {number} of {name!r} is neither of HotpotQA's nor of MuSiQue's form: {why}"

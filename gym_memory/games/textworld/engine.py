@@ -154,7 +154,9 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     if mark and end and points.lstrip("-").isdigit():
         raw, room, score = body.rstrip(), title, float(points)
         raw = raw.removesuffix(">")
-    parts = _TAG.split(raw)
+    last = raw.rfind("]") + 2  # an open bracket behind it would be followed to the end, each one
+    parts = _TAG.split(raw[:last])
+    parts[-1] += raw[last:]
     text = _END_PROMPT.sub("", "".join(parts[::2]))
     lines: list[str] = []
     for line in text.split("\n"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from gym_memory.memory.extract.base import Mention
@@ -41,6 +41,7 @@ _NONE = "none"
 _GENERIC = ("key", "keys")
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
+_MOST_SPLITS = 100
 _MOST_WORDS = 80
 
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
@@ -236,6 +237,7 @@ class _Reader:
         self._named: dict[str, None] = {}
         self._meant: list[NamedThing] = []
         self._rooms: list[NamedThing] = []  # named alone: where all this happens
+        self._splits = _MOST_SPLITS
 
     def read(self) -> None:
         """Sentence by sentence; a question goes with its answer."""
@@ -254,7 +256,8 @@ class _Reader:
 
     def _clauses(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """A sentence, or its parts where each says something of its own."""
-        for found in _SPLIT.finditer(self._text, start, end):
+        for found in islice(_SPLIT.finditer(self._text, start, end), self._splits):
+            self._splits -= 1
             cut = found.start()
             first, rest = (
                 _Sentence(self._text, *part, self._kind_of) for part in ((start, cut), (cut, end))
@@ -448,7 +451,7 @@ class _Sentence:
 
     def __init__(self, text: str, start: int, end: int, kind_of: KindOf):
         self.text = text[start:end].strip()
-        found = list(_TOKEN.finditer(text, start, end))[:_MOST_WORDS]
+        found = list(islice(_TOKEN.finditer(text, start, end), _MOST_WORDS))
         self._words = [token.group() for token in found]
         self._spans = [token.span() for token in found]
         self._lower = [word.lower() for word in self._words]

@@ -308,6 +308,10 @@ class LDM2(Memory):
         trace = tuple(typed(Step, step) for step in state["trace"])
         places = tuple(_Place(*place) for place in state["places"])
         self._bank.load_state(state)
+        for batch, kind, situation in places:
+            known = self._bank.library.observation_types(batch, kind)
+            if situation and situation not in known:
+                raise LookupError(f"there are no tuples of {situation!r:.80}")
         whole, turn = bool(state["complete"]), int(state["turn"])
         episode = (task, str(state["history"]), trace, whole, places, turn)
         self.restore((self._bank.snapshot(), episode))

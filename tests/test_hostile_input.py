@@ -1,0 +1,133 @@
+"""Inputs found by benchmarks/fuzz: each is read in linear time, or refused by the error told."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.react import read_thought
+from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
+from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
+from gym_memory.games.alfworld.text import parse_grammar
+from gym_memory.games.qa.formats import read_questions
+from gym_memory.games.textworld.engine import clean_text
+from gym_memory.memory import make_memory
+from gym_memory.memory.extract.statements import read_statements
+from gym_memory.memory.reading import read_description
+from gym_memory.prompts import read_slots
+from gym_memory.results import ResultsFolder
+from gym_memory.results.folder import read_replaced
+from gym_memory.results.verify import verify
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.specs import parse_spec
+from gym_memory.trajectory import read_trajectory
+from gym_memory.types import Task
+
+STEP = {
+    "episode": 0, "t": 0, "task_id": "t", "task": "Eat.", "dialect": "textworld", "action": "",
+    "text": "A hall.", "inventory": "", "reward": 0.0, "terminated": False, "truncated": False,
+    "score": 0, "max_score": 1, "normalized_score": 0.0, "success": False, "lost": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "piece"),
+    [
+        (clean_text, "[a?"),
+        (read_thought, "\n\t"),
+        (read_slots, "<act>\n"),
+        (parse_grammar, "action Go { template :: "),
+        (parse_grammar, 'grammar :: """ '),
+        (lambda text: read_description(f"In a: b ({text}"), ", c"),
+        (read_statements, '"x": '),
+        (read_statements, "the key; "),
+    ],
+)
+def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None:
+    before = time.process_time()
+    with contextlib.suppress(GymMemoryError):
+        read(piece * (80_000 // len(piece)))
+    assert time.process_time() - before < 1
+
+
+def test_texts_are_still_read() -> None:
+    assert clean_text("[a]\nYou [see] a\n] key [x")[:2] == ("You  a\n] key [x", ["a", "see"])
+    assert read_thought("*Thought*: a\n\n**Action:** go")[1] == "** go"
+    told = read_slots("<a>\n<b>\nx\n</b>\n</a>\n<b>\n\n</b>\n<c>\ny\n</c> \n</c>")
+    assert told == {"a": "<b>\nx\n</b>", "b": "", "c": "y\n</c> "}
+
+
+def test_a_grammar_nested_too_deep() -> None:
+    with pytest.raises(CorruptGameError, match="grammar"):
+        parse_grammar('grammar :: """{"a": ' + "[" * 50_000 + '""";')
+
+
+def test_planning_problems() -> None:
+    problem = "(define (problem p) (:init {}) (:goal (a)))"
+    for literal in ("()", "(a " + "b " * 20_000 + ")"):
+        with pytest.raises(CorruptGameError, match="predicate"):
+            parse_problem(problem.format(literal))
+    for effect in ("(not ())", "(not)"):
+        with pytest.raises(CorruptGameError):
+            parse_domain(f"(define (domain d) (:action a :effect (and {effect} (b (c)))))")
+
+
+def test_a_value_nested_too_deep_is_text() -> None:
+    assert parse_spec("a?b=" + "[" * 50_000).kwargs == {"b": "[" * 50_000}
+
+
+def test_a_sentence_at_infinity(tmp_path: Path) -> None:
+    record = {"_id": "1", "question": "q", "answer": "a", "supporting_facts": [["T", float("inf")]]}
+    (tmp_path / "q.json").write_text(json.dumps([{**record, "context": [["T", ["s"]]]}]))
+    with pytest.raises(CorruptGameError, match="record 1"):
+        read_questions(tmp_path / "q.json")
+
+
+@pytest.mark.parametrize("place", [[7, "eat", ""], [0, "gone", ""], [0, [], ""]])
+def test_a_place_without_tuples(tmp_path: Path, place: list[Any]) -> None:
+    memory = make_memory("ldm2")
+    memory.begin(Task("t", "Eat.", "textworld"), 0)
+    memory.save(tmp_path / "memory.json")
+    record = json.loads((tmp_path / "memory.json").read_text())
+    record["state"]["places"] = [place]
+    (tmp_path / "memory.json").write_text(json.dumps(record))
+    with pytest.raises(StoreError, match="state of memory 'ldm2'"):
+        memory.load(tmp_path / "memory.json")
+
+
+def test_an_episode_without_its_settings(tmp_path: Path) -> None:
+    config = RunConfig(("E",), ("none",), ("random",), (0, 1))
+    with ResultsFolder(tmp_path, config) as folder:
+        for job in folder.todo():
+            folder.append([EpisodeRow(job, 0, EpisodeResult())])
+    first, *rest = (tmp_path / "episodes.jsonl").read_text().splitlines(keepends=True)
+    without = {name: value for name, value in json.loads(first).items() if name != "config"}
+    (tmp_path / "episodes.jsonl").write_text("".join([json.dumps(without) + "\n", *rest]))
+    told = [finding.text for finding in verify(tmp_path) if finding.state == "damaged"]
+    assert "line 1 was not played with the settings that it names" in told
+
+
+@pytest.mark.parametrize("line", ["{", "[" * 50_000, "[]"])
+def test_replaced_episodes(tmp_path: Path, line: str) -> None:
+    (tmp_path / "episodes.failed.jsonl").write_text(line + "\n")
+    with pytest.raises(ResultsError, match="expected"):
+        read_replaced(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"text": True}, {"inventory": 3}, {"action": [""]}, {"dialect": None}, {"valid_actions": [1]}],
+)
+def test_recorded_steps(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    path = tmp_path / "steps.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps({**STEP, **wrong}).encode() + b"\n"))
+    with pytest.raises(ResultsError, match=f"expected {next(iter(wrong))}"):
+        list(read_trajectory(path))
