@@ -145,15 +145,20 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
     ]
     trips = []
     for key in beliefs.held():
-        if _KEY.search(head_noun(key)) and not _opened_by(beliefs, key):
-            void = beliefs.objects(key, "does not open")
-            trips += [
-                (not _go_together(beliefs, key, lock), distances[beliefs.room_of(lock)], lock, key)
-                for lock in shut
-                if lock not in void
-            ]
+        trips += [
+            (not _go_together(beliefs, key, lock), distances[beliefs.room_of(lock)], lock, key)
+            for lock in shut
+            if _may_fit(beliefs, key, lock)
+        ]
     for _, _, lock, key in sorted(trips):
         yield from only(go_to(beliefs, beliefs.room_of(lock), f"try {key} on {lock}"))
+
+
+def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether it is a key of which nothing is known but where it does not turn, and not there."""
+    if not _KEY.search(head_noun(key)) or _opened_by(beliefs, key):
+        return False
+    return lock not in beliefs.objects(key, "does not open")
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
@@ -206,12 +211,7 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     keys = beliefs.subjects("opens", holder)
     if keys or beliefs.openness(holder) == "closed":
         return any(not beliefs.holds(key) for key in keys)
-    return not any(
-        _is_key(beliefs, key)
-        and not _opened_by(beliefs, key)
-        and holder not in beliefs.objects(key, "does not open")
-        for key in beliefs.held()
-    )
+    return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
 
 
 def _is_named(beliefs: Beliefs, thing: str) -> bool:

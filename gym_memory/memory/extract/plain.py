@@ -123,7 +123,7 @@ _TAKEN = re.compile(
     rf"(?: from (?P<place>{_NAME}))?[.!]*$"
 )
 _PUT = re.compile(
-    rf"You (?:put|place|move|insert|set) (?P<thing>{_ARTICLE} {_NAME}) "
+    rf"You (?:put|place|move|insert|set) (?P<items>{_ARTICLE} {_NAME}) "
     rf"(?P<where>into|inside|in|onto|on|under|to) (?P<place>{_ARTICLE} {_NAME})[.!]*$"
 )
 _DROPPED = re.compile(
@@ -328,7 +328,7 @@ class _Draft:
         return True
 
     def lie(self, found: re.Match[str]) -> bool:
-        """``The lamp is on the table``."""
+        """``The lamp is on the table``, ``You put the lamp on the table``."""
         self.put_in(
             found["items"], found.start("items"), found["where"], clean_name(found["place"])
         )
@@ -373,13 +373,6 @@ class _Draft:
         """Something is carried now."""
         for phrase in self.things(found["thing"], found.start("thing")):
             self.add(phrase.name, "is in", INVENTORY, (phrase.start, phrase.end))
-        return True
-
-    def put(self, found: re.Match[str]) -> bool:
-        """Something was put somewhere."""
-        self.put_in(
-            found["thing"], found.start("thing"), found["where"], clean_name(found["place"])
-        )
         return True
 
     def drop(self, found: re.Match[str]) -> bool:
@@ -528,7 +521,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_HOLDS, _Draft.hold),
     (_CARRYING, _Draft.carry),
     (_TAKEN, _Draft.take),
-    (_PUT, _Draft.put),
+    (_PUT, _Draft.lie),
     (_DROPPED, _Draft.drop),
     (_CHANGED, _Draft.change),
     (_USED_UP, _Draft.use_up),

@@ -13,14 +13,14 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.games.textworld.voices.voice import Name, Voice, sentence, singular
+from gym_memory.games.textworld.voices.furniture import Holder, add_holders, add_things
+from gym_memory.games.textworld.voices.voice import Name, Voice, singular
 from gym_memory.games.textworld.worldgen import (
     Cell,
     Grid,
     add_rooms,
     finish_game,
     make_grid,
-    new_holder,
     new_maker,
     route,
 )
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from textworld.generator.game import Game
 
 __all__ = ["VoicedHouse", "make_voiced_house", "plan_voiced_house"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Piece:
-    """A piece of furniture, kind ``c`` container or ``s`` supporter, in a room."""
-
-    name: Name
-    kind: str
-    cell: Cell
-    shut: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +49,8 @@ class VoicedHouse:
     grid: Grid
     rooms: dict[Cell, Name]
     start: Cell
-    homes: dict[Name, Piece]
-    places: dict[Name, Piece | Cell]
+    homes: dict[Name, Holder]
+    places: dict[Name, Holder | Cell]
     misplaced: tuple[Name, ...]
     notes: tuple[tuple[Name, str, Cell], ...]
     goal: str
@@ -68,7 +58,7 @@ class VoicedHouse:
     def walkthrough(self) -> list[str]:
         """Brings home one thing after the other, the nearest first; reads notes on the way."""
         commands: list[str] = []
-        opened: set[Piece] = set()
+        opened: set[Holder] = set()
         unread = [(cell, name.name) for name, _, cell in self.notes]
         here, left = self.start, list(self.misplaced)
 
@@ -80,7 +70,7 @@ class VoicedHouse:
                 unread.remove(note)
                 commands.append(f"examine {note[1]}")
 
-        def open_up(piece: Piece) -> None:
+        def open_up(piece: Holder) -> None:
             if piece.shut and piece not in opened:
                 opened.add(piece)
                 commands.append(f"open {piece.name.name}")
@@ -91,7 +81,7 @@ class VoicedHouse:
             left.remove(thing)
             place, home = self.places[thing], self.homes[thing]
             go(_cell(place))
-            if isinstance(place, Piece):
+            if isinstance(place, Holder):
                 open_up(place)
                 commands.append(f"take {thing.name} from {place.name.name}")
             else:
@@ -103,8 +93,8 @@ class VoicedHouse:
         return commands
 
 
-def _cell(place: Piece | Cell) -> Cell:
-    return place.cell if isinstance(place, Piece) else place
+def _cell(place: Holder | Cell) -> Cell:
+    return place.cell if isinstance(place, Holder) else place
 
 
 def plan_voiced_house(
@@ -136,14 +126,14 @@ def plan_voiced_house(
     if len(kinds) == 1:  # in a single room anything may stand
         groups = rng.sample(groups, rng.randint(3, 5))
         cells = {group["room"]: next(iter(rooms)) for group in groups}
-    homes: dict[Name, Piece] = {}
+    homes: dict[Name, Holder] = {}
     spare: list[Name] = []
     for group in groups:
         piece_name = _named(rng.choice(group["names"]))
         if group["room"] not in cells or not voice.take(piece_name.name):
             continue
         shut = group["kind"] == "c" and rng.random() < 0.6
-        piece = Piece(piece_name, group["kind"], cells[group["room"]], shut)
+        piece = Holder(piece_name, group["kind"], cells[group["room"]], shut)
         own = [thing for thing in singular(group) if voice.take(thing.name)]
         rng.shuffle(own)
         homes.update(dict.fromkeys(own, piece))
@@ -152,9 +142,9 @@ def plan_voiced_house(
     misplaced = sorted(spare[: rng.randint(*settings["misplaced"])])
     kept = spare[len(misplaced) :][: rng.randint(*settings["things"])]
     pieces = sorted(set(homes.values()), key=lambda piece: piece.name)
-    places: dict[Name, Piece | Cell] = {thing: homes[thing] for thing in kept}
+    places: dict[Name, Holder | Cell] = {thing: homes[thing] for thing in kept}
     for thing in misplaced:
-        wrong: list[Piece | Cell] = [piece for piece in pieces if piece != homes[thing]]
+        wrong: list[Holder | Cell] = [piece for piece in pieces if piece != homes[thing]]
         places[thing] = rng.choice([*wrong, rng.choice(sorted(grid))])
     notes = _notes(rng, voice, rooms, places, misplaced) if rng.random() < 0.4 else ()
     told = rng.choice(("counted", "counted", "uncounted", "uncounted", "none"))
@@ -173,7 +163,7 @@ def _notes(
     rng: random.Random,
     voice: Voice,
     rooms: dict[Cell, Name],
-    places: dict[Name, Piece | Cell],
+    places: dict[Name, Holder | Cell],
     misplaced: list[Name],
 ) -> tuple[tuple[Name, str, Cell], ...]:
     """A note that tells where some of the things that are out of place are."""
@@ -184,9 +174,8 @@ def _notes(
         other: dict[str, Any] = {"other": rng.choice(others)} if others else {}
         if thing.indefinite or rng.random() < 0.5:
             continue
-        if isinstance(place, Piece):
-            prep = "in" if place.kind == "c" else "on"
-            told.append(voice.say("holder", x=thing, y=place.name, prep=prep))
+        if isinstance(place, Holder):
+            told.append(voice.say("holder", x=thing, y=place.name, prep=place.prep))
         else:
             told.append(voice.say("room", x=thing, room=rooms[place], **other))
     if not told:
@@ -200,18 +189,9 @@ def make_voiced_house(settings: Mapping[str, Any], split: str, seed: int) -> Gam
     maker = new_maker(rng)
     names = {cell: name.name for cell, name in house.rooms.items()}
     places: dict[Any, Any] = dict(add_rooms(maker, rng, house.grid, names))
-    pieces = {*house.homes.values(), *(p for p in house.places.values() if isinstance(p, Piece))}
-    for piece in sorted(pieces, key=lambda piece: piece.name):
-        places[piece] = new_holder(maker, rng, piece.kind, piece.name.name)
-        if piece.kind == "c":
-            places[piece].add_property("closed" if piece.shut else "open")
-        places[piece.cell].add(places[piece])
-    for thing, place in sorted(house.places.items(), key=lambda item: item[0]):
-        entity = maker.new(
-            "o", thing.name, sentence(f"{thing} look ordinary") if thing.indefinite else None
-        )
-        entity.infos.indefinite = thing.indefinite or None
-        places[place].add(entity)
+    pieces = {*house.homes.values(), *(p for p in house.places.values() if isinstance(p, Holder))}
+    add_holders(maker, rng, places, sorted(pieces, key=lambda piece: piece.name))
+    add_things(maker, places, sorted(house.places.items(), key=lambda item: item[0]))
     for name, text, cell in house.notes:
         places[cell].add(maker.new("o", name.name, text))
     maker.set_player(places[house.start])

@@ -13,7 +13,8 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.games.textworld.voices.voice import Name, Voice, sentence
+from gym_memory.games.textworld.voices.furniture import Holder, add_holders, add_things
+from gym_memory.games.textworld.voices.voice import Name, Voice
 from gym_memory.games.textworld.worldgen import (
     Cell,
     Grid,
@@ -30,21 +31,6 @@ if TYPE_CHECKING:
     from textworld.generator.game import Game
 
 __all__ = ["VoicedHunt", "make_voiced_hunt", "plan_voiced_hunt"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Holder:
-    """A piece of furniture that is not locked; kind ``c`` container or ``s`` supporter."""
-
-    name: Name
-    kind: str
-    cell: Cell
-    shut: bool = False
-
-    @property
-    def prep(self) -> str:
-        """Where a thing of it is."""
-        return "in" if self.kind == "c" else "on"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,21 +236,12 @@ def make_voiced_hunt(settings: Mapping[str, Any], split: str, seed: int) -> Game
     maker = new_maker(rng)
     names = {cell: name.name for cell, name in hunt.rooms.items()}
     places: dict[Any, Any] = dict(add_rooms(maker, rng, hunt.grid, names))
-    for holder in hunt.holders:
-        piece = new_holder(maker, rng, holder.kind, holder.name.name)
-        if holder.kind == "c":
-            piece.add_property("closed" if holder.shut else "open")
-        places[holder.cell].add(piece)
-        places[holder] = piece
+    add_holders(maker, rng, places, hunt.holders)
     for lock, cell in [*((link.lock, link.cell) for link in hunt.links), *hunt.decoys]:
         places[lock] = new_holder(maker, rng, "c", lock.name)
         places[lock].add_property("locked")
         places[cell].add(places[lock])
-    for thing, place in hunt.things:
-        look = sentence(f"{thing} look ordinary") if thing.indefinite else None
-        entity = maker.new("o", thing.name, look)
-        entity.infos.indefinite = thing.indefinite or None
-        places[place].add(entity)
+    add_things(maker, places, hunt.things)
     maker.set_player(places[hunt.start])
     place = places[hunt.first] if hunt.first else places[hunt.start]
     quests = []
