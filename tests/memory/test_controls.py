@@ -45,7 +45,10 @@ def test_oracle_holds_what_is_true_at_every_step() -> None:
 def test_oracle_knows_from_the_start() -> None:
     memory, plain = make_memory("oracle"), make_memory("arigraph")
     assert len(memory.recall(walk(memory, 0), 1000).triples) > 20
-    assert len(plain.recall(walk(plain, 0), 1000).triples) <= 12
+    seen = plain.recall(walk(plain, 0), 1000).triples
+    assert len(seen) <= 12
+    assert {fact.subject for fact in seen} == {"you", "hall", "wooden door", "table"}
+    assert [str(fact) for fact in seen if fact.subject == "table"] == ["table, is in, kitchen"]
 
 
 def test_oracle_remembers_when_things_changed() -> None:
