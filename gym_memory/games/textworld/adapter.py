@@ -293,8 +293,8 @@ class TextWorldFamily(TextWorldEnv):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """The step limit that a level gives, else the paper's."""
-        return int(cls.levels[level].get("steps", cls.default_max_steps))
+        """The paper's step limit for a level."""
+        return cls.default_max_steps
 
     def _task_ids(self) -> Sequence[str]:
         return self._ids

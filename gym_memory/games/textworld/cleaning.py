@@ -339,6 +339,11 @@ class Cleaning(TextWorldFamily):
     }  # fmt: skip
 
     @classmethod
+    def default_steps(cls, level: str) -> int:
+        """150, or what the level says."""
+        return int(cls.levels[level].get("steps", cls.default_max_steps))
+
+    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of a seed."""
         if "voice" in settings:
