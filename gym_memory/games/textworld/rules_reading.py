@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 
 from gym_memory.games.textworld.rules_recipes import told_uses
 from gym_memory.memory.extract.base import Mention
+from gym_memory.memory.extract.named import KindOf
 from gym_memory.memory.extract.phrases import clean_name, head_noun
 from gym_memory.memory.extract.sentences import sentences
-from gym_memory.memory.extract.statements import KindOf, Told, read_statements
+from gym_memory.memory.extract.statements import Told, read_statements
 from gym_memory.types import Triple
 
 __all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "told"]
