@@ -27,6 +27,7 @@ from gym_memory.games.textworld.rules_reading import (
     is_readable,
     read_note,
     read_recipe,
+    tells_of_locks,
     told,
     told_of_cooking,
 )
@@ -102,7 +103,9 @@ class TextWorldRules:
                 return
             asked = bool(thing) and thing in goal and is_about_cooking(goal)
             recipe_told = asked or (is_readable(thing) and is_about_cooking(f"{thing} {answer}"))
-            if recipe_told and not is_described(thing, answer):
+            if recipe_told and not (
+                is_described(thing, answer) or tells_of_locks(answer, draft.kind_of)
+            ):
                 draft.add(read_prose_recipe(answer, draft.kind_of))
             if thing and is_note(thing, answer, draft.kind_of):
                 draft.tell(read_note(thing, answer, draft.kind_of))

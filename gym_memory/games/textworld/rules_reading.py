@@ -18,8 +18,8 @@ from gym_memory.memory.extract.sentences import sentences
 from gym_memory.memory.extract.statements import Told, read_statements
 from gym_memory.types import Triple
 
-__all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "told"]
-__all__ += ["told_of_cooking"]
+__all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "tells_of_locks"]
+__all__ += ["told", "told_of_cooking"]
 
 RECIPE = "recipe"
 
@@ -97,8 +97,12 @@ def is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
     text = text.strip()
     if not text or is_described(name, text) or _REFUSED.match(text):
         return False
-    tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
-    return tells or is_readable(name)
+    return tells_of_locks(text, kind_of) or is_readable(name)
+
+
+def tells_of_locks(text: str, kind_of: KindOf) -> bool:
+    """Whether a text says what opens something."""
+    return any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
 
 
 def read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
@@ -141,7 +145,8 @@ _MAX_TOLD_CHARS = 10_000
 _WORD = re.compile(r"[\w'-]+")
 _ARTICLES = ("a", "an", "the", "some")
 _PREPARE = re.compile(
-    r"\bmeal\b[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
+    r"\bmeal\b(?! (?!in\b|only\b|is\b|can\b|must\b|should\b|has\b|will\b|may\b|be\b)\w)"
+    r"[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
     r"(?=[.,;:!?\n]|$| (?:and|once|when|after|before|to)\b)",
     re.IGNORECASE,
 )

@@ -29,7 +29,12 @@ _PREPARING = re.compile(
     r"|(?P<fr>fr(?:y|ies|ied|ying))|(?P<roast>roast(?:s|ed|ing)?)|(?P<grill>grill(?:s|ed|ing)?))\b",
     re.IGNORECASE,
 )
-_COOKING = re.compile(r"\b(?:cook\w*|recipes?|meals?|dish(?:es)?|ingredients?)\b", re.IGNORECASE)
+_COOKING = re.compile(
+    r"\b(?:cook\w+|cook(?= (?:it|them|the|this|that|an?|what|by|for|with|according)\b)|to cook"
+    r"|recipes?|meals?|dish(?:es)?|ingredients?)\b",
+    re.IGNORECASE,
+)
+"""Words of cooking; a *cook* may tell of anything."""
 _MEAL = re.compile(r"\bmeal\b", re.IGNORECASE)
 _LISTING = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
 _PLACES = (ROOM, CONTAINER, SUPPORTER, DOOR)

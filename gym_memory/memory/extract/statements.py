@@ -193,7 +193,7 @@ class _Reader:
         """The key and what it opens, if the sentence says so of two of its things."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
-        sure = [t for t in others if t.kind in (CONTAINER, DOOR)]
+        sure = [t for t in others if t.kind in (CONTAINER, DOOR) and t.name != DOOR]
         unknown = [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
         locks = sure or unknown
         if keys:
@@ -217,7 +217,7 @@ class _Reader:
             return used and sentence.opens_surely
         if key.kind == THING:
             return sentence.opens or self._note
-        told = self._note and self._named.get(key.name, 0) > 1
+        told = self._note and lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
         return sentence.opens_surely or told
 
     def _there(self, sentence: Sentence) -> list[NamedThing]:
