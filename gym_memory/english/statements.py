@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from gym_memory.memory.extract.base import Mention
-from gym_memory.memory.extract.named import THING, KindOf, NamedThing, is_known
-from gym_memory.memory.extract.nouns import (
+from gym_memory.english.named import THING, KindOf, NamedThing, is_known
+from gym_memory.english.nouns import (
     CONTAINER,
     DOOR,
     KEY,
@@ -26,7 +25,8 @@ from gym_memory.memory.extract.nouns import (
     SUPPORTER,
     kind_of_noun,
 )
-from gym_memory.memory.extract.said import ON, PLACED, WITHIN, Sentence
+from gym_memory.english.said import ON, PLACED, WITHIN, Sentence
+from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
 __all__ = ["Told", "read_statements"]

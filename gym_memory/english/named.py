@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from gym_memory.memory.extract.nouns import (
+from gym_memory.english.nouns import (
     CONTAINER,
     DOOR,
     KEY,
@@ -20,8 +20,8 @@ from gym_memory.memory.extract.nouns import (
     names_person,
     word_set,
 )
-from gym_memory.memory.extract.phrases import clean_name, head_noun
-from gym_memory.memory.extract.verbs import OTHER, VERBS, is_base, is_past, senses
+from gym_memory.english.phrases import clean_name, head_noun
+from gym_memory.english.verbs import OTHER, VERBS, is_base, is_past, senses
 
 __all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from gym_memory.memory.extract.named import ARTICLES, BREAKS, KindOf, NamedThing, Words
-from gym_memory.memory.extract.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
-from gym_memory.memory.extract.verbs import (
+from gym_memory.english.named import ARTICLES, BREAKS, KindOf, NamedThing, Words
+from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
+from gym_memory.english.verbs import (
     INSERT,
     KEEP,
     OPEN,
