@@ -107,7 +107,7 @@ class Sentence(Words):
     def _is_idle(self, at: int) -> bool:
         """Whether a verb does not mean what it says: *used to*, *try looking*, *turned up*."""
         after = self.lower[at + 1] if at + 1 < len(self.lower) else ""
-        idle = {"used": ("to",), "try": ("to",), "lay": ("hands",), "open": ("your",)}
+        idle = {"used": ("to",), "try": ("to",), "lay": ("hands", "your"), "open": ("your",)}
         if self.lower[at] in ("get", "gets", "got") and after in (
             "along",
             "into",
@@ -118,6 +118,8 @@ class Sentence(Words):
             return True
         if after in idle.get(self.lower[at], ()) or (self.lower[at] == "try" and after in VERBS):
             return True
+        if self.lower[at] in ("locked", "sealed", "shut"):  # away in a chest, and not with a key
+            return not {"in", "into", "inside"}.isdisjoint(self.lower[at + 1 : at + 3])
         return self.lower[at].startswith("turn") and after in ("up", "out")
 
     def _has(self, *wanted: str) -> bool:
@@ -240,6 +242,8 @@ class Sentence(Words):
         while at >= 0 and (self.lower[at] in ARTICLES or self.lower[at] in _CONDITIONS):
             at -= 1
         word = self.lower[at] if at >= 0 else ""
+        if self.lower[at - 1 : at] == ["hands"]:
+            return ""  # lay hands on
         if word == "of":
             word = _WORD_BEFORE_OF.get(self.lower[at - 1] if at else "", word)
         if word in ("off", "left"):
