@@ -206,20 +206,22 @@ class Words:
             end += 1
             if end < len(self.words) and kind_of_noun(_bare(self.lower[end])):
                 end += 1  # type A key
-        if self.lower[end : end + 1] == ["of"] and self._is_of_a_kind(end + 1, at):
+        if self.lower[end : end + 1] == ["of"] and self._is_of_a_kind(end + 1):
             end += 2
         return end if end > at and self.lower[end - 1] not in ("lock", "key to") else 0
 
-    def _is_of_a_kind(self, at: int, first: int) -> bool:
-        """Whether *sliver of venison* goes on: a plain noun after *of*, and no kind before it."""
-        if at >= len(self.words):
+    def _is_of_a_kind(self, at: int) -> bool:
+        """Whether a name goes on after *of*: *sliver of venison*, *Library of Dust*.
+
+        What is of another thing does not: *the lid of Trunk 4*, *the corner of the hall*.
+        """
+        head = self.lower[at - 2]
+        if at >= len(self.words) or head in _ABSTRACT or names_person(head):
             return False
-        if kind_of_noun(" ".join(self.lower[first : at - 1])) and not self.lower[at].endswith("s"):
-            return False
-        if kind_of_noun(self.lower[at]):
-            return False
-        abstract = self.lower[first] in _ABSTRACT
-        return not abstract and self.words[at].islower() and self._is_nominal(at, at)
+        alike = self.words[at].islower() == self.words[at - 2].islower()
+        return alike and not (
+            self._known(at) or self._is_label(at + 1) or not self._is_nominal(at, at)
+        )
 
     def _is_verb(self, at: int) -> bool:
         """Whether a word after *that* or *this* says what it does, and is no noun."""
@@ -285,6 +287,10 @@ class Words:
             end += 1
         if end == at:
             end += 1
+            said = at and self.lower[at - 1] in ("am", "is", "are", "was", "were")
+            plain = end < len(self.words) and self.lower[at] not in VERBS and not said
+            if plain and self._is_label(end + 1) and kind_of_noun(self.words[end]):
+                return end + 2  # chain key B
             if not self._is_label(end):
                 compound = "-" in self.words[at] and kind_of_noun(self.lower[at])
                 return end if compound else 0

@@ -192,8 +192,6 @@ class Sentence(Words):
             if sense not in found or not is_base(self.lower[at]):
                 continue
             before = self.lower[at - 1] if at else ""
-            if is_past(self.lower[at]) and before not in ("", "to"):
-                continue
             if before in _COMMANDED and not self.named.isdisjoint((at + 1, at + 2)):
                 return True
         return False

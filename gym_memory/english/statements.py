@@ -243,7 +243,9 @@ class _Reader:
         if where in ("for", "with", "against", "into"):
             looks = sentence.looks_at(lock)
             return surely or not (looks or (where == "into" and sentence.was_put))
-        if where == "from" or sentence.is_in_it or sentence.seeks(lock):
+        if where == "from":
+            return False
+        if sentence.is_in_it or sentence.seeks(lock):
             return surely
         return True
 
