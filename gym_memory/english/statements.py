@@ -233,6 +233,8 @@ class _Reader:
         if sentence.is_used(key):
             return True
         surely = sentence.opens_surely
+        if any(sentence.preposition(t) == "from" for t in sentence.things if t.name == lock.name):
+            return False
         where = sentence.preposition(lock)
         if sentence.keeps(lock, key) or sentence.preposition(key) == "from":
             return surely
@@ -243,8 +245,6 @@ class _Reader:
         if where in ("for", "with", "against", "into"):
             looks = sentence.looks_at(lock)
             return surely or not (looks or (where == "into" and sentence.was_put))
-        if where == "from":
-            return False
         if sentence.is_in_it or sentence.seeks(lock):
             return surely
         return True
