@@ -25,7 +25,7 @@ from matplotlib import pyplot as plt
 HERE = Path(__file__).parent
 GOALS = {"rl-1": 0.95, "rl-2": 0.9, "rl-3": 0.9, "rl-4": 0.6}
 """Level to the mean test score that is wanted with ``arigraph``."""
-MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief")
+MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief", "present")
 COMPARED = MEMORIES[:3]
 
 
