@@ -303,12 +303,13 @@ class AriGraph(Memory):
     def _asked(self, cue: Cue) -> Past | None:
         """What the cue's focus asks about the past."""
         now = self.store[-1].t - self._origin if len(self.store) else 0
-        return past_asked_for(cue.focus, self._structure.named(cue.focus), now)
+        done = [t - self._origin for t in self._deeds.named(cue.focus)]
+        return past_asked_for(cue.focus, self._structure.named(cue.focus), now, done)
 
     def _observed(self, asked: Past | None) -> Iterator[Episode]:
-        """The observations of the steps asked for."""
+        """The observations of the steps, and of the commands, asked for."""
         store = self.store
-        for step in asked.steps if asked else ():
+        for step in dict.fromkeys((*asked.steps, *asked.done)) if asked else ():
             t = step + self._origin
             found = bisect_left(store, t, key=lambda episode: episode.t)
             if found < len(store) and store[found].t == t:

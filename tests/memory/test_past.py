@@ -152,6 +152,13 @@ def test_recall_shows_the_observation_that_was_asked_for() -> None:
     assert memory.recall(cue("What did you do at step 99?"), 300).text
 
 
+def test_recall_shows_what_came_of_a_command() -> None:
+    memory = taught(AriGraph())
+    text = memory.recall(cue("What came of 'take apple from fridge'?"), 300).text
+    assert "[step 1] > take apple from fridge\nYou take the apple" in text
+    assert "[step 3]" not in memory.recall(cue("How long did you wait?"), 300).text
+
+
 def test_other_cues_recall_as_ever() -> None:
     memory = taught(AriGraph())
     assert "[step 0] apple" not in memory.recall(cue("find the apple"), 300).text

@@ -4,8 +4,8 @@ A question is understood by what it names, not by its wording. A number in it th
 name and not the present step is a step (*at step 12*, *your 12th move*), counted back from the
 present where it says so (*12 moves ago*), and asks for what was true then and what happened. A
 question that speaks of order (*first*, *before*, *sooner*), or that speaks of the past and names
-two things, asks when something became true. Facts that answer it are dated:
-``[step 12] apple: is in fridge; is raw``.
+two things, asks when something became true. A command in it that was given asks what came of it.
+Facts that answer it are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
@@ -50,22 +50,27 @@ class Past(NamedTuple):
     Attributes:
         steps: The steps that it asks about, each once, the first few.
         order: Whether it asks when things became true.
+        done: The steps of the commands that it names.
     """
 
     steps: tuple[int, ...] = ()
     order: bool = False
+    done: tuple[int, ...] = ()
 
 
-def past_asked_for(focus: str, names: Iterable[str], now: int) -> Past | None:
+def past_asked_for(
+    focus: str, names: Iterable[str], now: int, done: Iterable[int] = ()
+) -> Past | None:
     """What a focus asks about the past; None if it does not.
 
     Args:
         focus: A question, or a plan.
         names: Entities that it names, in lower case.
         now: The present step.
+        done: The steps of the commands that it names.
 
     >>> past_asked_for("Where was the apple when you had made 12 moves?", ["apple"], 30)
-    Past(steps=(12,), order=True)
+    Past(steps=(12,), order=True, done=())
     >>> past_asked_for("take the apple from drawer 2", ["apple", "drawer 2"], 30)
     """
     if not _QUESTION.search(focus):
@@ -77,7 +82,8 @@ def past_asked_for(focus: str, names: Iterable[str], now: int) -> Past | None:
     told = [now - int(n[1]) if n["ago"] else int(n[1]) for n in _NUMBER.finditer(bare)]
     steps = tuple(step for step in dict.fromkeys(told) if 0 <= step != now)[:_MOST_STEPS]
     order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
-    return Past(steps, order) if steps or order else None
+    asked = Past(steps, order, tuple(done)[:_MOST_STEPS])
+    return asked if any(asked) else None
 
 
 def recollect(
