@@ -46,6 +46,9 @@ def graph() -> TemporalGraph:
         ("Which did you take first, the apple or the knife?", Past(order=True)),
         ("Did you get hold of the apple or the knife to begin with?", Past(order=True)),
         ("When did you see the apple?", Past(order=True)),
+        ("Sort by the time you took them: apple, knife.", Past(order=True)),
+        ("Describe your move 12.", Past((12,))),
+        ("Rewind by 12 moves. Your action?", Past((22,))),
         ("Where was the last key at step 12?", Past((12,))),  # so the key is called
         ("How many things are in drawer 2?", None),
         ("Where is the apple?", None),

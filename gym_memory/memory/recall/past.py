@@ -27,18 +27,24 @@ Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
 
 _QUESTION = re.compile(
-    r"\?|^\W*(?:where|what|which|who|whose|when|how|in which|at which|tell|say|name|recall|"
-    r"remember)\b",
+    r"\?|\b(?:where|what|which|who|whose|when|how|whether|you|your)\b|"
+    r"(?:^|[.;:!]\s*)\W*(?:tell|say|name|list|describe|report|repeat|recount|recite|quote|recall|"
+    r"remember|remind|state|explain|give|arrange|sort|order|rank|compare)\b",
     re.IGNORECASE,
 )
+"""A plan is in the imperative and speaks of no one; a question asks, or speaks to someone."""
 _ORDER = re.compile(
     r"\b(?:when|first|last|before|after|earl(?:y|ier|iest)|lat(?:er|est)|sooner|soonest|prior|"
-    r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence)\b",
+    r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence|succession|chronolog\w+)\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed)\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed|times?)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(
-    r"\b(\d{1,9})(?:st|nd|rd|th)?\b(?P<ago>(?: \w+){0,2} (?:ago|back|before now|earlier)\b)?",
+    r"(?P<back>\b(?:back(?:wards?)?(?: by)?|rewind(?: by)?) )?"
+    r"\b(?P<n>\d{1,9})(?:st|nd|rd|th)?\b"
+    r"(?P<ago>(?: \w+){0,2} (?:ago|back(?:wards?)?|before now|earlier)\b)?",
     re.IGNORECASE,
 )
 _MOST_STEPS = 4
@@ -79,7 +85,10 @@ def past_asked_for(
     bare = focus
     for name in named:  # a number may be part of a name, and so may a word of order
         bare = re.sub(rf"\b{re.escape(name)}\b", "_", bare, flags=re.IGNORECASE)
-    told = [now - int(n[1]) if n["ago"] else int(n[1]) for n in _NUMBER.finditer(bare)]
+    told = [
+        now - int(number["n"]) if number["back"] or number["ago"] else int(number["n"])
+        for number in _NUMBER.finditer(bare)
+    ]
     steps = tuple(step for step in dict.fromkeys(told) if 0 <= step != now)[:_MOST_STEPS]
     order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
     asked = Past(steps, order, tuple(done)[:_MOST_STEPS])
