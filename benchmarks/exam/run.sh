@@ -4,6 +4,7 @@
 # of other engines below games/. Usage, from the root of the repository:
 #
 #   benchmarks/exam/run.sh [SEEDS] [FOLDER]     0:8 and benchmarks/exam; about 15 CPU minutes
+#   ONLY=games benchmarks/exam/run.sh 0:2       the games of other engines alone
 set -eu
 gym_memory="${GYM_MEMORY:-gym-memory}"
 seeds="${1:-0:8}"
@@ -12,7 +13,7 @@ memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m
   -m reflexion -m ldm2 -m shuffled -m noise -m oracle"
 
 # shellcheck disable=SC2086 # the memories are words
-$gym_memory exam \
+[ "${ONLY:-}" = games ] || $gym_memory exam \
     --env "TreasureHunt?level=easy&split=test" \
     --env "Cooking?level=medium&split=test" \
     --env "Cooking?level=stma-2&split=test" \
@@ -24,8 +25,8 @@ $gym_memory exam \
 game() { # NAME POLICY ENVIRONMENTS...
   name="$1" policy="$2"
   shift 2
-  # shellcheck disable=SC2086
-  $gym_memory exam "$@" --policy "$policy" $memories --budgets 500,1000 --lengths 15,50,150 \
+  $gym_memory exam "$@" --policy "$policy" -m arigraph -m none -m history -m present -m summary \
+      -m stma -m rag -m simulacra --budgets 500,1000 --lengths 15,50,150 \
       --seeds "$seeds" --per-kind 3 --out "$out/games/$name"
   rm "$out/games/$name"/*.png
 }

@@ -78,11 +78,12 @@ def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
         f"Share of right answers in {main} wordings; `all` has the questions with an answer and "
         "its 95 % interval over games; `wrong` is the share answered by something false, "
         "`unproven` by what is true and could not be known, `used` the mean tokens"
-        + "".join(f"; `{wording}` is `all` as asked in that way" for wording in others)
+        + "".join(f"; `all, {wording}` is asked in that way" for wording in others)
         + ".",
         "",
     ]
-    heads = [*kinds, "95 %", "wrong", "unproven", "used", *others]
+    heads = [*kinds, "95 %", "wrong", "unproven", "used"]
+    heads += [f"all, {wording}" for wording in others]
     for budget in config.budgets:
         lines += [f"## {budget} tokens", ""]
         lines += [f"| memory | {' | '.join(heads)} |"]
