@@ -29,6 +29,7 @@ game() { # NAME POLICY ENVIRONMENTS...
       -m stma -m rag -m simulacra --budgets 500,1000 --lengths 15,50,150 \
       --seeds "$seeds" --per-kind 3 --out "$out/games/$name"
   rm "$out/games/$name"/*.png
+  sed -i "/^!\[/d" "$out/games/$name/exam.md"
 }
 game alfworld searcher --env ALFWorld
 game scienceworld walkthrough --env "ScienceWorld?task=boil" --env "ScienceWorld?task=power-component" \

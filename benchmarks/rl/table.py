@@ -147,20 +147,23 @@ def differences(runs: Runs) -> list[str]:
     out = [
         "## What the memory adds",
         "",
-        "| level | DRRN with | seeds x games | mean | 95 %, over seeds and games | excludes 0 |",
-        "|---|---|--:|--:|---|---|",
+        "| level | learner | memories | seeds x games | mean | 95 %, over seeds and games "
+        "| excludes 0 |",
+        "|---|---|---|--:|--:|---|---|",
     ]
+    pairs = [("drrn", other) for other in COMPARED[1:]]
+    pairs += [("drrn-plain", other) for other in ("present", "history", "none")]
     for level in GOALS:
-        one = runs.get(Cell("drrn", level, "arigraph"), {})
-        for other in COMPARED[1:]:
-            two = runs.get(Cell("drrn", level, other), {})
+        for kind, other in pairs:
+            one = runs.get(Cell(kind, level, "arigraph"), {})
+            two = runs.get(Cell(kind, level, other), {})
             both = sorted(one.keys() & two.keys())
             if not both:
                 continue
             gaps = scores(one, both) - scores(two, both)
             interval = intervals.gaps(gaps.ravel(), **crossed(gaps)).interval()
             out.append(
-                f"| {level} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
+                f"| {level} | {kind} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
                 f"| {gaps.mean():+.2f} | {shown(interval, signed=True)} "
                 f"| {excludes_zero(interval)} |"
             )
