@@ -105,6 +105,24 @@ def voices() -> str:
     return _table(["game", *heads], 1, rows)
 
 
+def exam() -> str:
+    """What memories still know at 500 tokens, in words that development did not see."""
+    marks = {
+        (mark["memory"], mark["wording"]): mark
+        for mark in _read("exam/exam.json")["marks"]
+        if (mark["budget"], mark["kind"]) == (500, "all")
+    }
+    rows = []
+    for memory in ("arigraph", "stma", "summary", "history", "simulacra", "rag", "present", "none"):
+        asked = {wording: marks[memory, wording] for wording in ("unseen", "seen", "focus")}
+        main, shown = asked["unseen"], [f"{mark['right']:.2f}" for mark in asked.values()]
+        shown[0] += f" {format_interval(main['ci'])}"
+        also = (f"{main[name]:.2f}" for name in ("wrong", "unproven"))
+        rows.append([f"`{memory}`", *shown, *also, f"{main['tokens']:.0f}"])
+    heads = ["memory", "unseen wordings, 95 %", "seen wordings", "the players' plans"]
+    return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
+
+
 def rl() -> str:
     """DRRN and cloning on the test games, every episode of which is kept."""
     rows = []
@@ -137,7 +155,7 @@ def _runs(kind: str, level: str, memory: str) -> Any:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "foreign_games": foreign_games, "planner": planner, "voices": voices, "rl": rl,
+    "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam, "rl": rl,
 }  # fmt: skip
 
 
