@@ -26,7 +26,7 @@ from gym_memory.specs import parse_spec
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
-_TABLE = re.compile(r"(<!-- table (\w+) -->\n\n)(.*?)(\n<!-- end -->)", re.DOTALL)
+_TABLE = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def _read(path: str) -> Any:
@@ -164,7 +164,7 @@ def differing(text: str) -> tuple[str, list[str]]:
     wrong: list[str] = []
 
     def made(block: re.Match[str]) -> str:
-        table = TABLES[block[2]]()
+        table = f"\n{TABLES[block[2]]()}\n"
         if table != block[3]:
             wrong.append(block[2])
         return f"{block[1]}{table}{block[4]}"

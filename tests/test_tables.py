@@ -20,4 +20,6 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert differing(text.replace("| 0.33 |", "| 0.34 |"))[1]
     missing = text.replace("<!-- table rl -->", "")
     assert differing(missing)[1] == ["rl"]
+    emptied = text[: text.index("\n| games of others")] + text[text.index("<!-- end -->") :]
+    assert differing(emptied) == (text, ["foreign_games"])
     assert len(TABLES) >= 4
