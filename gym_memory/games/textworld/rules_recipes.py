@@ -28,7 +28,9 @@ _PREPARING = re.compile(
     r"|(?P<fr>fr(?:y|ies|ied|ying))|(?P<roast>roast\w*)|(?P<grill>grill\w*))\b",
     re.IGNORECASE,
 )
-_COOKING = re.compile(r"\b(?:cook\w*|recipes?|meals?|dish(?:es)?|ingredients?)\b", re.IGNORECASE)
+_COOKING = re.compile(
+    r"\b(?:cook\w*(?!['’\w])|recipes?|meals?|dish(?:es)?|ingredients?)\b", re.IGNORECASE
+)
 _MEAL = re.compile(r"\bmeal\b", re.IGNORECASE)
 _MAX_TEXT_CHARS = 10_000
 
