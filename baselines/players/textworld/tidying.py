@@ -92,7 +92,8 @@ class Tidier:
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action or right or (_placings(beliefs, "was put") and not self._unasked):
+        known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
+        if action or right or (known and not self._unasked):  # else try what comes to mind
             yield Move(action or "look", _write_plan(plan if action else []))
 
     def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
