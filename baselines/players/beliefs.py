@@ -15,8 +15,9 @@ from operator import itemgetter
 
 import numpy as np
 
+from gym_memory.baselines.players.commands import canonical
+from gym_memory.english.phrases import head_noun
 from gym_memory.memory.extract.base import Extractor, apply
-from gym_memory.memory.extract.phrases import head_noun
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
 from gym_memory.memory.reading import Entry, split_entries
@@ -72,7 +73,9 @@ class Beliefs:
     ):
         self.text, self.task, self.plan = obs["text"], task, plan
         self._rng, self._came = rng, action.removeprefix("go ")
-        self._spelling = {a.lower(): a for a in obs["valid_actions"]}
+        self._spelling: dict[str, str] = {}
+        for spelled in obs["valid_actions"]:
+            self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
         self.graph = TemporalGraph()
         if obs["triples"]:
@@ -235,7 +238,7 @@ class Beliefs:
             (
                 times_tried(t.relation)
                 for t in self.graph.outgoing(self.here)
-                if t.object == action and t.relation.startswith(TRIED)
+                if canonical(t.object) == action and t.relation.startswith(TRIED)
             ),
             default=0,
         )

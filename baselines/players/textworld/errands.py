@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.commands import canonical
 from gym_memory.baselines.players.plan import Move, Notes, only
 from gym_memory.baselines.players.travel import go_to
 from gym_memory.schema import DIRECTIONS, VERBATIM
@@ -47,6 +48,7 @@ _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
 _WORD = re.compile(r"[\w'-]+")
+_QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<words>[^'\"`\n]{2,60}?)[.!]?(?P=mark)(?!\w)")
 _ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
 _MAX_ERRAND_CHARS = 60
 _DONE = {
@@ -95,6 +97,8 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     """The next thing asked for that can be done."""
     notes = Notes.read(beliefs.plan)
     asked = _errands(beliefs.task.goal)
+    for action in _quoted(beliefs):
+        yield Move(action, f"do as told: {action}")
     first = notes.done
     while first < len(asked) and _is_done(beliefs, asked[first]):
         first += 1
@@ -154,6 +158,14 @@ def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
     """Whether the task asks for one of these deeds with a thing."""
     asked = _errands(beliefs.task.goal)
     return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in asked)
+
+
+def _quoted(beliefs: Beliefs) -> Iterator[str]:
+    """Valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
+    for quoted in _QUOTED.finditer(beliefs.text):
+        action = canonical(quoted["words"])
+        if action in beliefs.actions and not _NOT.search(beliefs.text[: quoted.start()]):
+            yield action
 
 
 def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
