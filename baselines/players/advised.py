@@ -8,7 +8,8 @@ from typing import Any
 from gym_memory.baselines.players.base import RulePolicy
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.novelty import try_new
-from gym_memory.baselines.players.plan import Move, Notes
+from gym_memory.baselines.players.patience import Patience
+from gym_memory.baselines.players.plan import ALL_DONE, Move, Notes
 from gym_memory.memory.extract import get_extractor
 from gym_memory.types import Observation
 
@@ -17,11 +18,15 @@ __all__ = ["Advised", "Advisor"]
 Advisor = Callable[[Beliefs], Iterable[Move]]
 """What to do, going by the beliefs, the best first; nothing where it knows nothing."""
 
+_PATIENCE = 10
+"""Steps without anything new, after which an aim is given up."""
+
 
 class Advised(RulePolicy):
     """Does what the first of its advisors says that can be done; tries new things where none does.
 
-    An aim that led nowhere a few times is given up for another, and the plan says so.
+    An aim that led nowhere a few times, or under which nothing new was seen for many steps, is
+    given up for another, and the plan says so.
 
     Args:
         advisors: The most urgent first.
@@ -33,11 +38,16 @@ class Advised(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        last, notes = Move.read(self.focus), Notes.read(self.focus)
-        rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, self._task(obs), plan=self.focus, action=last.action)
+        plan, patience = Patience.read(self.focus)
+        last, notes, patience = Move.read(plan), Notes.read(plan), patience.after(obs)
+        if patience.idle == 0:
+            notes = notes.take_up()
+        elif patience.idle >= _PATIENCE and not last.aim.endswith(ALL_DONE):
+            notes, patience = notes.give_up(last.aim), patience._replace(idle=1)
+        rules, chance = get_extractor(self._dialect), self._rng
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last.action, rng=chance)
         move = self._decide(beliefs, last.action, notes)
-        self.focus = notes.after(last, move).written_into(move)
+        self.focus = patience.written_behind(notes.after(last, move).written_into(move))
         return beliefs.spelled(move.action)
 
     def _decide(self, beliefs: Beliefs, last: str, notes: Notes) -> Move:

@@ -9,10 +9,14 @@ fair chance.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
+from functools import cached_property
 from operator import itemgetter
 
+import numpy as np
+
 from gym_memory.baselines.players.commands import canonical
+from gym_memory.english.phrases import head_noun
 from gym_memory.memory.extract.base import Extractor, apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
@@ -37,6 +41,8 @@ __all__ = ["Beliefs", "Exit"]
 Exit = tuple[str, str]
 """(place, direction)."""
 
+_DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
+
 _MOVES = {
     "north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0),
     "northeast": (1, 1), "northwest": (-1, 1), "southeast": (1, -1), "southwest": (-1, -1),
@@ -52,6 +58,7 @@ class Beliefs:
         task: The task.
         plan: What the policy published last; empty at the start.
         action: The last action; empty at the start.
+        rng: Decides between equal exits; without it they keep their order.
     """
 
     def __init__(
@@ -62,8 +69,10 @@ class Beliefs:
         *,
         plan: str = "",
         action: str = "",
+        rng: np.random.Generator | None = None,
     ):
         self.text, self.task, self.plan = obs["text"], task, plan
+        self._rng, self._came = rng, action.removeprefix("go ")
         self._spelling: dict[str, str] = {}
         for spelled in obs["valid_actions"]:
             self._spelling.setdefault(canonical(spelled), spelled)
@@ -204,11 +213,24 @@ class Beliefs:
         """The door in an exit, "" if none is known."""
         return next(iter(self.objects(place, door_relation(direction))), "")
 
+    def is_named(self, thing: str, text: str) -> bool:
+        """Whether a lower-case text names it: in full, or by the noun that no other thing has."""
+        if re.search(rf"\b{re.escape(thing)}(?!\w)", text):
+            return True
+        noun = head_noun(thing)
+        if noun == thing or self._nouns[noun] > 1:
+            return False
+        return re.search(rf"\b{_DETERMINER} {re.escape(noun)}(?!\w)", text) is not None
+
+    @cached_property
+    def _nouns(self) -> Counter[str]:
+        """How many things are called so."""
+        return Counter(head_noun(name) for name in self.graph.entities())
+
     def is_spoken_of(self, thing: str) -> bool:
         """Whether the task, or something that was read, names it."""
         texts = (t.object for t in self.graph.live() if t.relation in VERBATIM)
-        name = re.compile(rf"\b{re.escape(thing)}(?!\w)")
-        return any(name.search(text.lower()) for text in (self.task.goal, *texts))
+        return any(self.is_named(thing, text.lower()) for text in (self.task.goal, *texts))
 
     def tried(self, action: str) -> int:
         """How often an action was taken in this place, as far as the memory tells."""
@@ -254,15 +276,19 @@ class Beliefs:
     def frontier(self) -> list[tuple[int, Exit]]:
         """Exits that nobody took, with the moves to their place, nearest first.
 
-        Exits that should lead to a known place, to judge by the directions walked, come last.
+        Exits that should lead to a known place, to judge by the directions walked, come last, and
+        so does the way that one came. Chance decides between equals.
         """
         taken = set(self._cells.values())
         exits = []
         for place, distance in self.distances().items():
             for direction in self.unexplored(place):
                 if self.openness(self.door(place, direction)) != "locked":
-                    known = _beyond(self._cells.get(place), direction) in taken
+                    back = place == self.here and direction == OPPOSITE.get(self._came)
+                    known = back or _beyond(self._cells.get(place), direction) in taken
                     exits.append((known, distance, place, direction))
+        if self._rng is not None:
+            exits = [exits[i] for i in self._rng.permutation(len(exits))]
         exits.sort(key=itemgetter(0, 1))
         return [(distance, (place, direction)) for _, distance, place, direction in exits]
 

@@ -12,19 +12,22 @@ from typing import NamedTuple
 
 from gym_memory.schema import DIRECTIONS, OPPOSITE
 
-__all__ = ["NEW_EXIT", "Move", "Notes", "key_of", "only"]
+__all__ = ["ALL_DONE", "NEW_EXIT", "Move", "Notes", "key_of", "only"]
 
 _DIRECTION = "|".join(DIRECTIONS)
 NEW_EXIT = re.compile(
     rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:(?P<far>, by )| \||$)"
 )
 """The exit that nobody took and that an aim leads to; ``far`` while it is not in this place."""
+ALL_DONE = "all done"
+"""What an aim ends in whose player waits on purpose."""
 _LAST = " | last: "
 _DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
 _STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
 _AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
 _ROUTE = re.compile(rf", (?:by|(?:{_DIRECTION}) of) .*")
-_AIMLESS = ("explore", "wander", "survey", "see what is where", "find ", "cook: ", "tidy: ")
+_EXPLORING = ("explore", "wander", "survey", "see what is where")
+_AIMLESS = (*_EXPLORING, "find ", "cook: ", "tidy: ")
 """Aims that may be taken up again and again: they search, or change as things get done."""
 _FOLLOWED = re.compile(r"do (?P<number>\d+): ")
 _IDLE = ("wander", "survey", "cook: ", "tidy: ")
@@ -100,6 +103,15 @@ class Notes(NamedTuple):
     def has_given_up(self, aim: str) -> bool:
         """Whether an aim led nowhere so often that something else should be tried."""
         return dict(self.stuck).get(key_of(aim), 0) >= _ENOUGH
+
+    def give_up(self, aim: str) -> Notes:
+        """The notes with an aim that led nowhere."""
+        others = tuple(one for one in self.stuck if one[0] != key_of(aim))
+        return self._replace(stuck=(*others, (key_of(aim), _ENOUGH))[-_MOST_AIMS:])
+
+    def take_up(self) -> Notes:
+        """The notes once something new was seen: one may explore again."""
+        return self._replace(stuck=tuple(a for a in self.stuck if not a[0].startswith(_EXPLORING)))
 
     def after(self, last: Move, move: Move) -> Notes:
         """The notes once ``move`` is chosen after ``last``.

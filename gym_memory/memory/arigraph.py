@@ -28,7 +28,7 @@ from gym_memory.memory.recall.past import (
     recollect,
 )
 from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
-from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
+from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_attempts, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
@@ -81,6 +81,8 @@ class AriGraph(Memory):
         episodes: Observations to recall, k >= 0.
         recent: Latest observations, besides the present one, that are never recalled, >= 0,
             because the agent's history shows them.
+        attempts: Last actions, each with the first line of what it led to, that are told where
+            facts and observations leave room, >= 0.
         recall: ``structural`` or ``semantic``.
         encoder: Encoder of ``semantic``, see :mod:`gym_memory.memory.encoders`.
         threshold: Least similarity of a retrieved edge; None for any, as in the paper; ``auto``
@@ -121,6 +123,7 @@ class AriGraph(Memory):
         depth: int = 2,
         episodes: int = 2,
         recent: int = 5,
+        attempts: int = 0,
         recall: str = "structural",
         encoder: str = DEFAULT_MODEL,
         threshold: float | str | None = None,
@@ -134,7 +137,7 @@ class AriGraph(Memory):
     ):
         for label, number, least in (
             ("width", width, 1), ("depth", depth, 0), ("episodes", episodes, 0),
-            ("recent", recent, 0),
+            ("recent", recent, 0), ("attempts", attempts, 0),
         ):  # fmt: skip
             check_int(label, number, least)
         for label, flag in (
@@ -149,6 +152,7 @@ class AriGraph(Memory):
             if chosen not in known:
                 raise UnknownNameError(label, str(chosen), known)
         self.width, self.depth, self.k, self.recent = width, depth, episodes, recent
+        self.attempts = attempts
         self.episodic, self.semantic, self.exploration = episodic, semantic, exploration
         self.episodic_score: Any = episodic_score
         self.lifetime = lifetime
@@ -280,8 +284,17 @@ class AriGraph(Memory):
             room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
             told, episodes = fit_episodes(self._search_episodes(relevant, cue, queries), room)
             text = f"{text}\n{told}" if text and told else text or told
+        text = self._with_attempts(text, budget)
         self._tokens = count_tokens(text)
         return Recall(text, self._searched[1], (*asked, *episodes))
+
+    def _with_attempts(self, text: str, budget: int) -> str:
+        """The text, and in what is left of the budget the last actions and what they led to."""
+        store, left = self.store, budget * CHARS_PER_TOKEN - len(text) - bool(text)
+        newest = range(len(store) - 2, -1, -1)  # but for the one in view
+        last = (store[id]._replace(t=store[id].t - self._origin) for id in newest)
+        told = fit_attempts((e for e in last if e.t >= 0), self.attempts, left)
+        return f"{text}\n{told}" if text and told else text or told
 
     def _recall_past(self, cue: Cue, budget: int) -> tuple[str, tuple[str, ...]]:
         """What the cue's focus asks about the past, in at most half of the budget.

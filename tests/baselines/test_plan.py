@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.plan import Move, Notes
-from gym_memory.baselines.players.textworld.errands import run_errands
+from gym_memory.baselines.players.textworld.errands import deliver, run_errands
 from gym_memory.memory.extract import get_extractor
 from gym_memory.types import Task, Triple
 
@@ -64,3 +65,44 @@ def test_what_was_tried_here_is_recalled_by_place() -> None:
     triples = (Triple("you", "is in", "hall"), Triple("hall", "tried 3 times", "open safe"))
     found = beliefs("", ("open safe", "look"), triples=triples)
     assert (found.tried("open safe"), found.tried("look")) == (3, 0)
+
+
+def seen(text: str) -> Any:
+    return {"text": text, "inventory": ""}
+
+
+def test_patience_counts_steps_without_anything_new_and_is_published() -> None:
+    patience = Patience()
+    for text in ("a hall", "a den", "a hall", "a den"):
+        patience = patience.after(seen(text))
+    assert patience.idle == 2
+    published = patience.written_behind("explore | last: go east")
+    assert Patience.read(published) == ("explore | last: go east", patience)
+    assert patience.after(seen("a cellar")).idle == 0
+
+
+def test_what_was_given_up_is_said_and_exploring_goes_on_when_something_new_is_seen() -> None:
+    notes = Notes().give_up("fetch bowl, by east").give_up("explore, east of hall")
+    assert notes.has_given_up("explore, west of den")
+    assert "stuck: fetch bowl x3; explore x3" in notes.written_into(Move("look", "wander"))
+    assert notes.take_up().stuck == (("fetch bowl", 3),)
+
+
+def test_it_is_what_was_spoken_of_before() -> None:
+    goal = "Locate the antidote and set it down on the med bay bed."
+    known = (
+        Triple("you", "is in", "hall"), Triple("antidote", "is in", "inventory"),
+        Triple("med bay bed", "is in", "ward"), Triple("ward", "is east of", "hall"),
+    )  # fmt: skip
+    found = beliefs(goal, ("go east", "look"), triples=known)
+    assert next(iter(deliver(found))) == ("go east", "bring antidote to ward")
+    at_bed = beliefs(goal, ("put antidote on med bay bed",), triples=known)
+    assert next(iter(run_errands(at_bed))).action == "put antidote on med bay bed"
+
+
+def test_a_thing_is_named_by_its_noun_where_no_other_is_called_so() -> None:
+    idol = Triple("jade idol", "is in", "shrine")
+    assert beliefs("", (), triples=(idol,)).is_named("jade idol", "take the idol")
+    assert not beliefs("", (), triples=(idol,)).is_named("jade idol", "take the stone idol")
+    two = (idol, Triple("stone idol", "is in", "cave"))
+    assert not beliefs("", (), triples=two).is_named("jade idol", "take the idol")

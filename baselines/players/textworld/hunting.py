@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move, only
+from gym_memory.baselines.players.textworld.errands import is_asked_for
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.writing import is_readable
@@ -47,8 +48,13 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
         thing = action.removeprefix("take ").split(" from ")[0]
         named = _is_key(beliefs, thing) or _is_named(beliefs, thing)
         wanted = named or _is_guarded(beliefs, thing)
-        if wanted and not is_readable(thing) and not _placed(beliefs, thing):
+        wanted = wanted and (not is_readable(thing) or _is_to_be_moved(beliefs, thing))
+        if wanted and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
+
+
+def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
+    return is_asked_for(beliefs, thing, "take", "put", "insert")
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
@@ -80,7 +86,8 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
 def open_locks(beliefs: Beliefs) -> Iterator[Move]:
     """Open what is shut here, and unlock what a key at hand fits."""
     for thing in beliefs.contents(beliefs.here):
-        if beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions:
+        shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
+        if shut and not is_asked_for(beliefs, thing, "close", "lock"):
             yield Move(f"open {thing}", f"open {thing}")
     others = []
     for action in beliefs.options("unlock"):
@@ -156,7 +163,10 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
     """Whether it is a key of which nothing is known but where it does not turn, and not there."""
-    if not _KEY.search(head_noun(key)) or _opened_by(beliefs, key):
+    told = [told for told in _opened_by(beliefs, key) if beliefs.room_of(told)]
+    if (
+        not _KEY.search(head_noun(key)) or told
+    ):  # of what is nowhere, the text may have another name
         return False
     return lock not in beliefs.objects(key, "does not open")
 
@@ -177,7 +187,9 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
         room = beliefs.room_of(thing)
         if beliefs.holds(thing) or room not in distances or room == beliefs.here:
             continue
-        if beliefs.is_place(thing) or is_readable(thing) or _is_locked_up(beliefs, thing):
+        if beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
+            continue
+        if is_readable(thing) and not _is_to_be_moved(beliefs, thing):
             continue
         if _is_key(beliefs, thing):
             wanted = not _spent(beliefs, thing)
@@ -216,7 +228,7 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
 
 def _is_named(beliefs: Beliefs, thing: str) -> bool:
     """Whether the task names it."""
-    return bool(re.search(rf"\b{re.escape(thing)}\b", beliefs.task.goal.lower()))
+    return beliefs.is_named(thing, beliefs.task.goal.lower())
 
 
 def _is_portable(beliefs: Beliefs, thing: str) -> bool:

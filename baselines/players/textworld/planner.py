@@ -16,7 +16,7 @@ from typing import ClassVar
 from gym_memory.baselines.players.advised import Advised
 from gym_memory.baselines.players.plan import only
 from gym_memory.baselines.players.textworld.cooking import cook
-from gym_memory.baselines.players.textworld.errands import run_errands
+from gym_memory.baselines.players.textworld.errands import deliver, run_errands
 from gym_memory.baselines.players.textworld.hunting import (
     fetch_wanted,
     open_locks,
@@ -49,7 +49,11 @@ class Planner(Advised):
             take_wanted,
             open_locks,
             read_here,
+<<<<<<< HEAD
             use_keys,
+=======
+            deliver,
+>>>>>>> players
             fetch_wanted,
             lambda beliefs: only(explore(beliefs, "explore")),
             lambda beliefs: only(open_here(beliefs, "see what it holds")),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move
+from gym_memory.baselines.players.plan import ALL_DONE, Move
 from gym_memory.baselines.players.textworld.places import likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
 from gym_memory.english.writing import is_readable
@@ -29,9 +29,10 @@ _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)
 _PRINTED = re.compile(r"book|paper|novel|magazine|diary|journal|map|document|manual")
 _SURVEY = "survey: "
 _PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
-_DONE = "all done"
 _MANY_ROOMS = 3
 """From so many rooms on, it is the room that a thing belongs to that counts first."""
+_LARGE = 6
+"""From so many rooms on, trying one place after the other costs more than it finds."""
 _CROWDED = 4
 """So many things a room, and their neighbours tell which of them is in the wrong one."""
 _SILENT = 5
@@ -83,14 +84,16 @@ class Tidier:
                 yield Move("look", _SURVEY + ", ".join(beliefs.distances()))
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
-        plan = [(thing, right.get(thing, target)) for thing, target in plan]
-        if right:  # what the game tells since it was decided counts: one thing after the other
-            plan = [(thing, target) for thing, target in plan if beliefs.holds(thing)]
+        if not self._is_settled(beliefs):
+            plan = [(thing, right.get(thing, target)) for thing, target in plan]
+            if right:  # what the game tells since it was decided counts: one thing after the other
+                plan = [(thing, target) for thing, target in plan if beliefs.holds(thing)]
         plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action or right or not self._unasked:
+        known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
+        if action or right or (known and not self._unasked):  # else try what comes to mind
             yield Move(action or "look", _write_plan(plan if action else []))
 
     def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
@@ -108,11 +111,17 @@ class Tidier:
         out = misfits(where, rooms, make_encoder(self._encoder), most)
         return [(thing, room) for thing, room, _ in out]
 
+    def _is_settled(self, beliefs: Beliefs) -> bool:
+        """Whether the first decision stands: in a large full house there is too much to try."""
+        rooms = beliefs.distances()
+        things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
+        return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
+
     def _decide_again(self, beliefs: Beliefs) -> Plan:
         """What to bring elsewhere once all was put somewhere."""
         placed = {thing for thing, _ in _placings(beliefs, "was put")}
         praised = {thing for thing, _ in _placings(beliefs, "belongs")}
-        if not praised and len(placed) >= _SILENT:
+        if self._is_settled(beliefs) or (not praised and len(placed) >= _SILENT):
             return []
         return self._to_furniture(beliefs, again=True, only=() if praised else tuple(placed))[:1]
 
@@ -270,7 +279,7 @@ def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
 
 
 def _write_plan(plan: Plan) -> str:
-    return "tidy: " + ("; ".join(f"{thing} to {target}" for thing, target in plan) or _DONE)
+    return "tidy: " + ("; ".join(f"{thing} to {target}" for thing, target in plan) or ALL_DONE)
 
 
 def _read_plan(text: str) -> Plan | None:

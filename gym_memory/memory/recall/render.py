@@ -22,9 +22,11 @@ from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Triple
 
 __all__ = ["NOTHING", "Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
-__all__ += ["render_facts"]
+__all__ += ["fit_attempts", "render_facts"]
 
 _ENOUGH_MISSES = 4
+_MAX_ANSWER_CHARS = 80
+"""What is shown of the answer to an attempt."""
 _WORTH_SHOWING = 40
 """Fewest characters of an observation that are worth showing."""
 
@@ -171,6 +173,30 @@ def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str
         shown.append(body[:room])
         left -= len(lines[-1]) + 1
     return "\n".join(lines), tuple(shown)
+
+
+def fit_attempts(episodes: Iterable[Episode], most: int, left: int) -> str:
+    """Actions with the first line of their answers, in their order, as many as fit.
+
+    Of the same action done several times in a row only the last is told.
+
+    Args:
+        episodes: What was done, latest first.
+        most: Actions to tell.
+        left: Characters that may be used.
+    """
+    lines: list[str] = []
+    last = ""
+    for episode in episodes:
+        if episode.action in ("", last):
+            continue
+        last = episode.action
+        line = _head(episode) + _body(episode).partition("\n")[0][:_MAX_ANSWER_CHARS]
+        left -= len(line) + 1
+        if left < 0 or len(lines) == most:
+            break
+        lines.append(line)
+    return "\n".join(reversed(lines))
 
 
 def _head(episode: Episode) -> str:
