@@ -16,6 +16,7 @@ from typing import ClassVar
 from gym_memory.baselines.players.advised import Advised
 from gym_memory.baselines.players.plan import only
 from gym_memory.baselines.players.textworld.cooking import cook
+from gym_memory.baselines.players.textworld.delivering import deliver
 from gym_memory.baselines.players.textworld.errands import run_errands
 from gym_memory.baselines.players.textworld.hunting import (
     fetch_wanted,
@@ -33,7 +34,7 @@ __all__ = ["Planner"]
 
 
 class Planner(Advised):
-    """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
+    """Explores, follows clues and recipes, fetches, brings, unlocks, cooks, tidies.
 
     Args:
         encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
@@ -44,6 +45,7 @@ class Planner(Advised):
     def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
         super().__init__(
             cook,
+            deliver,
             Tidier(encoder),
             run_errands,
             take_wanted,

@@ -2,7 +2,7 @@
 
 Two forms of questions are understood: ``... at step 12 ...`` asks for what was true then and what
 happened, and a question with *when*, *first*, *last*, *before* or *after* asks when something
-became true. Facts that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
+became true, with *what* besides of what was in or on the things that it names. Facts that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ Dated = tuple[int, Triple]
 
 _AT = re.compile(r"\b(?:at|in|on|during|after|by) step (\d{1,9})\b", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:when|first|last|before|after|earlier|later)\b[^?]*\?", re.IGNORECASE)
+_WHAT = re.compile(r"\bwhat\b", re.IGNORECASE)
 _MOST_STEPS = 4
 
 
@@ -58,8 +59,9 @@ def recollect(
 
     Returns:
         For every step that the focus names: what was true then of the named entities, and of
-        what they were in or on. For a question of when: where each named thing has been and
-        when the agent was in each named place, the first time each. Earliest first.
+        what they were in or on. For a question of when: where each named thing has been, when
+        the agent was in each named place and, where it asks *what*, what was in or on it, the
+        first time each. Earliest first.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
@@ -68,7 +70,8 @@ def recollect(
             (((int(step), fact), None)) for fact in _then(graph, int(step) + origin, named)
         )
     if _WHEN.search(focus):
-        found.update(dict.fromkeys((t - origin, fact) for t, fact in _began(graph, named)))
+        began = _began(graph, named, held=_WHAT.search(focus) is not None)
+        found.update(dict.fromkeys((t - origin, fact) for t, fact in began))
     return sorted(found, key=lambda dated: dated[0])
 
 
@@ -92,12 +95,12 @@ def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple
                 queue[fact.object] = None
 
 
-def _began(graph: TemporalGraph, named: Iterable[str]) -> Iterator[Dated]:
-    """The first time of every place of some things, and of the agent in some places."""
+def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterator[Dated]:
+    """The first time of every place of some things, and of the agent, or of all, in them."""
     wanted = set(named) - {PLAYER}
     for fact in graph.facts():
         subject, relation, obj = fact.triple
-        of_interest = subject in wanted or (subject == PLAYER and obj in wanted)
+        of_interest = subject in wanted or (obj in wanted and (held or subject == PLAYER))
         if relation in LOCATIONS and of_interest and fact.intervals:
             yield fact.intervals[0][0], fact.triple
 
