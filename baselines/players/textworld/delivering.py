@@ -116,7 +116,7 @@ def _go_where(beliefs: Beliefs, sought: str, aim: str) -> Iterator[Move]:
 
 
 def _search(beliefs: Beliefs, aim: str, centre: str, plan: re.Match[str] | None) -> Iterator[Move]:
-    """Through the rooms around one, the nearest to it first; the plan lists those that were seen."""
+    """Through the rooms around one, the nearest to it first; the plan lists those seen."""
     been = plan["been"].split(_AND) if plan is not None and plan["been"] else []
     around = _around(beliefs, centre)
     if beliefs.here in around and beliefs.here not in been:

@@ -37,7 +37,7 @@ from gym_memory.games.textworld.worldgen import (
     new_maker,
     route,
 )
-from gym_memory.types import Oracle, Triple
+from gym_memory.types import Triple
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game

@@ -61,6 +61,12 @@ _PAPERS = (
     "crumpled", "creased", "curled", "dusty", "faded", "folded", "frayed", "printed", "scorched",
     "scribbled", "smudged", "stained", "tattered", "torn", "typed", "worn",
 )  # fmt: skip
+_OPEN_NOTES = (
+    "The {key} opens the {locker}. It stands in {room}.",
+    "The {locker} in {room} opens with the {key}.",
+    "Take the {key} to {room}. It opens the {locker} there.",
+    "Go to {room} and unlock the {locker} with the {key}.",
+)
 _HIDDEN_NOTES = (
     "The {key} opens the {locker}. Nobody remembers in which room it stands.",
     "The {locker} opens with the {key}, but you must find the room yourself.",

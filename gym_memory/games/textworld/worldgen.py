@@ -51,12 +51,6 @@ FURNITURE = (
     "armchair", "bench", "bookcase", "cabinet", "counter", "couch", "desk", "dresser", "pedestal",
     "rack", "shelf", "sideboard", "stand", "stool", "table", "workbench",
 )  # fmt: skip
-_OPEN_NOTES = (
-    "The {key} opens the {locker}. It stands in {room}.",
-    "The {locker} in {room} opens with the {key}.",
-    "Take the {key} to {room}. It opens the {locker} there.",
-    "Go to {room} and unlock the {locker} with the {key}.",
-)
 """Pieces of furniture that things stand on."""
 _ROOM_ADJECTIVES = ("bright", "calm", "cold", "dim", "plain", "quiet", "simple", "still", "warm")
 _HOLDER_ADJECTIVES = ("heavy", "large", "massive", "modest", "plain", "simple", "small", "sturdy")

@@ -2,7 +2,8 @@
 
 Two forms of questions are understood: ``... at step 12 ...`` asks for what was true then and what
 happened, and a question with *when*, *first*, *last*, *before* or *after* asks when something
-became true, with *what* besides of what was in or on the things that it names. Facts that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
+became true, with *what* besides of what was in or on the things that it names. Facts that answer
+them are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
