@@ -54,11 +54,11 @@ class Clin(LessonMemory):
     A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
     at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
     same family and level), and where there is none of other tasks (Gen-Task), of those in the same
-    environment if there are some: whose first observation was the same. An instance that comes back starts with the memory of its own
-    best trial. ``lifetime="trial"`` is the paper's Adapt, where a new instance starts with
-    nothing. For the paper's experiments ``use`` parts learning from use: ``write`` fills the
-    archive by trials that each start with nothing, ``read`` starts new instances from an archive
-    that stays as it is, whoever plays first.
+    environment if there are some: whose first observation was the same. An instance that comes
+    back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
+    where a new instance starts with nothing. For the paper's experiments ``use`` parts learning
+    from use: ``write`` fills the archive by trials that each start with nothing, ``read`` starts
+    new instances from an archive that stays as it is, whoever plays first.
 
     What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
     games that list valid actions as well as for those that do not. The memory holds at most 120
