@@ -10,7 +10,7 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move
 from gym_memory.baselines.players.textworld.places import likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
-from gym_memory.games.textworld.rules_reading import is_readable
+from gym_memory.english.writing import is_readable
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 

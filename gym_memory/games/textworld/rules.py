@@ -19,23 +19,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gym_memory.games.textworld.rules_actions import offered
-from gym_memory.games.textworld.rules_names import called, names_in, renamed
-from gym_memory.games.textworld.rules_reading import (
+from gym_memory.english.phrases import clean_name, direction_in, head_noun
+from gym_memory.english.recipes import (
+    is_about_cooking,
+    read_prose_recipe,
+    read_recipe,
+    told_of_cooking,
+)
+from gym_memory.english.sentences import Listing, Reading
+from gym_memory.english.writing import (
     is_described,
     is_note,
     is_readable,
     read_note,
-    read_recipe,
     told,
-    told_of_cooking,
 )
-from gym_memory.games.textworld.rules_recipes import is_about_cooking, read_prose_recipe
+from gym_memory.games.textworld.rules_actions import offered
+from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import clean_name, direction_in, head_noun
-from gym_memory.memory.extract.sentences import Listing, Reading
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
 from gym_memory.types import Step, Task, Triple

@@ -1,4 +1,4 @@
-"""Text inside TextWorld games: recipes, notes, and what the goal explains.
+"""What is written on things: notes, and what a goal explains.
 
 A note is kept whole (``note | says | ...``), with the things that it names (``note | mentions |
 red locker``) and the facts that it tells: which key opens what, where something stands, which
@@ -10,55 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from gym_memory.games.textworld.rules_recipes import told_uses
+from gym_memory.english.phrases import head_noun
+from gym_memory.english.recipes import told_of_cooking
+from gym_memory.english.statements import KindOf, Told, read_statements
 from gym_memory.memory.extract.base import Mention
-from gym_memory.memory.extract.phrases import clean_name, head_noun
-from gym_memory.memory.extract.sentences import sentences
-from gym_memory.memory.extract.statements import KindOf, Told, read_statements
 from gym_memory.types import Triple
 
-__all__ = ["is_described", "is_note", "is_readable", "read_note", "read_recipe", "told"]
-__all__ += ["told_of_cooking"]
-
-RECIPE = "recipe"
-
-_CUTS = {"chop": "chopped", "slice": "sliced", "dice": "diced"}
-_HEATS = {"fry": "fried", "roast": "roasted", "grill": "grilled"}
-_HEATING = {"fry": "frying", "roast": "roasting", "grill": "grilling"}
-
-# Recipes
-
-_INGREDIENTS = re.compile(
-    r"^[ \t]*Ingredients:[ \t]*\n(?P<list>(?:(?!\s*Directions:)[ \t]*[^\s].*\n?)+)",
-    re.MULTILINE,
-)
-_DIRECTIONS = re.compile(r"^[ \t]*Directions:[ \t]*\n(?P<list>(?:[ \t]*[^\s].*\n?)+)", re.MULTILINE)
-_DIRECTION = re.compile(r"(?P<verb>[a-z]+) (?:the )?(?P<name>[^\n]{1,80})", re.IGNORECASE)
-_LINE = re.compile(r"[^\s][^\n]*")
-
-
-def read_recipe(text: str) -> tuple[Mention, ...]:
-    """Ingredients and directions of a recipe; empty where there is none."""
-    ingredients = _INGREDIENTS.search(text)
-    if ingredients is None:
-        return ()
-    mentions = []
-    for line in _LINE.finditer(text, *ingredients.span("list")):
-        name = clean_name(line.group())
-        mentions.append(Mention(Triple(RECIPE, "requires", name), *_trimmed(line)))
-    directions = _DIRECTIONS.search(text, ingredients.end())
-    for line in _LINE.finditer(text, *directions.span("list")) if directions else ():
-        step = _DIRECTION.match(line.group())
-        state = {**_CUTS, **_HEATS}.get(step["verb"].lower()) if step else None
-        if step is not None and state is not None:
-            name = clean_name(step["name"])
-            mentions.append(Mention(Triple(name, "needs to be", state), *_trimmed(line)))
-    return tuple(mentions)
-
-
-def _trimmed(line: re.Match[str]) -> tuple[int, int]:
-    return line.start(), line.start() + len(line.group().rstrip())
-
+__all__ = ["is_described", "is_note", "is_readable", "read_note", "told"]
 
 # Notes
 
@@ -139,16 +97,6 @@ _MOST_WORDS = 300
 _MAX_TOLD_CHARS = 10_000
 _WORD = re.compile(r"[\w'-]+")
 _ARTICLES = ("a", "an", "the", "some")
-_PREPARE = re.compile(
-    r"\bmeal\b[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
-    r"(?=[.,;:!?\n]|$| (?:and|once|when|after|before|to)\b)",
-    re.IGNORECASE,
-)
-_APPLIANCE = re.compile(
-    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ying)"
-    r"|roast(?:s|ing)?|grill(?:s|ing)?))\b",
-    re.IGNORECASE,
-)
 
 
 def told(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
@@ -163,40 +111,3 @@ def told(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) 
     facts, names = read_statements(text, kind_of, note=note)
     facts = tuple(m for m in facts if m.triple.subject != "meal")
     return Told((*facts, *told_of_cooking(text)), names)
-
-
-def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
-    """Where a meal is prepared, and which appliance does what.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name, for a text that may speak of appliances by any name.
-    """
-    facts: dict[Triple, tuple[int, int]] = {}
-    for found in _PREPARE.finditer(text[:_MAX_TOLD_CHARS]):
-        place = clean_name(found["place"])
-        facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
-    if kind_of:
-        for fact, start, end in told_uses(text[:_MAX_TOLD_CHARS], kind_of):
-            facts.setdefault(fact, (start, end))
-    told = {fact.object for fact in facts}
-    uses = _appliances(text[:_MAX_TOLD_CHARS])
-    facts.update((fact, span) for fact, span in uses if fact.object not in told)
-    return tuple(Mention(fact, *span) for fact, span in facts.items())
-
-
-def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
-    """Pairs of an appliance and what it does, in whichever order they come."""
-    for sentence, offset in sentences(text):
-        stove: re.Match[str] | None = None
-        verb = ""
-        for word in _APPLIANCE.finditer(sentence):
-            if word["stove"]:
-                stove = word
-            else:
-                stem = next(v for v in _HEATING if word["verb"].lower().startswith(v[:2]))
-                verb = _HEATING[stem]
-            if stove is not None and verb:
-                fact = Triple(clean_name(stove.group()), "used for", verb)
-                yield fact, (offset + stove.start(), offset + stove.end())
-                stove, verb = None, ""

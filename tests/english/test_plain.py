@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gym_memory.english.plain import PlainRules
+from gym_memory.games.foreign.detect import detect_dialect
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory.extract.base import apply
-from gym_memory.memory.extract.detect import detect_dialect
-from gym_memory.memory.extract.plain import PlainRules
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 

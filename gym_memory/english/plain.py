@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import (
+from gym_memory.english.phrases import (
     DIRECTION_LIST,
     Phrase,
     clean_name,
     direction_in,
     split_things,
 )
+from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import DIRECTIONS, INVENTORY, OPPOSITE, PLAYER, door_relation, way_relation
 from gym_memory.types import Step, Task, Triple
