@@ -40,7 +40,8 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
     asked = _ASKED.search(beliefs.task.goal.lower())
     if asked is None:
         return
-    plan = None if Move.read(beliefs.plan).action.startswith("put ") else _PLAN.match(beliefs.plan)
+    brought = Move.read(beliefs.plan).action.startswith(("put ", "insert "))
+    plan = None if brought else _PLAN.match(beliefs.plan)
     thing, holder = asked["thing"] or "", asked["holder"] or ""
     if plan is not None and (plan["thing"] == thing or plan["holder"] == holder):
         thing, holder = thing or plan["thing"], holder or plan["holder"]
@@ -80,8 +81,9 @@ def _past(beliefs: Beliefs) -> list[Triple]:
 
 def _bring(beliefs: Beliefs, thing: str, holder: str) -> Iterator[Move]:
     aim = f"bring {thing} for {holder}"
-    if f"put {thing} on {holder}" in beliefs.actions:
-        yield Move(f"put {thing} on {holder}", aim)
+    for action in (f"put {thing} on {holder}", f"insert {thing} into {holder}"):
+        if action in beliefs.actions:
+            yield Move(action, aim)
     yield from _go_where(beliefs, holder, aim)
     yield from only(explore(beliefs, f"find {thing} for {holder}"))
 
