@@ -51,6 +51,14 @@ def test_steps_are_read_once_and_not_without_end() -> None:
     assert steps_asked_for("at step 99999999999999999999") == []
 
 
+def test_what_was_in_something(graph: TemporalGraph) -> None:
+    assert recollect(graph, "What was first in the fridge?", ["fridge"]) == [
+        (0, FRIDGE),
+        (1, IN_FRIDGE),
+    ]
+    assert recollect(graph, "When was the fridge where?", ["fridge"]) == [(0, FRIDGE)]
+
+
 def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
     asked = "Where was the apple at step 3?"
     assert [f for _, f in recollect(graph, asked, ["apple"])] == [
