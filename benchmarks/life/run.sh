@@ -24,6 +24,4 @@ for budget in $budgets; do
   play controls "$budget" -m simulacra -m shuffled -m oracle -m noise -m present
 done
 ${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
-cp results/life-report/report.md benchmarks/life/
-[ ! -f results/life-report/budgets-single-episode.png ] ||
-  cp results/life-report/budgets-single-episode.png benchmarks/life/
+cp results/life-report/report.md results/life-report/*.png benchmarks/life/
