@@ -10,13 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from gym_memory.english.named import KindOf
 from gym_memory.english.phrases import head_noun
-from gym_memory.english.recipes import told_of_cooking
-from gym_memory.english.statements import KindOf, Told, read_statements
+from gym_memory.english.recipes import (
+    is_about_cooking,
+    read_prose_recipe,
+    read_recipe,
+    told_of_cooking,
+)
+from gym_memory.english.statements import Told, read_statements
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["is_described", "is_note", "is_readable", "read_note", "told"]
+__all__ = ["is_readable", "read_writing", "told"]
 
 # Notes
 
@@ -43,22 +49,52 @@ def is_readable(name: str) -> bool:
     return _READABLE.fullmatch(head_noun(name)) is not None
 
 
-def is_described(name: str, text: str) -> bool:
+def _is_described(name: str, text: str) -> bool:
     """Whether ``text``, the answer to examining ``name``, says how it looks."""
     text = text.strip().lower()
     return text.startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
 
 
-def is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
+def read_writing(
+    name: str, text: str, kind_of: KindOf, *, recipe: bool = False
+) -> tuple[Mention, ...]:
+    """What the answer to examining a thing tells, if it is something that is written on it.
+
+    Args:
+        name: The thing; empty for one that is not known.
+        text: The answer.
+        kind_of: What is known of a name.
+        recipe: Whether it is known to be a recipe, whatever it is called.
+
+    Returns:
+        The facts of a recipe, of a note, or of both; nothing where there is no writing.
+    """
+    listed = read_recipe(text)
+    if listed:
+        return listed
+    facts: tuple[Mention, ...] = ()
+    recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
+    if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of)):
+        facts = read_prose_recipe(text, kind_of)
+    if name and _is_note(name, text, kind_of):
+        return (*facts, *_read_note(name, text, kind_of))
+    return facts
+
+
+def _is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
     """Whether ``text``, the answer to examining ``name``, is something written on it."""
     text = text.strip()
-    if not text or is_described(name, text) or _REFUSED.match(text):
+    if not text or _is_described(name, text) or _REFUSED.match(text):
         return False
-    tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
-    return tells or is_readable(name)
+    return _tells_of_locks(text, kind_of) or is_readable(name)
 
 
-def read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+def _tells_of_locks(text: str, kind_of: KindOf) -> bool:
+    """Whether a text says what opens something."""
+    return any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
+
+
+def _read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
     """A note: its text, the facts that it tells and the things that it mentions.
 
     Args:

@@ -113,7 +113,7 @@ class _Kitchen:
             if thing in self.cuts:
                 verb = _CUTS[self.cuts[thing]]
                 for action in self.b.options(verb):
-                    if action.startswith(f"{verb} {thing} with "):
+                    if f"{action} with ".startswith(f"{verb} {thing} with "):
                         return action
         return None
 

@@ -29,7 +29,7 @@ _PLAN = re.compile(
     r"(?P<verb>find|fetch|bring) (?P<thing>[\w -]+?) for (?P<holder>[\w -]+?)"
     r"(?: (?:in|near) (?P<room>[\w -]+?))?(?: but not (?P<been>[\w -]+?))?(?:[,:]| \||$)"
 )
-_UNKNOWN = "explore, who knows {}"
+_UNKNOWN = "explore, nothing known of {}"
 _AND = " and "
 _NEAR = 2
 """So many rooms away somebody may have put what is not where it was."""
