@@ -80,6 +80,8 @@ def planner() -> str:
     }
     rows = []
     for env in dict.fromkeys(env for env, _ in kept):
+        if kept[env, "none"]["score"] == 1:
+            continue  # no memory is needed there
         row = [_game(env)]
         for memory in ("none", "history", "shuffled", "arigraph", "oracle"):
             found = kept[env, memory]

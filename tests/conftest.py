@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from gym_memory.games.base import TextEnv
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import register_fake
 
@@ -35,6 +36,20 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the user's environment that chooses a language model or the way to it."""
     for name in (*_MODEL, *_PROXY):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the seeds that tables are made of out of the tests: 1000 and up of test splits."""
+    choose = TextEnv._choose_task
+
+    def guarded(self: TextEnv, seed: int | None, options: dict[str, Any]) -> str:
+        assert self.split != "test" or seed is None or seed < 1000, (
+            f"seed {seed} of a test split is for tables only: take one below 1000"
+        )
+        return choose(self, seed, options)
+
+    monkeypatch.setattr(TextEnv, "_choose_task", guarded)
 
 
 @pytest.fixture(scope="session", autouse=True)

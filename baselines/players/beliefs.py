@@ -73,6 +73,7 @@ class Beliefs:
     ):
         self.text, self.task, self.plan = obs["text"], task, plan
         self._rng, self._came = rng, action.removeprefix("go ")
+        self.recalled = obs["memory"]
         self._spelling: dict[str, str] = {}
         for spelled in obs["valid_actions"]:
             self._spelling.setdefault(canonical(spelled), spelled)
@@ -93,6 +94,7 @@ class Beliefs:
         apply(extractor.extract(step, self.graph, task), self.graph, now)
         self.here = current_place(self.graph) or ""
         self._add_ways_back()
+        self._known_ways: dict[str, dict[str, str]] = {}
         self._guessed: dict[str, dict[str, str]] = {}
         self._cells = self._lay_out()
         self._guess_ways()
@@ -110,9 +112,8 @@ class Beliefs:
             dangling = entries.pop().action
         entries.insert(0, Entry(0, "", before))
         dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
-        for position, (_, entry) in enumerate(sorted(dated, key=itemgetter(0))):
-            step = Step(position, entry.text, entry.action)
-            apply(extractor.extract(step, self.graph, self.task), self.graph, position)
+        told = [entry for _, entry in sorted(dated, key=itemgetter(0))]
+        self.graph = _read_entries(told, extractor, self.task)
         return dangling
 
     def _add_ways_back(self) -> None:
@@ -247,12 +248,12 @@ class Beliefs:
 
     def ways(self, place: str) -> dict[str, str]:
         """Known and guessed ways out of a place: direction to the next place."""
-        ways = dict(self._guessed.get(place, ()))
-        for direction in DIRECTIONS:
-            fact = self.graph.value(place, direction)
-            if fact is not None:
-                ways[direction] = fact.subject
-        return ways
+        known = self._known_ways.get(place)
+        if known is None:
+            facts = ((way, self.graph.value(place, way)) for way in DIRECTIONS)
+            known = {way: fact.subject for way, fact in facts if fact is not None}
+            self._known_ways[place] = known
+        return {**self._guessed.get(place, {}), **known}
 
     def unexplored(self, place: str) -> list[str]:
         """Directions in which a place has an exit that nobody took."""
@@ -314,6 +315,24 @@ class Beliefs:
                     cells[other] = cell
                     queue.append(other)
         return cells
+
+
+_last_read: tuple[object, list[Entry], TemporalGraph] = (None, [], TemporalGraph())
+"""What was read last, by whom and for which task: a transcript that goes on is not read twice."""
+
+
+def _read_entries(entries: list[Entry], extractor: Extractor, task: Task) -> TemporalGraph:
+    """The graph that the rules read from a transcript."""
+    global _last_read
+    key, known, graph = _last_read
+    if not known or key != (extractor, task) or entries[: len(known)] != known:
+        known, graph = [], TemporalGraph()
+    graph = graph.fork()
+    for position, entry in enumerate(entries[len(known) :], len(known)):
+        step = Step(position, entry.text, entry.action)
+        apply(extractor.extract(step, graph, task), graph, position)
+    _last_read = (extractor, task), entries, graph
+    return graph.fork()
 
 
 def _beyond(cell: tuple[int, int] | None, direction: str) -> tuple[int, int] | None:

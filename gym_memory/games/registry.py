@@ -18,6 +18,7 @@ ENVIRONMENTS = Registry(
     {
         "Cooking": "gym_memory.games.textworld.cooking:Cooking",
         "TreasureHunt": "gym_memory.games.textworld.treasure_hunt:TreasureHunt",
+        "Errands": "gym_memory.games.textworld.errands:Errands",
         "Cleaning": "gym_memory.games.textworld.cleaning:Cleaning",
         "ALFWorld": "gym_memory.games.alfworld.adapter:ALFWorld",
         "WebShop": "gym_memory.games.webshop.adapter:WebShop",

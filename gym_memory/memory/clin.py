@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_int, typed
+from gym_memory.checks import check_flag, check_int, check_text, typed
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
@@ -54,11 +54,11 @@ class Clin(LessonMemory):
     A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
     at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
     same family and level), and where there is none of other tasks (Gen-Task), of those in the same
-    environment if there are some. An instance that comes back starts with the memory of its own
-    best trial. ``lifetime="trial"`` is the paper's Adapt, where a new instance starts with
-    nothing. For the paper's experiments ``use`` parts learning from use: ``write`` fills the
-    archive by trials that each start with nothing, ``read`` starts new instances from an archive
-    that stays as it is, whoever plays first.
+    environment if there are some: whose first observation was the same. An instance that comes
+    back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
+    where a new instance starts with nothing. For the paper's experiments ``use`` parts learning
+    from use: ``write`` fills the archive by trials that each start with nothing, ``read`` starts
+    new instances from an archive that stays as it is, whoever plays first.
 
     What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
     games that list valid actions as well as for those that do not. The memory holds at most 120
@@ -126,6 +126,8 @@ class Clin(LessonMemory):
         self._advise = LLMReflect(model, advise, "advice") if model else advise
         self._memories: list[list[str]] = []
         self._archive: list[_Entry] = []
+        self._seen = ""
+        self._is_new = False
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
@@ -136,7 +138,8 @@ class Clin(LessonMemory):
     # ------------------------------------------------------------ episodes and trials
 
     def _start(self, task: Task, last: Task) -> None:
-        """Keep the memory for a new trial; for a new instance make the meta-memory."""
+        """Keep the memory for a new trial; a new instance has to be seen first."""
+        self._is_new = False
         if task.id == last.id and task.goal == last.goal:
             return
         if self.lifetime == "trial" or (self.lifetime == "task" and task.goal != last.goal):
@@ -145,8 +148,17 @@ class Clin(LessonMemory):
             records = self._store.records(self.name, kind=_KIND)
             found = [_Entry.read(record.payload) for record in records]
             self._archive = sorted(found, key=lambda entry: entry.task)  # whoever came first
-        meta = self._meta_memory(task)
-        self._memories = [meta] if meta else []
+        self._memories, self._is_new = [], True
+
+    def observe(self, step: Step) -> None:
+        """Note a step; at the first of a new instance, make the meta-memory."""
+        super().observe(step)
+        if len(self._trace) == 1:
+            self._seen = self._trace[0].text
+        if self._is_new:
+            self._is_new = False
+            meta = self._meta_memory(self._task)
+            self._memories = [meta] if meta else []
 
     def _meta_memory(self, task: Task) -> list[str]:
         if self.use == "write":
@@ -155,7 +167,7 @@ class Clin(LessonMemory):
         if own:
             return list(own[-1].sentences)
         alike = [e for e in self._archive if e.goal == task.goal or e.kind == _kind(task.id)]
-        here = [e for e in self._archive if _world(e.task) == _world(task.id)]
+        here = [e for e in self._archive if e.seen == self._seen]
         crucial = sorted(alike or here or self._archive, key=lambda e: e.worth, reverse=True)
         if not crucial:
             return []
@@ -177,7 +189,7 @@ class Clin(LessonMemory):
         self._memories = [*self._memories, memory][-self.past :]
         if self.lifetime == "trial" or self.use == "read":
             return
-        entry = _Entry(self._task.id, self._task.goal, tuple(memory), outcome)
+        entry = _Entry(self._task.id, self._task.goal, self._seen, tuple(memory), outcome)
         if self._store is None:
             self._archive = self._with(self._archive, entry)
         else:
@@ -224,11 +236,15 @@ class Clin(LessonMemory):
         return {
             "memories": [list(sentences) for sentences in self._memories],
             "archive": [entry.payload() for entry in self._archive],
+            "seen": self._seen,
+            "is_new": self._is_new,
         }
 
     def _relearn(self, state: dict[str, Any]) -> None:
         self._memories = [[str(sentence) for sentence in m] for m in state["memories"]]
         self._archive = [_Entry.read(payload) for payload in state["archive"]]
+        self._seen = check_text("seen", state["seen"])
+        self._is_new = check_flag("is_new", state["is_new"])
 
     def _roles(self) -> Iterable[object]:
         return self._abstract, self._general, self._advise
@@ -251,10 +267,11 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
 
 
 class _Entry(NamedTuple):
-    """The best trial of a task instance."""
+    """The best trial of a task instance; ``seen`` is its first observation."""
 
     task: str
     goal: str
+    seen: str
     sentences: tuple[str, ...]
     outcome: Outcome
 
@@ -278,6 +295,7 @@ class _Entry(NamedTuple):
         return cls(
             payload["task"],
             payload["goal"],
+            payload["seen"],
             tuple(payload["sentences"]),
             typed(Outcome, payload["outcome"]),
         )
@@ -286,16 +304,6 @@ class _Entry(NamedTuple):
 def _kind(task_id: str) -> str:
     """Family and level of a task id such as ``cooking/rl-1/train/0``."""
     return "/".join(task_id.split("/")[:2])
-
-
-def _world(task_id: str) -> tuple[str, str]:
-    """Family and number of a task id, what ids of two tasks in one environment share.
-
-    >>> _world("laboratory/boil/21") == _world("laboratory/freeze/21")
-    True
-    """
-    family, _, rest = task_id.partition("/")
-    return family, rest.partition("/")[2]
 
 
 def _parsed(sentences: Iterable[str]) -> list[CausalAbstraction]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -16,8 +17,10 @@ import numpy as np
 from gym_memory.html import text
 from gym_memory.results.plots import short_label
 from gym_memory.results.score import TableRow, Unit, score_by_trial, step_curve
+from gym_memory.results.sweep import Curve, place
 
-__all__ = ["Figure", "cost_figures", "curve_figures", "line_figure", "score_figure"]
+__all__ = ["Figure", "budget_figure", "cost_figures", "curve_figures", "line_figure"]
+__all__ += ["score_figure"]
 
 _COLOURS = 10
 _WIDTH, _HEIGHT = 380, 210
@@ -99,6 +102,12 @@ def _ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [float(v) + 0.0 for v in np.arange(first + 0.0, high + step * 1e-6, step)]
 
 
+def _decades(low: float, high: float) -> list[float]:
+    """Powers of ten from ``low`` to ``high``, or the two where there are none."""
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    return [10.0**power for power in powers] or [low, high]
+
+
 def _short(value: float) -> str:
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
@@ -173,6 +182,22 @@ def _score_panel(env: str, rows: Sequence[TableRow], colour: dict[str, int]) -> 
 # ---------------------------------------------------------------- lines
 
 
+def budget_figure(sweep: Iterable[Curve], colour: dict[str, int]) -> Figure:
+    """Score against token budget, a panel an environment and policy."""
+    panels: dict[tuple[str, str], list[Line]] = {}
+    for curve in sweep:
+        rows = sorted(curve.points, key=place)
+        line = Line(
+            *(curve.env, curve.memory, curve.policy, _label(curve.memory), colour[curve.memory]),
+            [(place(row), row.score) for row in rows],
+            [row.score_ci or (row.score, row.score) for row in rows],
+        )
+        panels.setdefault((curve.env, curve.policy), []).append(line)
+    named = [(f"{_label(policy)} on {_label(env)}", own) for (env, policy), own in panels.items()]
+    title = "Score against token budget"
+    return line_figure("budgets", title, named, "tokens", "score", (0.0, 1.0), log=True)
+
+
 def curve_figures(all_units: Sequence[Unit], colour: dict[str, int]) -> list[Figure]:
     """Score against steps, and score by trial where there are several trials."""
     longest: dict[str, int] = {}
@@ -236,6 +261,7 @@ def line_figure(
     span: tuple[float, float] | None = None,
     *,
     steps: bool = False,
+    log: bool = False,
 ) -> Figure:
     """Lines in panels.
 
@@ -247,10 +273,11 @@ def line_figure(
         value: What the lines tell.
         span: Lowest and highest value of the axis; from the points when None.
         steps: Whether a value holds until the next place.
+        log: Whether places, all above 0, stand at their logarithm.
     """
     svgs, points = [], []
     for heading, lines in panels:
-        svgs.append(_line_panel(heading, lines, along, span, steps=steps))
+        svgs.append(_line_panel(heading, lines, along, span, steps=steps, log=log))
         for line in lines:
             for n, (x, y) in enumerate(line.points):
                 band = [f"{v:.6g}" for v in line.band[n]] if line.band else ["", ""]
@@ -268,18 +295,23 @@ def _line_panel(
     span: tuple[float, float] | None,
     *,
     steps: bool,
+    log: bool,
 ) -> str:
     places = [x for line in lines for x, _ in line.points]
     values = [y for line in lines for _, y in line.points]
     low, high = span or (min(0.0, *values), max(values))
+    ticks = _decades(min(places), max(places)) if log else _ticks(min(places), max(places))
+    if log:
+        places = [math.log10(x) for x in places]
     first, last = min(places), max(places)
     scale_x = (_WIDTH - _LEFT - _RIGHT) / ((last - first) or 1)
     scale_y = (_HEIGHT - _TOP - _BOTTOM) / ((high - low) or 1)
 
     def at(x: float, y: float) -> tuple[float, float]:
-        return _LEFT + (x - first) * scale_x, _HEIGHT - _BOTTOM - (y - low) * scale_y
+        along_x = math.log10(x) if log else x
+        return _LEFT + (along_x - first) * scale_x, _HEIGHT - _BOTTOM - (y - low) * scale_y
 
-    parts = [_axes(at, _ticks(first, last), _ticks(low, high, 4), along)]
+    parts = [_axes(at, ticks, _ticks(low, high, 4), along)]
     for line in lines:
         body = f"<title>{text(line.label)}</title>"
         if line.band and len(lines) <= _MOST_BANDS:

@@ -15,6 +15,7 @@ from gym_memory.results.cells import format_interval, format_p, score_cells, see
 from gym_memory.results.figures import (
     Figure,
     Line,
+    budget_figure,
     colours,
     cost_figures,
     curve_figures,
@@ -24,7 +25,7 @@ from gym_memory.results.figures import (
 from gym_memory.results.plots import short_label
 from gym_memory.results.score import Difference, Unit
 from gym_memory.results.score import table as score_table
-from gym_memory.results.sweep import at_largest
+from gym_memory.results.sweep import at_largest, budgets, curves
 
 __all__ = ["COMPARISON", "comparison", "report_page"]
 
@@ -47,7 +48,9 @@ def report_page(
 def comparison(
     all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
 ) -> str:
-    """Filters, figures and tables as HTML; the figures of a sweep are of its largest budget.
+    """Filters, figures and tables as HTML.
+
+    A sweep's first figure is of all its budgets, the others are of the largest.
 
     Args:
         all_units: The jobs.
@@ -59,11 +62,14 @@ def comparison(
     colour = colours(all_units)
     parts = [_filters(all_units, colour)]
     for protocol in dict.fromkeys(u.protocol for u in all_units):
-        own = at_largest([u for u in all_units if u.protocol == protocol])
+        played = [u for u in all_units if u.protocol == protocol]
+        own = at_largest(played)
         rows = score_table(own)
         figures = [
             score_figure(rows, colour), *curve_figures(own, colour), *cost_figures(rows, colour)
         ]  # fmt: skip
+        if len(budgets(played)) > 1:
+            figures.insert(0, budget_figure(curves(played), colour))
         stem = "".join(c if c.isalnum() else "-" for c in protocol)
         parts.append(f'<section class="card"><h2>Protocol {text(protocol)}</h2>')
         repeated = next((row for row in rows if row.n_tasks < row.n), None)

@@ -7,7 +7,7 @@ from typing import Any
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.plan import Move, Notes
-from gym_memory.baselines.players.textworld.errands import deliver, run_errands
+from gym_memory.baselines.players.textworld.errands import carry, run_errands
 from gym_memory.memory.extract import get_extractor
 from gym_memory.types import Task, Triple
 
@@ -95,7 +95,7 @@ def test_it_is_what_was_spoken_of_before() -> None:
         Triple("med bay bed", "is in", "ward"), Triple("ward", "is east of", "hall"),
     )  # fmt: skip
     found = beliefs(goal, ("go east", "look"), triples=known)
-    assert next(iter(deliver(found))) == ("go east", "bring antidote to ward")
+    assert next(iter(carry(found))) == ("go east", "bring antidote to ward")
     at_bed = beliefs(goal, ("put antidote on med bay bed",), triples=known)
     assert next(iter(run_errands(at_bed))).action == "put antidote on med bay bed"
 

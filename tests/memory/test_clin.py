@@ -277,20 +277,22 @@ def test_gen_task_keeps_the_environment_without_certainty() -> None:
     assert found == [a._replace(certain=False) for a in learnt[:2]]
 
 
-def test_gen_task_starts_from_the_same_environment() -> None:
+def test_gen_task_starts_from_what_looked_the_same_at_first() -> None:
     memory = Clin(lifetime="forever")
-    way = ["look", "go north", "go east"]
     trace, outcome, task = trial_of(DETOUR)
-    for number, steps in ((7, trace), (8, trial_of(way)[0])):
+    start, *way = trial_of(["look", "go north", "go east"])[0]
+    for number, steps in ((7, trace), (8, [start._replace(text="A porch."), *way])):
         memory.begin(task._replace(id=f"house/apple/{number}"), 0)
         for step in steps:
             memory.observe(step)
         memory.end(outcome)
-    memory.begin(Task("house/pear/8", "Another task."), 0)
+    memory.begin(Task("house/pear/7", "Another task."), 0)  # the number says nothing
+    memory.observe(Step(0, "A porch."))
     one = lessons(memory)
     assert one
     assert not any("fridge" in lesson for lesson in one)
-    memory.begin(Task("house/pear/9", "Another task."), 0)  # nobody was there: from both
+    memory.begin(Task("house/pear/8", "Another task."), 0)
+    memory.observe(Step(0, "A cave."))  # nobody was there: from both
     assert any("fridge" in lesson for lesson in lessons(memory))
 
 
@@ -304,6 +306,7 @@ def test_a_lost_trial_does_not_replace_one_that_scored_as_little() -> None:
         memory.end(Outcome(lost=lost))
     memory.begin(Task("other/x/1", "Another task."), 0)
     memory.begin(task, 0)
+    memory.observe(trace[0])
     assert not any("staying in the game" in lesson for lesson in lessons(memory))
 
 
@@ -372,6 +375,7 @@ def test_lifetime_task_lasts_as_long_as_the_goal() -> None:
             memory.observe(step)
         memory.end(outcome)
         memory.begin(Task(name, goal), 0)
+        memory.observe(trace[0])
         assert bool(lessons(memory)) == kept
 
 

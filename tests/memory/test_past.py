@@ -76,6 +76,13 @@ def test_steps_are_read_once_and_not_without_end() -> None:
     assert steps("2000 steps ago") == ()
 
 
+def test_what_was_in_something(graph: TemporalGraph) -> None:
+    what = past_asked_for("What was first in the fridge?", ["fridge"], 9)
+    assert recollect(graph, what, ["fridge"]) == [(0, FRIDGE), (1, IN_FRIDGE)]
+    when = past_asked_for("When was the fridge where?", ["fridge"], 9)
+    assert recollect(graph, when, ["fridge"]) == [(0, FRIDGE)]
+
+
 def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
     here = Triple("you", "is in", "kitchen")
     assert [f for _, f in recollect(graph, Past((3,)), ["apple"])] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,14 @@ def test_a_report_of_a_sweep(tmp_path: Path) -> None:
     assert "--budget 100 --budget 1000 --budget 10000" in report
     assert (tmp_path / "budgets-single-episode.png").stat().st_size > 5000
     assert json.loads((tmp_path / "summary.json").read_text())["table"][0]["budget"] == 100
+    page = (tmp_path / "report.html").read_text()
+    figure = page[page.index('<figure data-name="budgets-single-episode">') :]
+    figure = figure[: figure.index("</figure>")]
+    assert "Maze,small,random,small,1k,0.9," in figure
+    assert "Maze,whole,random,whole,3k,0.9," in figure  # where it belongs, whatever was allowed
+    places = [re.search(rf'text-anchor="middle">{n}<', figure) for n in ("100", "1k", "10k")]
+    at = [float(re.findall(r'x="([\d.]+)"', figure[: found.start()])[-1]) for found in places]
+    assert at[1] - at[0] == pytest.approx(at[2] - at[1], abs=0.2)
 
 
 def test_a_run_with_one_budget_has_no_sweep(tmp_path: Path) -> None:
@@ -108,4 +117,5 @@ def test_a_run_with_one_budget_has_no_sweep(tmp_path: Path) -> None:
             folder.append([episode(job)])
     build_report([tmp_path], tmp_path)
     assert "budgets-" not in (tmp_path / "report.md").read_text()
+    assert 'data-name="budgets-' not in (tmp_path / "report.html").read_text()
     assert not list(tmp_path.glob("budgets-*"))

@@ -18,7 +18,7 @@ from gym_memory.baselines.players.plan import Move, Notes, only
 from gym_memory.baselines.players.travel import go_to
 from gym_memory.schema import DIRECTIONS, VERBATIM
 
-__all__ = ["deliver", "is_asked_for", "run_errands"]
+__all__ = ["carry", "is_asked_for", "run_errands"]
 
 _VERBS = {
     "unlock": "unlock unlocked unbolt",
@@ -127,7 +127,7 @@ def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
                 yield subject, errand
 
 
-def deliver(beliefs: Beliefs) -> Iterator[Move]:
+def carry(beliefs: Beliefs) -> Iterator[Move]:
     """Carry what is held to where the task, or something that was read, wants it put."""
     distances = beliefs.distances()
     asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _told(beliefs)))

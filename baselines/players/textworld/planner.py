@@ -16,7 +16,8 @@ from typing import ClassVar
 from gym_memory.baselines.players.advised import Advised
 from gym_memory.baselines.players.plan import only
 from gym_memory.baselines.players.textworld.cooking import cook
-from gym_memory.baselines.players.textworld.errands import deliver, run_errands
+from gym_memory.baselines.players.textworld.delivering import deliver
+from gym_memory.baselines.players.textworld.errands import carry, run_errands
 from gym_memory.baselines.players.textworld.hunting import (
     fetch_wanted,
     open_locks,
@@ -33,7 +34,7 @@ __all__ = ["Planner"]
 
 
 class Planner(Advised):
-    """Explores, follows clues and recipes, fetches, unlocks, cooks, tidies.
+    """Explores, follows clues and recipes, fetches, brings, unlocks, cooks, tidies.
 
     Args:
         encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
@@ -44,16 +45,14 @@ class Planner(Advised):
     def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
         super().__init__(
             cook,
+            deliver,
             Tidier(encoder),
             run_errands,
             take_wanted,
             open_locks,
             read_here,
-<<<<<<< HEAD
             use_keys,
-=======
-            deliver,
->>>>>>> players
+            carry,
             fetch_wanted,
             lambda beliefs: only(explore(beliefs, "explore")),
             lambda beliefs: only(open_here(beliefs, "see what it holds")),

@@ -300,12 +300,17 @@ class TextWorldFamily(TextWorldEnv):
         return self._ids
 
     def _story(self, task_id: str) -> str | PathLike[str]:
-        settings, entry = self.levels[self.level], self._entries[task_id]
+        return self._compiled(task_id, self.levels[self.level])
+
+    def _compiled(self, task_id: str, settings: Mapping[str, Any]) -> str | PathLike[str]:
+        """The compiled game of a task; only that of the level's own settings is listed."""
+        entry = self._entries[task_id]
         key = GameKey(self.family, self.generator, settings, self.split, entry.seed)
 
         def make() -> Any:
             game = generate(self, settings, self.split, entry.seed)
-            _compare(task_id, game, entry)
+            if settings == self.levels[self.level]:
+                _compare(task_id, game, entry)
             return game
 
         return cached_game(key, make)

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_memory.games.textworld.adapter import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
 from gym_memory.games.textworld.worldgen import (
+    FURNITURE,
+    THINGS,
     Cell,
     Grid,
     add_rooms,
@@ -58,22 +60,6 @@ _METALS = (
 _PAPERS = (
     "crumpled", "creased", "curled", "dusty", "faded", "folded", "frayed", "printed", "scorched",
     "scribbled", "smudged", "stained", "tattered", "torn", "typed", "worn",
-)  # fmt: skip
-_THINGS = (
-    "acorn", "anchor", "apron", "arrow", "backpack", "balloon", "bandage", "banjo", "basket",
-    "bell", "bonnet", "bottle", "bouquet", "brick", "broom", "bucket", "button", "cactus",
-    "calendar", "camera", "candle", "cape", "carpet", "compass", "crayon", "crown", "cushion",
-    "dagger", "diary", "doll", "drum", "envelope", "fan", "feather", "flute", "funnel", "glove",
-    "goblet", "hammer", "harp", "helmet", "horn", "jug", "kettle", "kite", "ladder", "ladle",
-    "lantern", "magnet", "marble", "mask", "medal", "mirror", "mitten", "mug", "nail", "necklace",
-    "needle", "oar", "pebble", "pencil", "pillow", "pipe", "plate", "pumpkin", "puppet", "puzzle",
-    "quill", "ribbon", "rope", "saddle", "sandal", "scarf", "seashell", "shovel", "sock",
-    "spoon", "statue", "teapot", "thimble", "trumpet", "turnip", "umbrella", "vase", "violin",
-    "wallet", "whistle", "wreath",
-)  # fmt: skip
-_FURNITURE = (
-    "armchair", "bench", "bookcase", "cabinet", "counter", "couch", "desk", "dresser", "pedestal",
-    "rack", "shelf", "sideboard", "stand", "stool", "table", "workbench",
 )  # fmt: skip
 _OPEN_NOTES = (
     "The {key} opens the {locker}. It stands in {room}.",
@@ -188,8 +174,8 @@ def _scatter(
     floor: dict[Cell, list[str]] = {}
     furniture: dict[Cell, tuple[str, list[str]]] = {}
     if most:
-        things = iter(rng.sample(_THINGS, len(_THINGS)))
-        pieces = iter(rng.sample(_FURNITURE, len(_FURNITURE)))
+        things = iter(rng.sample(THINGS, len(THINGS)))
+        pieces = iter(rng.sample(FURNITURE, len(FURNITURE)))
         furnished = rng.sample(cells, len(cells) // 3)
         for cell in cells:
             found = [next(things) for _ in range(rng.randint(fewest, most))]

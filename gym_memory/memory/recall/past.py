@@ -4,8 +4,9 @@ A question is understood by what it names, not by its wording. A number in it th
 name and not the present step is a step (*at step 12*, *your 12th move*), counted back from the
 present where it says so (*12 moves ago*), and asks for what was true then and what happened. A
 question that speaks of order (*first*, *before*, *sooner*), or that speaks of the past and names
-two things, asks when something became true. A command in it that was given asks what came of it.
-Facts that answer it are dated: ``[step 12] apple: is in fridge; is raw``.
+two things, asks when something became true, with *what was* besides of what was in or on the
+things that it names. A command in it that was given asks what came of it. Facts that answer it
+are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _NUMBER = re.compile(
     r"(?P<ago>(?: \w+){0,2} (?:ago|back(?:wards?)?|before now|earlier)\b)?",
     re.IGNORECASE,
 )
+_WHAT = re.compile(r"\bwhat (?:was|were|is|lay|stood) ", re.IGNORECASE)
 _MOST_STEPS = 4
 
 
@@ -57,11 +59,13 @@ class Past(NamedTuple):
         steps: The steps that it asks about, each once, the first few.
         order: Whether it asks when things became true.
         done: The steps of the commands that it names.
+        inside: Whether it asks when what was in or on the things that it names.
     """
 
     steps: tuple[int, ...] = ()
     order: bool = False
     done: tuple[int, ...] = ()
+    inside: bool = False
 
 
 def past_asked_for(
@@ -76,7 +80,7 @@ def past_asked_for(
         done: The steps of the commands that it names.
 
     >>> past_asked_for("Where was the apple when you had made 12 moves?", ["apple"], 30)
-    Past(steps=(12,), order=True, done=())
+    Past(steps=(12,), order=True, done=(), inside=False)
     >>> past_asked_for("take the apple from drawer 2", ["apple", "drawer 2"], 30)
     """
     if not _QUESTION.search(focus):
@@ -91,7 +95,8 @@ def past_asked_for(
     ]
     steps = tuple(step for step in dict.fromkeys(told) if 0 <= step != now)[:_MOST_STEPS]
     order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
-    asked = Past(steps, order, tuple(done)[:_MOST_STEPS])
+    inside = order and _WHAT.search(bare) is not None
+    asked = Past(steps, order, tuple(done)[:_MOST_STEPS], inside)
     return asked if any(asked) else None
 
 
@@ -108,8 +113,9 @@ def recollect(
 
     Returns:
         For every step asked for: what was true then of the named entities and of the agent, and
-        of what they were in or on. For a question of when: where each named thing has been and
-        when the agent was in each named place, the first time each. Earliest first.
+        of what they were in or on. For a question of when: where each named thing has been, when
+        the agent was in each named place and, where it asks so, what was in or on it, the first
+        time each. Earliest first.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
@@ -118,7 +124,8 @@ def recollect(
             then = _then(graph, step + origin, whom)
             found.update(((step, fact), None) for fact in then)
     if past.order:
-        found.update(dict.fromkeys((t - origin, fact) for t, fact in _began(graph, named)))
+        began = _began(graph, named, held=past.inside)
+        found.update(dict.fromkeys((t - origin, fact) for t, fact in began))
     return sorted(found, key=lambda dated: dated[0])
 
 
@@ -142,12 +149,12 @@ def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple
                 queue[fact.object] = None
 
 
-def _began(graph: TemporalGraph, named: Iterable[str]) -> Iterator[Dated]:
-    """The first time of every place of some things, and of the agent in some places."""
+def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterator[Dated]:
+    """The first time of every place of some things, and of the agent, or of all, in them."""
     wanted = set(named) - {PLAYER}
     for fact in graph.facts():
         subject, relation, obj = fact.triple
-        of_interest = subject in wanted or (subject == PLAYER and obj in wanted)
+        of_interest = subject in wanted or (obj in wanted and (held or subject == PLAYER))
         if relation in LOCATIONS and of_interest and fact.intervals:
             yield fact.intervals[0][0], fact.triple
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# A life of errands: the planner with AriGraph, its rivals and its controls. A folder for each budget
+# and for rivals and controls apart, so that what was played stays when the script is stopped; the
+# same command goes on. A memory that takes no notice of the budget is played under the first one.
+# Usage, from the root of the repository: benchmarks/life/run.sh [SEEDS] [WORKERS] [BUDGETS]
+set -eu
+cd "$(dirname "$0")/../.."
+export OMP_NUM_THREADS=1
+
+play() {  # name of the folder, budget, memories
+  folder="results/life/$1-$2" budget=$2
+  shift 2
+  ${GYM_MEMORY:-gym-memory} compare --env "Errands?level=long&split=test" "$@" -p planner \
+    --seeds "$seeds" --workers "$workers" --budget "$budget" --out "$folder"
+  gzip -9nc "$folder/episodes.jsonl" > "benchmarks/life/$(basename "$folder").jsonl.gz"
+}
+
+seeds=${1:-1000:1010} workers=${2:-2} budgets=${3:-1000 4000 300 100 16000 32000}
+for budget in $budgets; do
+  [ "$budget" != "${budgets%% *}" ] || play unlimited "$budget" -m "history?full=true" -m none
+  play rivals "$budget" -m arigraph -m history -m "summary?size=32000" -m "stma?size=32000" -m rag
+done
+for budget in $budgets; do
+  play controls "$budget" -m simulacra -m shuffled -m oracle -m noise -m present
+done
+${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
+cp results/life-report/report.md results/life-report/*.png benchmarks/life/

@@ -1,0 +1,341 @@
+"""Errands: a life of several days in one house, with one errand after the other.
+
+Ours. The agent keeps a house of up to 64 rooms. One at a time it is told to bring a thing to a
+piece of furniture, and where the two stand it must have seen: the present observation does not
+say. From the second day on, errands also ask about the past: *bring the bell back to where it stood
+on the first day*, *bring what stood on the oak desk on the first day to the pine shelf*. The
+answer is an action, no words.
+
+Every day is a game of its own on the same map, compiled like any other; they follow each other in
+one episode, and the agent starts each in the same room. Overnight what was not done is done, what
+was displaced goes back, and some things end up in a room next door. So the world of a day does not
+depend on what the agent did the day before, and what it saw there may not be true any more.
+
+Score: 1 point an errand. An errand that takes more than the level's moves is taken away and the
+next one is told, so who finds things faster finishes more within the step limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from gym_memory.games.base import Feedback
+from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.games.textworld.worldgen import (
+    FURNITURE,
+    THINGS,
+    Cell,
+    Grid,
+    add_rooms,
+    finish_game,
+    make_grid,
+    new_holder,
+    new_maker,
+    route,
+)
+from gym_memory.types import Triple
+
+if TYPE_CHECKING:
+    from textworld.generator.game import Game
+
+__all__ = ["Day", "Errand", "Errands", "Life", "Tally", "plan_life"]
+
+_ROOMS = (
+    "attic", "atrium", "aviary", "bakery", "ballroom", "bathroom", "bedroom", "boathouse",
+    "boudoir", "brewery", "buttery", "cabin", "cafeteria", "cellar", "chapel", "classroom",
+    "cloakroom", "cloister", "conservatory", "courtyard", "crypt", "dairy", "darkroom", "den",
+    "dovecote", "foyer", "gallery", "garage", "garden", "granary", "greenhouse", "guardroom",
+    "gym", "hayloft", "infirmary", "kitchen", "laboratory", "larder", "laundry", "library",
+    "lobby", "loggia", "lounge", "mezzanine", "nursery", "observatory", "office", "orangery",
+    "pantry", "parlour", "pavilion", "playroom", "porch", "refectory", "salon", "sauna", "scullery",
+    "smithy", "solarium", "stable", "storeroom", "studio", "sunroom", "terrace", "tower",
+    "treasury", "vault", "veranda", "vestibule", "vestry", "washroom", "winery", "woodshed",
+    "workshop",
+)  # fmt: skip
+_WOODS = ("oak", "pine", "walnut", "bamboo")
+_PRINTED = ("calendar", "diary", "envelope")
+"""Things that look as if something was written on them, and nothing is."""
+_ERRAND, _BACK, _WHAT = (
+    "Bring the {thing} to the {holder}.",
+    "Bring the {thing} back to where it stood on the first day.",
+    "Bring what stood on the {was} on the first day to the {holder}.",
+)
+
+
+class Errand(NamedTuple):
+    """What is asked for in words, and what it means: this thing is to stand on this furniture."""
+
+    text: str
+    thing: str
+    holder: str
+
+
+class Day(NamedTuple):
+    """A day: where things stand in the morning (thing to furniture), and what is asked for."""
+
+    places: dict[str, str]
+    errands: tuple[Errand, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Life:
+    """A drawn game, before TextWorld writes it.
+
+    Attributes:
+        grid: The map.
+        rooms: Cell to name of its room.
+        furniture: Cell to name of the piece of furniture there; not every room has one.
+        start: Where every day begins.
+        days: The days.
+    """
+
+    grid: Grid
+    rooms: dict[Cell, str]
+    furniture: dict[Cell, str]
+    start: Cell
+    days: tuple[Day, ...]
+
+    def walkthrough(self, first: int = 0) -> list[str]:
+        """Does every errand from a day on, by shortest ways."""
+        where = {piece: cell for cell, piece in self.furniture.items()}
+        commands: list[str] = []
+        for day in self.days[first:]:
+            here = self.start
+            for _, thing, holder in day.errands:
+                commands += route(self.grid, here, where[day.places[thing]])
+                commands.append(f"take {thing} from {day.places[thing]}")
+                commands += route(self.grid, where[day.places[thing]], where[holder])
+                commands.append(f"put {thing} on {holder}")
+                here = where[holder]
+        return commands
+
+
+def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Random]:
+    """Draw a game.
+
+    Args:
+        settings: A level of :class:`Errands`.
+        seed: Chooses the game.
+
+    Returns:
+        The plan, and the generator to draw TextWorld's wording from.
+    """
+    rng = random.Random(f"errands/{seed}")
+    grid = make_grid(rng, settings["rooms"], settings["box"], settings["openness"])
+    cells = sorted(grid)
+    rooms = dict(zip(cells, rng.sample(_ROOMS, len(cells)), strict=True))
+    pieces = [f"{wood} {piece}" for wood in _WOODS for piece in FURNITURE]
+    furnished = sorted(rng.sample(cells, settings["furniture"]))
+    furniture = dict(zip(furnished, rng.sample(pieces, len(furnished)), strict=True))
+    things = rng.sample([t for t in THINGS if t not in _PRINTED], settings["things"])
+    places = {thing: rng.choice(list(furniture.values())) for thing in things}
+    first, days = dict(places), []
+    for number in range(settings["days"]):
+        if number:
+            _shift(rng, grid, furniture, places, settings["moved"])
+        morning = dict(places)
+        past = settings["past"] if number else 0
+        errands: list[Errand] = []
+        for i in range(settings["errands"]):
+            asks = (_BACK, _WHAT)[i % 2] if i < past else _ERRAND
+            used = [errand.thing for errand in errands]
+            errands.append(_draw(rng, asks, first, places, list(furniture.values()), used))
+            places[errands[-1].thing] = errands[-1].holder
+        rng.shuffle(errands)
+        days.append(Day(morning, tuple(errands)))
+    return Life(grid, rooms, furniture, rng.choice(cells), tuple(days)), rng
+
+
+def _shift(
+    rng: random.Random, grid: Grid, furniture: dict[Cell, str], places: dict[str, str], count: int
+) -> None:
+    """Have some things end up in a room next door."""
+    where = {piece: cell for cell, piece in furniture.items()}
+    for thing in rng.sample(sorted(places), count):
+        near = [c for c in grid[where[places[thing]]].values() if c in furniture]
+        if near:
+            places[thing] = furniture[rng.choice(near)]
+
+
+def _draw(
+    rng: random.Random,
+    asks: str,
+    first: Mapping[str, str],
+    places: Mapping[str, str],
+    pieces: list[str],
+    used: list[str],
+) -> Errand:
+    """Draw an errand, with a thing that no other errand of the day is about.
+
+    Args:
+        rng: Source of chance.
+        asks: Its wording; one that fits no thing gives way to the plain one.
+        first: Where things stood on the first day.
+        places: Where they stand now.
+        pieces: The furniture.
+        used: Things of the other errands.
+    """
+    full = list(first.values())
+    fit = {
+        _ERRAND: list(first),
+        _BACK: [thing for thing in first if places[thing] != first[thing]],
+        _WHAT: [thing for thing in first if full.count(first[thing]) == 1],
+    }
+    free = [thing for thing in fit[asks] if thing not in used]
+    if not free:
+        return _draw(rng, _ERRAND, first, places, pieces, used)
+    thing = rng.choice(free)
+    others = [piece for piece in pieces if piece not in (places[thing], first[thing])]
+    holder = first[thing] if asks == _BACK else rng.choice(others)
+    return Errand(asks.format(thing=thing, holder=holder, was=first[thing]), thing, holder)
+
+
+def _morning(settings: Mapping[str, Any], day: int) -> str:
+    """What a day begins with."""
+    if day:
+        return (
+            f"Day {day + 1} begins. Overnight what was not done has been done, what you displaced "
+            "went back, and some things ended up in a room next door."
+        )
+    return (
+        f"Run the errands of the house for {settings['days']} days. You are told one at a time. It "
+        "is done when the thing stands where it should, and is taken away from you after "
+        f"{settings['patience']} moves. Remember how things stand on this first day."
+    )
+
+
+class Tally(NamedTuple):
+    """How far a life has got.
+
+    Attributes:
+        day: The day, from 0.
+        errand: The errand of that day, from 0.
+        waited: Moves that it has taken so far.
+        done: Errands that were done.
+    """
+
+    day: int = 0
+    errand: int = 0
+    waited: int = 0
+    done: int = 0
+
+
+class Errands(TextWorldFamily):
+    """Find things and places again, for days, while some of them change behind one's back.
+
+    Settings of a level:
+
+    * ``rooms`` in a ``box`` of columns and rows, ``openness`` as in
+      :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: rooms with a piece of
+      furniture; ``things``: things that stand on it.
+    * ``days``; ``errands`` a day, of which ``past`` ask about the first day, from the second on;
+      ``moved``: things that end up next door in a night.
+    * ``patience``: moves that an errand may take; ``steps``: the step limit.
+
+    The level ``long`` is made so that a transcript does not fit: 64 rooms and 1,000 steps, some
+    80,000 tokens. All 48 errands take about 700 moves of one who knows everything.
+    """
+
+    family = "errands"
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "short": {
+            "rooms": 12, "box": [4, 4], "openness": 0.4, "furniture": 9, "things": 12, "days": 3,
+            "errands": 3, "past": 2, "moved": 3, "patience": 30, "steps": 150,
+        },
+        "long": {
+            "rooms": 64, "box": [9, 9], "openness": 0.4, "furniture": 48, "things": 56, "days": 4,
+            "errands": 12, "past": 6, "moved": 14, "patience": 50, "steps": 1000,
+        },
+    }  # fmt: skip
+    sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 20}
+
+    @classmethod
+    def default_steps(cls, level: str) -> int:
+        """What the level says."""
+        return int(cls.levels[level]["steps"])
+
+    @classmethod
+    def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
+        """Generate the game of one day: the first, or ``settings["day"]``."""
+        number = settings.get("day", 0)
+        life, rng = plan_life(settings, seed)
+        day = life.days[number]
+        maker = new_maker(rng)
+        rooms = add_rooms(maker, rng, life.grid, life.rooms)
+        pieces = {}
+        for cell, piece in life.furniture.items():
+            pieces[piece] = new_holder(maker, rng, "s", piece)
+            rooms[cell].add(pieces[piece])
+        for thing, piece in day.places.items():
+            pieces[piece].add(maker.new("o", thing))
+        maker.set_player(rooms[life.start])
+        return finish_game(
+            maker,
+            objective=_morning(settings, number),
+            walkthrough=life.walkthrough(number),
+            max_score=settings["days"] * settings["errands"],
+            errands=[list(errand) for errand in day.errands],
+        )
+
+    # ------------------------------------------------------------ playing
+
+    def _story(self, task_id: str) -> str | PathLike[str]:
+        day = self.tally.day if self.tally else 0
+        settings = self.levels[self.level]
+        return self._compiled(task_id, {**settings, "day": day} if day else settings)
+
+    @property
+    def _errand(self) -> Errand:
+        """The errand of the moment; the last one once all are over."""
+        errands = self.game.metadata["errands"]
+        return Errand(*errands[min(self.tally.errand, len(errands) - 1)])
+
+    def goal(self) -> str:
+        """The errand of the moment."""
+        return f"Run the errands of the house, one at a time. Now: {self._errand.text}"
+
+    def opening(self) -> str:
+        """The first errand."""
+        return f"Your errand: {self.game.metadata['errands'][0][0]}"
+
+    def _open(self, task_id: str) -> Feedback:
+        self.tally = None
+        return super()._open(task_id)
+
+    def rescore(
+        self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
+    ) -> Feedback:
+        """One point an errand; the next is told once one is done or took too long."""
+        if self.tally is None:
+            self.tally = Tally()
+            return feedback
+        settings, tally, errand = self.levels[self.level], self.tally, self._errand
+        done = Triple(errand.thing, "is on", errand.holder) in added
+        tally = tally._replace(waited=tally.waited + 1, done=tally.done + done)
+        if done or tally.waited >= settings["patience"]:
+            told = "Your errand is done." if done else "Your errand took too long."
+            tally = tally._replace(errand=tally.errand + 1, waited=0)
+            if tally.errand == settings["errands"]:
+                tally = tally._replace(day=tally.day + 1, errand=0)
+            self.tally = tally
+            if tally.errand:
+                told = f"{told} The next one: {self._errand.text}"
+            feedback = feedback._replace(text=f"{feedback.text}\n\n{told}")
+        self.tally = tally
+        return feedback._replace(score=float(tally.done))
+
+    def _send(self, action: str) -> Feedback:
+        before = self.tally.day
+        feedback = super()._send(action)
+        if self.tally.day == before:
+            return feedback
+        if self.tally.day == self.levels[self.level]["days"]:
+            won = feedback.score == feedback.max_score
+            return feedback._replace(won=won, over=not won)
+        morning = self._engine.start(self._story(self.task_id))
+        text = f"{feedback.text}\n\n{morning.text}\n\n{self.opening()}"
+        return feedback._replace(text=text, inventory=self._engine.inventory())
