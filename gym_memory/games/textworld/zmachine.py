@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,16 +78,24 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
     """A ``jericho.FrotzEnv`` with a story in it, by its path only if jericho knows the game."""
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
+    return _nameless(jericho)(story, jericho.__file__)
+
+
+@cache  # a class for each story would be garbage until the next full collection
+def _nameless(jericho: Any) -> Any:
+    """A ``jericho.FrotzEnv`` that runs a story from memory: Frotz is shown another file for it."""
 
     class Nameless(jericho.FrotzEnv):
-        """Runs a story from memory: Frotz is shown another file for it."""
+        def __init__(self, story: bytes, story_file: str):
+            self._story = story
+            super().__init__(story_file)
 
         def load(self, story_file: str, seed: int | None = None) -> None:
-            self._cache[story_file] = story, {}, None
+            self._cache[story_file] = self._story, {}, None
             self.is_fully_supported = False
             super().load(story_file, seed)
 
-    return Nameless(jericho.__file__)
+    return Nameless
 
 
 class Interpreter:
