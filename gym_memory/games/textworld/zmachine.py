@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -78,24 +77,16 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
     """A ``jericho.FrotzEnv`` with a story in it, by its path only if jericho knows the game."""
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
-    return _nameless(jericho)(story, jericho.__file__)
-
-
-@cache  # a class for each story would be garbage until the next full collection
-def _nameless(jericho: Any) -> Any:
-    """A ``jericho.FrotzEnv`` that runs a story from memory: Frotz is shown another file for it."""
 
     class Nameless(jericho.FrotzEnv):
-        def __init__(self, story: bytes, story_file: str):
-            self._story = story
-            super().__init__(story_file)
+        """Runs a story from memory: Frotz is shown another file for it."""
 
         def load(self, story_file: str, seed: int | None = None) -> None:
-            self._cache[story_file] = self._story, {}, None
+            self._cache[story_file] = story, {}, None
             self.is_fully_supported = False
             super().load(story_file, seed)
 
-    return Nameless
+    return Nameless(jericho.__file__)
 
 
 class Interpreter:

@@ -109,7 +109,7 @@ class Database(Protocol):
         Args:
             vector: Whole numbers, as for :meth:`vector`.
             k: Most facts, >= 1.
-            parts: What the partitions searched have in their columns ``env``, ``task``, ``encoder``.
+            parts: Columns (``env``, ``task``, ``encoder``) to what the partitions have in them.
 
         Returns:
             Rows (minus the product, partition, number, env, task, subject, relation, object).
