@@ -50,7 +50,7 @@ _JAVA_OPTIONS = (
 """A bounded heap (unbounded, it grows to 1.8 GB), no collector threads, repeatable hash codes, no
 files of counters, which a killed process leaves behind; and a method has to be called some four
 times as often as usual before it is compiled with all care: over 90 episodes that takes 9 CPU-s in
-place of 13, a quarter of what the process uses, which two processes on two cores feel."""
+place of 13, a seventh of what the process uses, which two processes on two cores feel."""
 _ANSWER_SECONDS = 120.0
 """Time that a call may take; a step takes milliseconds, a world some seconds on a busy machine."""
 _KEEP = 2
