@@ -30,7 +30,7 @@ def simulate(workers: int, partitions: int, play_s: float, cores: int, read: flo
     last = [0.0] * partitions  # when each partition's last append ended
     events = [(chance.random() * play_s, n, "read", 0) for n in range(workers)]
     heapq.heapify(events)
-    waits, used, now = [], 0.0, 0.0
+    waits, used, over = [], 0.0, 0.0
     while events:
         now, worker, what, done = heapq.heappop(events)
         part = worker % partitions
@@ -39,7 +39,7 @@ def simulate(workers: int, partitions: int, play_s: float, cores: int, read: flo
         start = max(now, core, last[part] if what == "append" else 0.0)
         end = start + service
         heapq.heappush(free, end)
-        used += service
+        used, over = used + service, max(over, end)
         waits.append((end - now) * 1e3)
         if what == "append":
             last[part] = end
@@ -48,7 +48,7 @@ def simulate(workers: int, partitions: int, play_s: float, cores: int, read: flo
         else:
             length = play_s * chance.uniform(0.5, 1.5)
             heapq.heappush(events, (end + length, worker, "append", done))
-    return workers * EPISODES / now, used / (now * cores), sorted(waits)
+    return workers * EPISODES / over, used / (over * cores), sorted(waits)
 
 
 def main() -> None:

@@ -71,12 +71,12 @@ def _any_of(words: Iterable[str]) -> str:
 
 _ENTRY = re.compile(r"(?:\[step (\d{1,9})\])? ?(?:> (.*))?")
 _DATED = re.compile(r"\[step (\d{1,9})\] (.*)")
-_LOGGED = re.compile(r"(\d{1,6})\. ([^()]+?)(?: \(([^()]+) to ([^()]+)\))?")
+_LOGGED = re.compile(r"(\d{1,6})\. ([^()]+?)(?: \((?=[^()]+\)\Z)([^()]+) to ([^()]+)\))?")
 _RELATION = rf"({TRIED} \d{{1,9}} times|{_any_of(RELATIONS | VERBATIM)})"
 _PART = re.compile(rf"{_RELATION} (\S.*)")
 _ITEM = re.compile(rf"[-*•] +(\S.*?) {_RELATION} (\S.*?)\.?")
 _SAYS = re.compile(rf"([^:\s][^:]*?) ({_any_of(VERBATIM)}): (\S.*)")
-_LISTED = re.compile(r"\[([^\[\],]+), ([^,]+), (.+)\]")
+_LISTED = re.compile(r"\[([^\[\],\s][^\[\],]*), ([^,\s][^,]*), (\S.*)\]")
 
 
 # ------------------------------------------------------------ entries of a transcript

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from gym_memory.memory.reading import (
     fact_lines,
     item_line,
     listed_fact,
+    logged_action,
     read_account,
     read_description,
     read_head,
@@ -153,3 +156,11 @@ def test_any_text_can_be_read(text: str) -> None:
     before, entries = split_entries(text)
     assert before in text
     assert all(entry.text in text for entry in entries)
+
+
+def test_what_fuzzing_found_is_read_as_text():
+    found = read_line("[hallis ,  ,  , is east of, kitchen]")
+    assert all(part.strip() for fact in found for part in fact)
+    started = time.process_time()
+    logged_action("12. go east (hall" + " to " * 100_000)
+    assert time.process_time() - started < 5  # minutes before

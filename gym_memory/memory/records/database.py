@@ -7,7 +7,7 @@ folder of numbered SQL files a database under ``migrations``; one that was relea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ __all__ = [
     "Damage",
     "Database",
     "Vector",
+    "equals",
     "migrations",
 ]
 
@@ -102,19 +103,27 @@ class Database(Protocol):
         """The vector that a query gave."""
         ...
 
-    def nearest(
-        self, connection: Connection, vector: Vector, k: int, partitions: Sequence[int]
-    ) -> list[Any]:
-        """The ``k`` live facts with the largest dot product.
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """The ``k`` live facts with the largest dot product, and perhaps some after them.
+
+        Args:
+            vector: Whole numbers, as for :meth:`vector`.
+            k: Most facts, >= 1.
+            parts: Columns (``env``, ``task``, ``encoder``) to what the partitions have in them.
 
         Returns:
-            Rows (partition, number, minus the product, subject, relation, object).
+            Rows (minus the product, partition, number, env, task, subject, relation, object).
         """
         ...
 
     def index(self, connection: Connection, dim: int) -> None:
         """Keep an index over all vectors of a length, where the database has such."""
         ...
+
+
+def equals(columns: Iterable[str]) -> str:
+    """The condition that columns have the values given as arguments."""
+    return " AND ".join(f"{column} = ?" for column in columns)
 
 
 def migrations(kind: str) -> list[Path]:

@@ -33,8 +33,6 @@ __all__ = ["FactStore", "Found", "Partition"]
 
 _MOST_REPLICAS = 8
 """Partitions that a process holds; those used longest ago go first."""
-_MORE = 4
-"""So many times the answers are taken from an index, before equals are put in order."""
 
 Change = Callable[[TemporalGraph, EpisodeStore, str], None]
 
@@ -152,20 +150,10 @@ class FactStore:
         check_int("k", k, 1)
         names = {"env": env, "task": task, "encoder": encoder.id}
         given = {name: value for name, value in names.items() if value is not None}
-        clause = " AND ".join(f"{name} = ?" for name in given)
-        with self._database.reading() as connection:
-            query = f"SELECT id, env, task FROM partition WHERE {clause}"
-            parts = {
-                id: (env, task) for id, env, task in connection.execute(query, (*given.values(),))
-            }
-            if not parts:
-                return []
-            vector = whole(encoder.encode([text]))[0]
-            rows = self._database.nearest(connection, vector, k * _MORE, tuple(parts))
-        found = sorted((distance, id, number, fact) for id, number, distance, *fact in rows)
+        rows = self._database.nearest(whole(encoder.encode([text]))[0], k, given)
         return [
-            Found(*parts[id], Triple(*fact), round(-distance / (UNIT * UNIT), 6))
-            for distance, id, _, fact in found[:k]
+            Found(env, task, Triple(*fact), round(-distance / (UNIT * UNIT), 6))
+            for distance, _, _, env, task, *fact in sorted(rows)[:k]
         ]
 
     def index(self, encoder: CachedEncoder) -> None:

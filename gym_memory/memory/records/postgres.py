@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
 from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.records.database import Damage, Vector, migrations
+from gym_memory.memory.records.database import Damage, Vector, equals, migrations
 from gym_memory.optional import require
 
 __all__ = ["PostgresDatabase"]
@@ -27,19 +27,22 @@ _MIGRATING = 0x67796D6D
 _APPLIED = "SELECT migration_id FROM _yoyo_migration"
 _LOOKED_AT = 800
 """Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
+_MORE = 4
+"""So many times the answers are taken from an index, before equals are put in order."""
 _PREPARED_AFTER = 2
 """Times that a query is seen before the server keeps its plan."""
 
 _NEAREST = """
-SELECT partition, number, {0} <#> ? AS distance, subject, relation, object
-FROM fact WHERE live = 1 AND partition = ANY(?) AND {1}
+SELECT {0} <#> ? AS distance, partition, number, env, task, subject, relation, object
+FROM fact JOIN partition ON id = partition
+WHERE live = 1 AND partition = ANY(?) AND {1}
 ORDER BY distance LIMIT ?
 """
 _NEAREST_IN_ONE = """
-SELECT partition, number, distance, subject, relation, object FROM (
+SELECT distance, id, number, env, task, subject, relation, object FROM (
     SELECT number AS near, embedding <#> ? AS distance
     FROM fact WHERE live = 1 AND partition = ? ORDER BY distance, near LIMIT ?
-) AS found JOIN fact ON partition = ? AND number = near
+) AS found JOIN fact ON partition = ? AND number = near JOIN partition ON id = partition
 """
 
 _open = threading.local()
@@ -108,21 +111,22 @@ class PostgresDatabase:
         """The vector that pgvector gave."""
         return np.asarray(vector.to_numpy(), dtype=np.float32)
 
-    def nearest(
-        self, connection: Any, vector: Vector, k: int, partitions: Sequence[int]
-    ) -> list[Any]:
-        """The facts with the largest dot products: of one partition by a scan, else by the index.
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """As in ``Database``: of one partition by a scan, else by the index.
 
         Without an index the server scans them all.
         """
         wanted = self.vector(vector)
+        query = f"SELECT id FROM partition WHERE {equals(parts)}"
+        partitions = [id for (id,) in self._ask(query, tuple(parts.values()))]
         if len(partitions) == 1:
             (one,) = partitions
-            return list(connection.execute(_NEAREST_IN_ONE, (wanted, one, k, one)))
-        connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKED_AT}")
-        query = _NEAREST.format(*_indexed(len(vector)))
-        return list(connection.execute(query, (wanted, list(partitions), k)))
+            return self._ask(_NEAREST_IN_ONE, (wanted, one, k, one))
+        with self.reading() as connection:
+            connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKED_AT}")
+            query = _NEAREST.format(*_indexed(len(vector)))
+            return list(connection.execute(query, (wanted, partitions, k * _MORE)))
 
     def index(self, connection: Any, dim: int) -> None:
         """A graph of near neighbours (HNSW) over all vectors of a length."""
@@ -166,6 +170,19 @@ class PostgresDatabase:
             _library("pgvector.psycopg").register_vector(raw)
             opened[key] = _Connection(raw)
         return opened[key]
+
+    def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
+        """The rows of one statement, which needs no transaction around it."""
+        psycopg = _library("psycopg")
+
+        with self._reported():
+            connection = self._connection()
+            try:
+                return list(connection.execute(query, arguments))
+            except psycopg.OperationalError:
+                if not connection.raw.closed:
+                    raise
+            return list(self._connection().execute(query, arguments))  # as in a transaction
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_Connection]:

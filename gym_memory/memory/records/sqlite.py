@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.errors import StoreError
-from gym_memory.memory.records.database import Damage, Vector, migrations
+from gym_memory.memory.records.database import Damage, Vector, equals, migrations
 
 __all__ = ["SqliteDatabase"]
 
@@ -77,21 +77,20 @@ class SqliteDatabase:
         """The vector behind its bytes."""
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
 
-    def nearest(
-        self, connection: Any, vector: Vector, k: int, partitions: Sequence[int]
-    ) -> list[Any]:
-        """The facts with the largest dot products; scans the partitions."""
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """As in ``Database``; scans the partitions."""
 
         def distance(embedding: bytes) -> float:
             return -float(self.numbers_of(embedding) @ vector)
 
-        connection.create_function("distance", 1, distance, deterministic=True)
         query = (
-            "SELECT partition, number, distance(embedding) AS distance, subject, relation, object "
-            f"FROM fact WHERE live = 1 AND partition IN ({', '.join('?' * len(partitions))}) "
-            "ORDER BY distance, partition, number LIMIT ?"
+            "SELECT distance(embedding), id, number, env, task, subject, relation, object "
+            "FROM partition JOIN fact ON fact.partition = id "
+            f"WHERE live = 1 AND {equals(parts)} ORDER BY 1, 2, 3 LIMIT ?"
         )
-        return list(connection.execute(query, (*partitions, k)))
+        with self.reading() as connection:
+            connection.create_function("distance", 1, distance, deterministic=True)
+            return list(connection.execute(query, (*parts.values(), k)))
 
     def index(self, connection: Any, dim: int) -> None:
         """A file has no such index."""
