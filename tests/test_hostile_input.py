@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from baselines.react import read_thought
+from gym_memory.english.statements import read_statements
 from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.formats import read_questions
 from gym_memory.games.textworld.engine import clean_text
 from gym_memory.memory import make_memory
-from gym_memory.memory.extract.statements import read_statements
 from gym_memory.memory.reading import read_description
 from gym_memory.prompts import read_slots
 from gym_memory.results import ResultsFolder

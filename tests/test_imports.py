@@ -27,6 +27,7 @@ LAYERS = [
     },
     {"llm", "prompts"},
     {"memory"},
+    {"english"},
     {"games"},
     {"wrappers"},
     {"baselines"},
@@ -43,6 +44,7 @@ TOP = len(LAYERS)
 # a model is called. No wrapper, no loop; no game but the rules that read its text, and those only
 # by its players.
 FOR_BASELINES = (
+    "gym_memory.english",
     "gym_memory.llm",
     "gym_memory.memory.encoders",
     "gym_memory.memory.extract",
@@ -212,11 +214,11 @@ def test_memory_knows_no_framework() -> None:
     assert wrong == []
 
 
-def test_memory_names_no_game() -> None:
+def test_memory_and_english_name_no_game() -> None:
     wrong = [
         f"{name}: {game}"
         for name, path in SOURCES.items()
-        if within(name, "gym_memory.memory", "gym_memory.schema")
+        if within(name, "gym_memory.memory", "gym_memory.english", "gym_memory.schema")
         for game in GAMES
         if game in path.read_text(encoding="utf-8").lower()
     ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from gym_memory.baselines.learning.checkpoints import load_moments, moments
 from gym_memory.baselines.learning.encoders import ENCODERS, Encoder, Texts
-from gym_memory.baselines.learning.features import Lexicon, describe, words_of
+from gym_memory.baselines.learning.features import FACTS, Lexicon, describe, words_of
 from gym_memory.baselines.learning.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.learning.learner import Learner
 from gym_memory.baselines.settings import check_name, check_positive
@@ -43,6 +43,8 @@ class BagSettings:
         hidden: Width of the layers over situation and action.
         vocabulary: Rows of the embedding table.
         words: ``auto``: words are features only where no facts are recalled; ``always``.
+        facts: What is made of recalled facts, see :func:`.describe`: ``related``; ``plain`` leaves
+            out what solves part of the game; ``rendered`` reads them as text.
         common: Share of the training games in which a name must stand to be told by name.
         gamma: Discount a step.
         lr: Learning rate of Adam.
@@ -59,6 +61,7 @@ class BagSettings:
     hidden: int = 64
     vocabulary: int = 4096
     words: str = "auto"
+    facts: str = "related"
     common: float = 0.8
     gamma: float = 0.9
     lr: float = 1e-3
@@ -68,6 +71,7 @@ class BagSettings:
     def __post_init__(self) -> None:
         check_name("encoder", self.encoder, ENCODERS)
         check_name("words", self.words, ("auto", "always"))
+        check_name("facts", self.facts, FACTS)
         check_int("dim", self.dim, 1)
         check_int("hidden", self.hidden, 1)
         check_int("vocabulary", self.vocabulary, 2)
@@ -202,7 +206,8 @@ class BagLearner(Learner):
     ) -> Seen:
         """Encode an observation."""
         self._vocabulary.frozen = not task_id
-        state, actions = describe(obs, self._lexicon, task_id, words=self.settings.words)
+        s = self.settings
+        state, actions = describe(obs, self._lexicon, task_id, words=s.words, facts=s.facts)
         rows = self._vocabulary.rows
         told = ["" for _ in range(len(actions) + 1)]
         if self._online.encoder.reads:

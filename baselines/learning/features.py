@@ -24,7 +24,7 @@ from gym_memory.baselines.learning.scene import Scene
 from gym_memory.schema import DIRECTIONS
 from gym_memory.types import Observation
 
-__all__ = ["Described", "Lexicon", "Phrase", "describe", "parse_action", "stem"]
+__all__ = ["FACTS", "Described", "Lexicon", "Phrase", "describe", "parse_action", "stem"]
 
 _WORDS = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*")
 _PREPOSITIONS = frozenset(
@@ -147,8 +147,17 @@ class Lexicon:
             self.learn(game, words)
 
 
+FACTS = ("related", "plain", "rendered")
+"""Ways to describe recalled facts, see :func:`describe`."""
+
+
 def describe(
-    obs: Observation, lexicon: Lexicon, game: str = "", *, words: str = "auto"
+    obs: Observation,
+    lexicon: Lexicon,
+    game: str = "",
+    *,
+    words: str = "auto",
+    facts: str = "related",
 ) -> Described:
     """All features of an observation.
 
@@ -159,12 +168,16 @@ def describe(
         words: Whether the words of texts are features: ``auto`` where no facts are recalled,
             ``always``. Words tell one training game from the next, so a learner that has both
             learns routes and recipes by heart.
+        facts: What is made of recalled facts: ``related`` is all that the module tells; ``plain``
+            leaves out what solves part of the game, ``=`` and the signposts; ``rendered`` reads
+            the memory's text as any other text, without ``=`` either.
     """
-    scene = Scene(obs["triples"])
+    triples = () if facts == "rendered" else obs["triples"]
+    scene, matched = Scene(triples), facts == "related"
     texts = []
-    if words == "always" or not obs["triples"]:
+    if words == "always" or not triples:
         texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
-    if not obs["triples"]:
+    if not triples:
         # Where facts are recalled, the memory's text is their rendering.
         texts.append(("memory", obs["memory"]))
     phrases = [parse_action(action) for action in obs["valid_actions"]]
@@ -175,10 +188,12 @@ def describe(
         for _, text in texts:
             lexicon.learn(game, words_of(text))
     contexts = {name: _contexts(name, texts) for name in names}
-    signs = scene.signposts()
+    signs = scene.signposts() if matched else {}
     return Described(
         _state(scene, texts, lexicon),
-        tuple(_action(phrase, scene, signs, contexts, lexicon) for phrase in phrases),
+        tuple(
+            _action(phrase, scene, signs, contexts, lexicon, matched=matched) for phrase in phrases
+        ),
     )
 
 
@@ -212,8 +227,10 @@ def _action(
     signs: dict[str, dict[str, None]],
     contexts: dict[str, tuple[tuple[str, str, str], ...]],
     lexicon: Lexicon,
+    *,
+    matched: bool,
 ) -> tuple[str, ...]:
-    said = stem(phrase.verb)
+    said = stem(phrase.verb) if matched else None
     values = [scene.values(name) for name in phrase.names]
     stems = [{stem(value) for _, value in own} for own in values]
     around = [{stem(word) for _, word, _ in contexts[name]} for name in phrase.names]
@@ -225,7 +242,9 @@ def _action(
             continue
         if lexicon.common(name):
             found += [f"{role} is {name}", f"{verb} {role} is {name}"]
-        matching = {said}.union(*(own for j, own in enumerate(stems) if j != i))
+        matching: set[str | None] = set()
+        if matched:
+            matching = {said}.union(*(own for j, own in enumerate(stems) if j != i))
         parts = [*scene.bare_atoms(name)]
         parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in values[i]]
         for source, word, place in contexts[name]:

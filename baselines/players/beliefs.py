@@ -12,6 +12,7 @@ import re
 from collections import deque
 from operator import itemgetter
 
+from gym_memory.baselines.players.commands import canonical
 from gym_memory.memory.extract.base import Extractor, apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
@@ -63,7 +64,9 @@ class Beliefs:
         action: str = "",
     ):
         self.text, self.task, self.plan = obs["text"], task, plan
-        self._spelling = {a.lower(): a for a in obs["valid_actions"]}
+        self._spelling: dict[str, str] = {}
+        for spelled in obs["valid_actions"]:
+            self._spelling.setdefault(canonical(spelled), spelled)
         self.actions = tuple(self._spelling)
         self.graph = TemporalGraph()
         if obs["triples"]:
@@ -213,7 +216,7 @@ class Beliefs:
             (
                 times_tried(t.relation)
                 for t in self.graph.outgoing(self.here)
-                if t.object == action and t.relation.startswith(TRIED)
+                if canonical(t.object) == action and t.relation.startswith(TRIED)
             ),
             default=0,
         )

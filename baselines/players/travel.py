@@ -68,14 +68,19 @@ def _along(beliefs: Beliefs, path: list[str] | None, aim: str) -> Move | None:
 def _leave(beliefs: Beliefs, direction: str) -> str | None:
     """Go in a direction, opening the door in it first."""
     action = f"go {direction}"
-    if beliefs.can(action) and beliefs.actions:
+    shut = beliefs.openness(beliefs.door(beliefs.here, direction)) in ("closed", "locked")
+    if beliefs.can(action) and beliefs.actions and not shut:
         return action
+    opening = _open_way(beliefs, direction)
+    return opening or (action if beliefs.can(action) else None)
+
+
+def _open_way(beliefs: Beliefs, direction: str) -> str | None:
+    """How the door in a direction can be opened or unlocked; None if it cannot."""
     door = beliefs.door(beliefs.here, direction)
-    if door:
-        for opening in (f"open {door}", *_unlocking(beliefs, door)):
-            if opening and beliefs.can(opening):
-                return opening
-    return action if beliefs.can(action) else None
+    that_way = (a for a in beliefs.options("open") if direction in a.split())
+    named = (f"open {door}", *_unlocking(beliefs, door)) if door else ()
+    return next((a for a in (*named, *that_way) if beliefs.can(a)), None)
 
 
 def _unlocking(beliefs: Beliefs, lock: str) -> list[str]:
@@ -90,7 +95,14 @@ def explore(beliefs: Beliefs, aim: str) -> Move | None:
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
     planned = NEW_EXIT.search(beliefs.plan)
-    if planned is not None and beliefs.plan.startswith(aim):
+    last = Move.read(beliefs.plan).action
+    here = planned is not None and planned["place"] == beliefs.here
+    if planned is not None and here and last == f"go {planned['direction']}":  # led nowhere
+        opening = _open_way(beliefs, planned["direction"]) if beliefs.actions else None
+        if opening:  # a door that was taken to be open, or is not known by its name
+            return Move(opening, f"{aim}, {planned['direction']} of {beliefs.here}")
+        frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned["direction"]))
+    elif planned is not None and beliefs.plan.startswith(aim):
         goal = (planned["place"], planned["direction"])
         if goal in frontier:
             frontier.insert(0, goal)

@@ -1,13 +1,40 @@
 #!/bin/sh
-# The memory exam over all memories: numbers in exam.json, every question with all answers in
-# questions.jsonl.gz, plots in exam_budget.png and exam_age.png. About half an hour of one core.
-# Usage, from the root of the repository: benchmarks/exam/run.sh [SEEDS]
+# The memory exam, in wordings seen and unseen in development and by the plans of the players: tables
+# in exam.md, numbers in exam.json, every question with all answers in questions.jsonl.gz; the games
+# of other engines below games/. Usage, from the root of the repository:
+#
+#   benchmarks/exam/run.sh [SEEDS] [FOLDER]     0:8 and benchmarks/exam; about 15 CPU minutes
+#   ONLY=games benchmarks/exam/run.sh 0:2       the games of other engines alone
 set -eu
-exec gym-memory exam \
+gym_memory="${GYM_MEMORY:-gym-memory}"
+seeds="${1:-0:8}"
+out="${2:-benchmarks/exam}"
+memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m simulacra -m clin
+  -m reflexion -m ldm2 -m shuffled -m noise -m oracle"
+
+# shellcheck disable=SC2086 # the memories are words
+[ "${ONLY:-}" = games ] || $gym_memory exam \
     --env "TreasureHunt?level=easy&split=test" \
     --env "Cooking?level=medium&split=test" \
     --env "Cooking?level=stma-2&split=test" \
     --env "Cleaning?split=test" \
-    --policy planner --policy random \
+    --policy planner --policy random $memories \
     --budgets 200,500,1000,2000 --lengths 50,150,500 \
-    --seeds "${1:-0:20}" --per-kind 3 --out benchmarks/exam
+    --seeds "$seeds" --per-kind 3 --out "$out"
+
+game() { # NAME POLICY ENVIRONMENTS...
+  name="$1" policy="$2"
+  shift 2
+  $gym_memory exam "$@" --policy "$policy" -m arigraph -m none -m history -m present -m summary \
+      -m stma -m rag -m simulacra --budgets 500,1000 --lengths 15,50,150 \
+      --seeds "$seeds" --per-kind 3 --out "$out/games/$name"
+  rm "$out/games/$name"/*.png
+  sed -i "/^!\[/d" "$out/games/$name/exam.md"
+}
+game alfworld searcher --env ALFWorld
+game scienceworld walkthrough --env "ScienceWorld?task=boil" --env "ScienceWorld?task=power-component" \
+    --env "ScienceWorld?task=find-animal"
+game nethack descender --env NetHack
+game webshop shopper --env WebShop
+game questions reader --env MultiHopQA
+PYTHONPATH="benchmarks/exam:${PYTHONPATH:-}" game foreign random --env "Foreign?id=foreign:cooking&max_score=1.0"

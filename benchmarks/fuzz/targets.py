@@ -21,15 +21,17 @@ import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 from baselines.react import read_thought  # noqa: E402
 from gym_memory import prompts  # noqa: E402
 from gym_memory.contrib.belief.reading import read as belief_words  # noqa: E402
+from gym_memory.english.recipes import read_recipe  # noqa: E402
+from gym_memory.english.statements import read_statements  # noqa: E402
 from gym_memory.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.files import parse_json  # noqa: E402
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402
 from gym_memory.games.alfworld.text import parse_grammar  # noqa: E402
 from gym_memory.games.alfworld.world import load_game  # noqa: E402
+from gym_memory.games.foreign.detect import detect_dialect  # noqa: E402
 from gym_memory.games.nethack import commands  # noqa: E402
 from gym_memory.games.qa.formats import read_questions  # noqa: E402
 from gym_memory.games.textworld.engine import clean_text, endings  # noqa: E402
-from gym_memory.games.textworld.rules_reading import read_recipe  # noqa: E402
 from gym_memory.games.textworld.zmachine import check_story  # noqa: E402
 from gym_memory.games.webshop.rules_request import read_request  # noqa: E402
 from gym_memory.llm.structured import json_values  # noqa: E402
@@ -37,8 +39,6 @@ from gym_memory.llm.usage import read_prices  # noqa: E402
 from gym_memory.memory import make_memory, reading  # noqa: E402
 from gym_memory.memory.extract import EXTRACTORS, get_extractor  # noqa: E402
 from gym_memory.memory.extract.base import apply  # noqa: E402
-from gym_memory.memory.extract.detect import detect_dialect  # noqa: E402
-from gym_memory.memory.extract.statements import read_statements  # noqa: E402
 from gym_memory.memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.memory.records.facts import FactStore  # noqa: E402
 from gym_memory.memory.records.store import Store  # noqa: E402

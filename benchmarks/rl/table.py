@@ -25,7 +25,7 @@ from matplotlib import pyplot as plt
 HERE = Path(__file__).parent
 GOALS = {"rl-1": 0.95, "rl-2": 0.9, "rl-3": 0.9, "rl-4": 0.6}
 """Level to the mean test score that is wanted with ``arigraph``."""
-MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief")
+MEMORIES = ("arigraph", "none", "shuffled", "history", "oracle", "belief", "present")
 COMPARED = MEMORIES[:3]
 
 
@@ -147,20 +147,23 @@ def differences(runs: Runs) -> list[str]:
     out = [
         "## What the memory adds",
         "",
-        "| level | DRRN with | seeds x games | mean | 95 %, over seeds and games | excludes 0 |",
-        "|---|---|--:|--:|---|---|",
+        "| level | learner | memories | seeds x games | mean | 95 %, over seeds and games "
+        "| excludes 0 |",
+        "|---|---|---|--:|--:|---|---|",
     ]
+    pairs = [("drrn", other) for other in COMPARED[1:]]
+    pairs += [("drrn-plain", other) for other in ("present", "history", "none")]
     for level in GOALS:
-        one = runs.get(Cell("drrn", level, "arigraph"), {})
-        for other in COMPARED[1:]:
-            two = runs.get(Cell("drrn", level, other), {})
+        for kind, other in pairs:
+            one = runs.get(Cell(kind, level, "arigraph"), {})
+            two = runs.get(Cell(kind, level, other), {})
             both = sorted(one.keys() & two.keys())
             if not both:
                 continue
             gaps = scores(one, both) - scores(two, both)
             interval = intervals.gaps(gaps.ravel(), **crossed(gaps)).interval()
             out.append(
-                f"| {level} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
+                f"| {level} | {kind} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
                 f"| {gaps.mean():+.2f} | {shown(interval, signed=True)} "
                 f"| {excludes_zero(interval)} |"
             )

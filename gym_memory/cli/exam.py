@@ -38,6 +38,10 @@ def command(
     per_kind: Annotated[
         int, typer.Option(metavar="N", min=1, help="Most questions of a kind at a time.")
     ] = 4,
+    wordings: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="seen, unseen (kept for measuring), focus: the plans."),
+    ] = "seen,unseen,focus",
     out: options.Out = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -46,9 +50,10 @@ def command(
 
     Where is X, where was it at step 12, what did the recipe say, which rooms are next to A, the
     way from A to B, how many, what came first, and what was never seen. An answer is right when
-    what the memory recalls within its budget says it, read alike for all memories. Prints the
-    share of right answers for each kind; `--out` keeps the numbers, every question with all
-    answers, and plots against budget and age of the evidence.
+    what the memory recalls within its budget says it, read alike for all memories. Each question
+    is asked in words that development saw, in words that it did not, and by the plan of the policy
+    that played where that names it. Prints the share of right answers for each kind; `--out` keeps
+    the numbers, every question with all answers, and plots against budget and age of the evidence.
 
     Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
@@ -66,6 +71,7 @@ def command(
         budgets=_numbers("budgets", budgets),
         lengths=_numbers("lengths", lengths),
         per_kind=per_kind,
+        wordings=tuple(wordings.split(",")),
     )
     with shown_progress("exam") as update:
         answers = list(examine(config, lambda done, total: update(done, total, ())))
@@ -89,40 +95,48 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print(table: Sequence[Mark]) -> None:
-    from gym_memory.scoring.exam.marks import ALL, told_ahead
+    from gym_memory.scoring.exam.marks import ALL, main_wording, told_ahead
     from gym_memory.scoring.exam.questions import KINDS
 
     if not table:
         output().print("No question could be asked: nothing happened in these episodes.")
         return
+    wordings = list(dict.fromkeys(mark.wording for mark in table))
+    main = main_wording(wordings)
     kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
-    cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table}
+    cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table if mark.wording == main}
+    others = {w: f"all, {w}" for w in wordings if w != main}
+    totals = ("95 % of all", "wrong", "unproven", "used", *others.values())
     shown = new_table(
-        *("tokens", "memory", *kinds, "95 % of all", "wrong", "used"),
-        right=("tokens", *kinds, "95 % of all", "wrong", "used"),
-        title="share of right answers",
+        *("tokens", "memory", *kinds, *totals),
+        right=("tokens", *kinds, *totals),
+        title=f"share of right answers, {main} wordings",
     )
+    also = {(m.budget, m.memory, m.wording): m.right for m in table if m.kind == ALL}
     rows = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     for i, (budget, memory) in enumerate(rows):
+        asked = (also.get((budget, memory, wording)) for wording in others)
         shown.add_row(
             *(str(budget), escape(memory)),
             *(_share(cells, budget, memory, kind) for kind in kinds),
             *_totals(cells.get((budget, memory, ALL))),
+            *("–" if right is None else f"{right:.2f}" for right in asked),
             end_section=rows[i + 1 : i + 2] != [] and rows[i + 1][0] != budget,
         )
-    numbers = {kind: max(mark.n for mark in table if mark.kind == kind) for kind in kinds}
+    numbers = {mark.kind: mark.n for mark in cells.values()}
     shown.add_section()
-    shown.add_row("", "questions", *(str(numbers[kind]) for kind in kinds))
+    shown.add_row("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds))
     output().print(shown)
     for line in told_ahead(table):
         output().print(line, markup=False)
 
 
-def _totals(mark: Mark | None) -> tuple[str, str, str]:
-    """Interval, share of wrong answers and tokens of one memory."""
+def _totals(mark: Mark | None) -> tuple[str, ...]:
+    """Interval, shares of wrong and unproven answers and tokens of one memory."""
     if mark is None:
-        return "–", "–", "–"
-    return format_interval(mark.ci), f"{mark.wrong:.2f}", f"{mark.tokens:.0f}"
+        return "–", "–", "–", "–"
+    shares = f"{mark.wrong:.2f}", f"{mark.unproven:.2f}"
+    return format_interval(mark.ci), *shares, f"{mark.tokens:.0f}"
 
 
 def _share(cells: dict[tuple[int, str, str], Mark], budget: int, memory: str, kind: str) -> str:

@@ -22,11 +22,10 @@ from gym_memory.memory.graph.rewind import REWIND, rewind
 from gym_memory.memory.recall.deeds import DeedIndex
 from gym_memory.memory.recall.episodic import EpisodicIndex
 from gym_memory.memory.recall.past import (
-    Dated,
-    asks_about_past,
+    Past,
     dated_lines,
+    past_asked_for,
     recollect,
-    steps_asked_for,
 )
 from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
 from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
@@ -291,29 +290,30 @@ class AriGraph(Memory):
             Dated facts and, after them, the observations of the steps asked for; and these
             observations.
         """
-        if not (self.semantic and asks_about_past(cue.focus)):
+        asked = self._asked(cue) if self.semantic else None
+        if asked is None:
             return "", ()
         left = check_budget(budget) * CHARS_PER_TOKEN // 2
-        facts = dated_lines(self._recollect(cue.focus), left)
+        names = self._structure.named(cue.focus)
+        facts = dated_lines(recollect(self.graph, asked, names, self._origin), left)
         left -= len(facts) + bool(facts)
-        told, episodes = (
-            fit_episodes(self._observed(cue.focus), left) if self.episodic else ("", ())
-        )
+        told, episodes = fit_episodes(self._observed(asked), left) if self.episodic else ("", ())
         return "\n".join(filter(None, (facts, told))), episodes
 
-    def _observed(self, focus: str) -> Iterator[Episode]:
-        """The observations of the steps that a focus asks about."""
+    def _asked(self, cue: Cue) -> Past | None:
+        """What the cue's focus asks about the past."""
+        now = self.store[-1].t - self._origin if len(self.store) else 0
+        done = [t - self._origin for t in self._deeds.named(cue.focus)]
+        return past_asked_for(cue.focus, self._structure.named(cue.focus), now, done)
+
+    def _observed(self, asked: Past | None) -> Iterator[Episode]:
+        """The observations of the steps, and of the commands, asked for."""
         store = self.store
-        for step in steps_asked_for(focus):
+        for step in dict.fromkeys((*asked.steps, *asked.done)) if asked else ():
             t = step + self._origin
             found = bisect_left(store, t, key=lambda episode: episode.t)
             if found < len(store) and store[found].t == t:
                 yield store[found]._replace(t=step)
-
-    def _recollect(self, focus: str) -> list[Dated]:
-        """Dated facts that answer a question about the past."""
-        names = self._structure.named(focus)
-        return recollect(self.graph, focus, names, self._origin)
 
     def _search_around(self, cue: Cue, page: Page, *, exploration: bool) -> list[Triple]:
         """Structural search; fills the page and returns the facts to search episodes with."""
@@ -356,7 +356,7 @@ class AriGraph(Memory):
         store = self.store
         newest = range(max(len(store) - hidden, 0), len(store))
         seen = {cue.text, *[store[id].text for id in newest]}
-        seen.update(episode.text for episode in self._observed(cue.focus))
+        seen.update(episode.text for episode in self._observed(self._asked(cue)))
         if self.episodic_score == "paper":
             ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
         else:
@@ -417,8 +417,8 @@ class AriGraph(Memory):
         if not (self.episodic and self.k and len(self.store) > self.recent + 1):
             return ()
         asked = [
-            Reason(f"step {e.t}, asked for by the plan") for e in self._observed(cue.focus)
-        ] if self.semantic and asks_about_past(cue.focus) else []  # fmt: skip
+            Reason(f"step {e.t}, asked for by the plan") for e in self._observed(self._asked(cue))
+        ] if self.semantic else []  # fmt: skip
         told = set(relevant)
         found = []
         for episode in self._search_episodes(relevant, cue, queries):

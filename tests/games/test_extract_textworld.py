@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gym_memory.english.phrases import direction_in, split_things
+from gym_memory.english.plain import PlainRules
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.memory.extract import get_extractor
 from gym_memory.memory.extract.base import Extraction, apply
-from gym_memory.memory.extract.phrases import direction_in, split_things
-from gym_memory.memory.extract.plain import PlainRules
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 

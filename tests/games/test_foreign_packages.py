@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+import gym_memory
 from gym_memory.baselines.registry import make_policy
 from gym_memory.run import rollout
 from gym_memory.types import Triple
@@ -112,3 +113,19 @@ def test_a_grid_is_won_by_its_names(name, env) -> None:
         _, reward, terminated, _, info = env.step(f"[{move}]")
     assert (reward, terminated, info["success"]) == (1.0, True, True)
     assert info["normalized_score"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [("cookingworld", "numLocations=3, numIngredients=2"), ("coin", "numLocations=8"),
+     ("simonsays", "")],
+)  # fmt: skip
+def test_the_planner_wins_games_that_speak_otherwise(game: str, options: str) -> None:
+    """``move north``, ``open door to north``, ``cook onion in oven``, rooms seen from afar."""
+    express = pytest.importorskip("textworld_express")
+    engine = express.TextWorldExpressEnv(envStepLimit=50)
+    engine.load(game, options)
+    engine.gameFold = "train"
+    env = gym_memory.wrap(engine, max_score=1.0, seeds=100, memory="arigraph")
+    assert rollout(env, make_policy("planner"), 1, limit=50).score == 1.0
+    env.close()

@@ -166,6 +166,27 @@ def test_without_facts_the_words_around_a_name_speak() -> None:
     assert "= 1 text = before" in always
 
 
+def test_facts_may_be_described_without_what_solves_the_game() -> None:
+    actions = ("fry carrot with stove", "go north")
+    cook, north = describe(obs(KITCHEN, actions), Lexicon(1.0), facts="plain").actions
+    assert not [feature for feature in (*cook, *north) if "=" in feature]
+    assert "fry 1 needs to be fried" not in cook  # it is fried already, and that stays one atom
+    assert "fry 2 used for frying" in cook
+    assert north == ("go <>", "<>", "way known")
+    full = describe(obs(KITCHEN, actions), Lexicon(1.0)).actions
+    assert "= 2 used for =" in full[0]
+    assert len(full[1]) > len(north)
+
+
+def test_facts_may_be_read_as_text_alone() -> None:
+    lexicon = Lexicon(share=0.5, least=1)
+    told = obs(KITCHEN, ("dice carrot",), memory="carrot: needs to be diced")
+    describe(told, lexicon, "game", facts="rendered")
+    as_text = describe(told, lexicon, facts="rendered")
+    assert "dice 1 memory needs after" in as_text.actions[0]
+    assert as_text == describe({**told, "triples": ()}, lexicon, facts="plain")
+
+
 def test_the_recalled_text_is_read_where_no_facts_are_recalled() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     seen = obs(actions=("take fig",), memory="[step 1] Ingredients: fig")

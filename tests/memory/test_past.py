@@ -7,7 +7,12 @@ import pytest
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.controls import Shuffled
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.recall.past import asks_about_past, dated_lines, recollect, steps_asked_for
+from gym_memory.memory.recall.past import (
+    Past,
+    dated_lines,
+    past_asked_for,
+    recollect,
+)
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Step, Task, Triple
 
@@ -30,46 +35,66 @@ def graph() -> TemporalGraph:
 
 
 @pytest.mark.parametrize(
-    ("focus", "asks"),
+    ("focus", "asked"),
     [
-        ("Where was the apple at step 12?", True),
-        ("Which did you take first, the apple or the knife?", True),
-        ("When did you see the apple?", True),
-        ("Step 1: take the apple. Step 2: go east.", False),
-        ("First take the apple.", False),
-        ("take the apple, then go east", False),
-        ("", False),
+        ("Where was the apple at step 12?", Past((12,))),
+        ("Where was the apple at step 12? (It is step 34 now.)", Past((12,))),
+        ("Tell me where the apple was once you had made 12 moves.", Past((12,))),
+        ("What was your 12th command?", Past((12,))),
+        ("What did you do 12 turns ago?", Past((22,))),
+        ("What did you do between turns 12 and 14?", Past((12, 14))),
+        ("Which did you take first, the apple or the knife?", Past(order=True)),
+        ("Did you get hold of the apple or the knife to begin with?", Past(order=True)),
+        ("When did you see the apple?", Past(order=True)),
+        ("Sort by the time you took them: apple, knife.", Past(order=True)),
+        ("Describe your move 12.", Past((12,))),
+        ("Rewind by 12 moves. Your action?", Past((22,))),
+        ("Where was the last key at step 12?", Past((12,))),  # so the key is called
+        ("How many things are in drawer 2?", None),
+        ("Where is the apple?", None),
+        ("How does one get from the apple to the knife?", None),
+        ("Step 1: take the apple. Step 2: go east.", None),
+        ("First take the apple.", None),
+        ("take the apple, then go east", None),
+        ("", None),
     ],
 )
-def test_only_questions_about_the_past_are_taken_for_such(focus: str, asks: bool) -> None:
-    assert asks_about_past(focus) == asks
+def test_what_a_question_asks_about_the_past(focus: str, asked: Past | None) -> None:
+    names = ("you", "apple", "knife", "drawer 2", "last key")
+    named = [name for name in names if name in focus.lower()]
+    assert past_asked_for(focus, named, now=34) == asked
 
 
 def test_steps_are_read_once_and_not_without_end() -> None:
-    assert steps_asked_for("at step 3, after step 5 and at step 3") == [3, 5]
-    assert len(steps_asked_for(" ".join(f"at step {n}" for n in range(100)))) == 4
-    assert steps_asked_for("at step 99999999999999999999") == []
+    def steps(focus: str) -> tuple[int, ...]:
+        asked = past_asked_for(f"What was true {focus}?", (), now=1000)
+        return asked.steps if asked else ()
+
+    assert steps("at step 3, in step 5 and at step 3") == (3, 5)
+    assert len(steps(" ".join(f"at step {n}" for n in range(100)))) == 4
+    assert steps("at step 99999999999999999999") == ()
+    assert steps("2000 steps ago") == ()
 
 
 def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
-    asked = "Where was the apple at step 3?"
-    assert [f for _, f in recollect(graph, asked, ["apple"])] == [
+    here = Triple("you", "is in", "kitchen")
+    assert [f for _, f in recollect(graph, Past((3,)), ["apple"])] == [
         IN_FRIDGE,
         Triple("apple", "is", "raw"),
         FRIDGE,
+        here,
     ]
-    assert (5, IN_HAND) in recollect(graph, "Where was the apple at step 5?", ["apple"])
-    assert recollect(graph, "Where was the apple at step 0?", ["apple"]) == []
-    assert recollect(graph, asked, []) == []
+    assert (5, IN_HAND) in recollect(graph, Past((5,)), ["apple"])
+    assert recollect(graph, Past((0,)), ["apple"]) == [(0, here)]
+    assert recollect(graph, Past((7,)), []) == [(7, Triple("you", "is in", "hall"))]
 
 
 def test_when_things_and_the_agent_came_where_they_were(graph: TemporalGraph) -> None:
-    asked = "Which did you enter first, the hall or the kitchen?"
-    assert recollect(graph, asked, ["hall", "kitchen"]) == [
+    assert recollect(graph, Past(order=True), ["hall", "kitchen"]) == [
         (0, Triple("you", "is in", "kitchen")),
         (6, Triple("you", "is in", "hall")),
     ]
-    assert recollect(graph, "When was the apple where?", ["apple"]) == [
+    assert recollect(graph, Past(order=True), ["apple"]) == [
         (1, IN_FRIDGE),
         (4, IN_HAND),
     ]
@@ -77,14 +102,16 @@ def test_when_things_and_the_agent_came_where_they_were(graph: TemporalGraph) ->
 
 def test_a_later_episode_counts_its_own_steps(graph: TemporalGraph) -> None:
     graph.add(IN_FRIDGE, 12)
-    asked = "Where was the apple at step 2?"
-    assert (2, IN_FRIDGE) in recollect(graph, asked, ["apple"], origin=10)
+    assert (2, IN_FRIDGE) in recollect(graph, Past((2,)), ["apple"], origin=10)
 
 
 def test_lines_stay_within_their_room(graph: TemporalGraph) -> None:
-    dated = recollect(graph, "Where was the apple at step 3?", ["apple"])
+    dated = recollect(graph, Past((3,)), ["apple"])
     text = dated_lines(dated, 1000)
-    assert text == "[step 3] apple: is in fridge; is raw\n[step 3] fridge: is in kitchen"
+    assert text == (
+        "[step 3] apple: is in fridge; is raw\n[step 3] fridge: is in kitchen\n"
+        "[step 3] you: is in kitchen"
+    )
     for left in range(len(text) + 1):
         assert len(dated_lines(dated, left)) <= left
 
@@ -126,6 +153,13 @@ def test_recall_shows_the_observation_that_was_asked_for() -> None:
     assert recall.text.count("You take the apple") == 1
     assert "You take the apple from the fridge." in recall.episodes
     assert memory.recall(cue("What did you do at step 99?"), 300).text
+
+
+def test_recall_shows_what_came_of_a_command() -> None:
+    memory = taught(AriGraph())
+    text = memory.recall(cue("What came of 'take apple from fridge'?"), 300).text
+    assert "[step 1] > take apple from fridge\nYou take the apple" in text
+    assert "[step 3]" not in memory.recall(cue("How long did you wait?"), 300).text
 
 
 def test_other_cues_recall_as_ever() -> None:

@@ -13,13 +13,15 @@ from gym_memory.scoring.exam import Answer, ExamConfig, Mark, examine, marks
 from gym_memory.scoring.exam.marks import ahead, by_age, by_game, by_length, told_ahead
 from gym_memory.scoring.exam.questions import Unseen, Where
 from gym_memory.scoring.exam.report import exam_record, write_exam
+from gym_memory.scoring.exam.wordings import Asked
 
 
 def answer(verdict: str = "right", **more: object) -> Answer:
     age = more.pop("age", 3)
     unseen = more.pop("unseen", False)
-    question = Unseen("?", "", None, "x") if unseen else Where("?", "box", age, "x")  # type: ignore[arg-type]
-    base = Answer("E", "random", 0, 50, question, "m", 100, 40, verdict)  # type: ignore[arg-type]
+    text = Asked("?", "?!")
+    question = Unseen(text, "", None, "x", "y") if unseen else Where(text, "box", age, "x")  # type: ignore[arg-type]
+    base = Answer("E", "random", 0, 50, question, "unseen", "m", 100, 40, verdict)  # type: ignore[arg-type]
     return base._replace(**more)  # type: ignore[arg-type]
 
 
@@ -28,6 +30,18 @@ def test_shares_of_right_and_wrong() -> None:
     where, every = marks(answers)
     assert (where.kind, every.kind) == ("where", "all")
     assert (where.n, where.right, where.wrong, where.tokens) == (4, 0.5, 0.25, 50)
+    assert where.unproven == 0
+    assert marks([answer("unproven"), answer("right")])[0].unproven == 0.5
+
+
+def test_wordings_are_told_apart() -> None:
+    answers = [answer("right", wording="seen"), answer("silent"), answer("right", wording="focus")]
+    assert [(m.wording, m.right) for m in marks(answers) if m.kind == "all"] == [
+        ("seen", 1.0),
+        ("unseen", 0.0),
+        ("focus", 1.0),
+    ]
+    assert [row["right"] for row in by_game(answers)] == [0.0]  # of the unseen alone
 
 
 def test_what_was_never_seen_counts_apart() -> None:
@@ -69,7 +83,7 @@ def test_rows_by_age_length_and_game() -> None:
 
 def test_who_is_ahead() -> None:
     def mark(memory: str, right: float, kind: str = "where") -> Mark:
-        return Mark(memory, 100, kind, 10, right, 0.0, None, 10.0)
+        return Mark(memory, 100, "unseen", kind, 10, right, 0.0, 0.0, None, 10.0)
 
     table = [mark("arigraph", 0.5), mark("history", 0.6), mark("none", 0.5), mark("oracle", 0.9)]
     table += [mark("history", 1.0, "near")]
@@ -92,7 +106,11 @@ def test_files_of_an_exam(tmp_path: Path) -> None:
     assert record == json.loads(json.dumps(exam_record(config, answers)))
     assert record["settings"] == json.loads(json.dumps(dataclasses.asdict(config)))
     lines = [json.loads(line) for line in gzip.decompress(paths[1].read_bytes()).splitlines()]
-    assert len(lines) == len({(a.seed, a.length, a.question) for a in answers})
+    assert len(lines) == len({(a.seed, a.length, a.question, a.wording) for a in answers})
+    assert {line["wording"] for line in lines} == {
+        "seen",
+        "unseen",
+    }  # who plays by chance has no plan
     for line in lines:
         assert set(line["answers"]) == {"none", "arigraph"}
         assert all(len(letters) == 2 for letters in line["answers"].values())
@@ -112,6 +130,7 @@ def real() -> dict[tuple[str, int, str], Mark]:
         (500, 20_000),
         (60,),
         per_kind=6,
+        wordings=("seen",),
     )
     return {(mark.memory, mark.budget, mark.kind): mark for mark in marks(examine(config))}
 

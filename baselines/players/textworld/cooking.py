@@ -7,9 +7,9 @@ import re
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move, only
 from gym_memory.baselines.players.travel import explore, go_to, open_here
-from gym_memory.games.textworld.rules_reading import is_readable
-from gym_memory.games.textworld.rules_recipes import is_about_cooking
-from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.english.phrases import head_noun
+from gym_memory.english.recipes import is_about_cooking
+from gym_memory.english.writing import is_readable
 
 __all__ = ["cook"]
 
@@ -113,7 +113,7 @@ class _Kitchen:
             if thing in self.cuts:
                 verb = _CUTS[self.cuts[thing]]
                 for action in self.b.options(verb):
-                    if action.startswith(f"{verb} {thing} with "):
+                    if f"{action} with ".startswith(f"{verb} {thing} with "):
                         return action
         return None
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.commands import canonical
 from gym_memory.baselines.players.plan import Move, Notes
 from gym_memory.schema import DIRECTIONS, VERBATIM
 
@@ -43,6 +44,7 @@ _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
 _WORD = re.compile(r"[\w'-]+")
+_QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<words>[^'\"`\n]{2,60}?)[.!]?(?P=mark)(?!\w)")
 _ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
 _MAX_ERRAND_CHARS = 60
 _STATES = ("lock", "close")
@@ -81,6 +83,8 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     """The next thing asked for that can be done."""
     notes = Notes.read(beliefs.plan)
     asked = _errands(beliefs.task.goal)
+    for action in _quoted(beliefs):
+        yield Move(action, f"do as told: {action}")
     first = notes.done
     while first < len(asked) and _is_done(beliefs, asked[first]):
         first += 1
@@ -99,6 +103,14 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
             action = _action_for(beliefs, errand) if wanted else ""
             if action and not beliefs.tried(action):
                 yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+
+
+def _quoted(beliefs: Beliefs) -> Iterator[str]:
+    """Valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
+    for quoted in _QUOTED.finditer(beliefs.text):
+        action = canonical(quoted["words"])
+        if action in beliefs.actions and not _NOT.search(beliefs.text[: quoted.start()]):
+            yield action
 
 
 def _action_for(beliefs: Beliefs, errand: _Errand) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move, only
 from gym_memory.baselines.players.travel import explore, follow, go_to
-from gym_memory.games.textworld.rules_reading import is_readable
-from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.english.phrases import head_noun
+from gym_memory.english.writing import is_readable
 from gym_memory.schema import INVENTORY
 
 __all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]

@@ -10,7 +10,7 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move
 from gym_memory.baselines.players.textworld.places import likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
-from gym_memory.games.textworld.rules_reading import is_readable
+from gym_memory.english.writing import is_readable
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 
@@ -86,7 +86,7 @@ class Tidier:
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         if right:  # what the game tells since it was decided counts: one thing after the other
             plan = [(thing, target) for thing, target in plan if beliefs.holds(thing)]
-        plan = [entry for entry in plan if _is_open(beliefs, *entry)]
+        plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
@@ -241,6 +241,17 @@ def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
     if beliefs.holds(thing):
         return True
     return target not in (beliefs.room_of(thing), beliefs.holder(thing))
+
+
+def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it is in view here and yet no action takes it: it is no thing to tidy."""
+    if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
+        return False
+    if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
+        return False
+    return not any(
+        f"{action} from ".startswith(f"take {thing} from ") for action in beliefs.actions
+    )
 
 
 def _count(beliefs: Beliefs) -> int | None:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gym_memory.english.phrases import Phrase, split_things
 from gym_memory.games.alfworld.rules_goal import read_goal, subgoals
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import Phrase, split_things
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import INVENTORY, LOCATIONS, PLAYER
 from gym_memory.types import Step, Task, Triple

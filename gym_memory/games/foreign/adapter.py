@@ -14,6 +14,7 @@ from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
 from gym_memory.games.foreign.chat import is_chat, message_text, said
+from gym_memory.games.foreign.detect import detect_dialect
 from gym_memory.games.foreign.sources import (
     MISSING,
     Given,
@@ -23,7 +24,6 @@ from gym_memory.games.foreign.sources import (
     as_text,
 )
 from gym_memory.memory.extract import EXTRACTORS
-from gym_memory.memory.extract.detect import detect_dialect
 from gym_memory.types import Oracle
 
 __all__ = ["DEFAULT_MAX_STEPS", "ForeignEnv"]

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import (
+from gym_memory.english.phrases import (
     DIRECTION_LIST,
     NAME,
     Phrase,
@@ -20,6 +19,7 @@ from gym_memory.memory.extract.phrases import (
     direction_in,
     split_things,
 )
+from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.types import Step, Task, Triple

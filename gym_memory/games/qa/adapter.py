@@ -8,6 +8,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from gym_memory.checks import check_flag
+from gym_memory.english.phrases import clean_name
 from gym_memory.errors import BackendError, UnknownNameError
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import load_dataset
@@ -15,7 +16,6 @@ from gym_memory.games.qa.formats import Question
 from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
 from gym_memory.games.qa.rules_names import names_in
 from gym_memory.games.qa.search import PassageSearch
-from gym_memory.memory.extract.phrases import clean_name
 from gym_memory.types import Oracle, Triple
 
 __all__ = ["MultiHopQA"]

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import re
 
+from gym_memory.english.phrases import clean_name
 from gym_memory.games.qa.rules_names import Name, names_in, words_of
 from gym_memory.memory.extract.base import Extraction, Mention
-from gym_memory.memory.extract.phrases import clean_name
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 

@@ -19,23 +19,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gym_memory.english.known import is_door, kind_in
+from gym_memory.english.phrases import clean_name, direction_in, head_noun
+from gym_memory.english.recipes import is_about_cooking, told_of_cooking
+from gym_memory.english.sentences import Listing, Reading
+from gym_memory.english.writing import read_writing, told
 from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
-from gym_memory.games.textworld.rules_reading import (
-    is_described,
-    is_note,
-    is_readable,
-    read_note,
-    read_recipe,
-    told,
-    told_of_cooking,
-)
-from gym_memory.games.textworld.rules_recipes import is_about_cooking, read_prose_recipe
 from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import clean_name, direction_in, head_noun
-from gym_memory.memory.extract.sentences import Listing, Reading
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
 from gym_memory.types import Step, Task, Triple
@@ -96,16 +89,10 @@ class TextWorldRules:
         looked = _LOOK_AT.fullmatch(action)
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
-            recipe = read_recipe(answer)
-            if recipe:
-                draft.add(recipe)
-                return
             asked = bool(thing) and thing in goal and is_about_cooking(goal)
-            recipe_told = asked or (is_readable(thing) and is_about_cooking(f"{thing} {answer}"))
-            if recipe_told and not is_described(thing, answer):
-                draft.add(read_prose_recipe(answer, draft.kind_of))
-            if thing and is_note(thing, answer, draft.kind_of):
-                draft.tell(read_note(thing, answer, draft.kind_of))
+            written = read_writing(thing, answer, draft.kind_of, recipe=asked)
+            if written:
+                draft.tell(written)
                 return
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
@@ -142,24 +129,7 @@ class _Draft:
 
     def kind_of(self, name: str) -> str | None:
         """What is known of a name, for a text that speaks of it; None if nothing is."""
-        if name == self.room:
-            return "room"
-        if name == PLAYER:
-            return None
-        about = self._graph.outgoing(name)
-        if any(f.relation == "has exit" or direction_of(f.relation) for f in about):
-            return "room"
-        if not about:
-            held = self._graph.incoming(name)
-            return "room" if any(direction_of(f.relation) for f in held) else None
-        if self._is_door(name):
-            return "door"
-        if self._graph.value(name, "openness") is not None:
-            return "container"
-        holds = [f.relation for f in self._graph.incoming(name)]
-        if "is on" in holds or Triple(name, "is", "empty") in self._graph:
-            return "supporter"
-        return "thing" if self._graph.value(name, "location") is not None else ""
+        return kind_in(self._graph, name, self.room)
 
     def meant(self, name: str) -> str:
         """The thing at hand that a command calls ``name``; empty if it may be one of several.
@@ -210,7 +180,7 @@ class _Draft:
             triple, start, end = mention
             if triple[2] == "closed" and not self.unlocking and self._is_locked(triple[0]):
                 continue  # a text that shows a locked thing may call it closed
-            if triple[2] == "empty" and self._is_door(triple[0]):
+            if triple[2] == "empty" and is_door(self._graph, triple[0]):
                 continue  # `You open the gate.` reveals nothing either
             if triple[1] in LOCATIONS:
                 self._moved[triple[0]] = triple
@@ -223,9 +193,6 @@ class _Draft:
     def _is_locked(self, name: str) -> bool:
         state = self._graph.value(name, "openness")
         return state is not None and state.object == "locked"
-
-    def _is_door(self, name: str) -> bool:
-        return any(fact.relation.endswith(" door") for fact in self._graph.incoming(name))
 
     def take(self, reading: Reading, offset: int = 0) -> None:
         """Add what a text says, of things as commands call them."""

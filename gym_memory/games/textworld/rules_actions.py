@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.memory.extract.nouns import DOOR, kind_of_noun
-from gym_memory.memory.extract.phrases import direction_in
+from gym_memory.english.nouns import DOOR, kind_of_noun
+from gym_memory.english.phrases import direction_in
 from gym_memory.schema import INVENTORY
 
 __all__ = ["Offered", "offered"]

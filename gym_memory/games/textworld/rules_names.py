@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from gym_memory.memory.extract.phrases import STATES
-from gym_memory.memory.extract.sentences import Listing, Reading
+from gym_memory.english.phrases import STATES
+from gym_memory.english.sentences import Listing, Reading
 from gym_memory.types import Triple
 
 __all__ = ["called", "names_in", "renamed"]

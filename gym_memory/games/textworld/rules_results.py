@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gym_memory.memory.extract.base import Mention, Pattern
-from gym_memory.memory.extract.phrases import NAME, Phrase, clean_name, split_things
-from gym_memory.memory.extract.sentences import (
+from gym_memory.english.phrases import NAME, Phrase, clean_name, split_things
+from gym_memory.english.sentences import (
     HERE,
     IT,
     Listing,
@@ -22,6 +21,7 @@ from gym_memory.memory.extract.sentences import (
     sentences,
     stated,
 )
+from gym_memory.memory.extract.base import Mention, Pattern
 from gym_memory.schema import INVENTORY, LOCATIONS
 from gym_memory.types import Triple
 

@@ -15,9 +15,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gym_memory.memory.extract.base import Mention
-from gym_memory.memory.extract.phrases import DIRECTION_LIST, NAME, clean_name, split_things
-from gym_memory.memory.extract.sentences import (
+from gym_memory.english.phrases import DIRECTION_LIST, NAME, clean_name, split_things
+from gym_memory.english.sentences import (
     HERE,
     IT,
     Listing,
@@ -29,6 +28,7 @@ from gym_memory.memory.extract.sentences import (
     sentences,
     stated,
 )
+from gym_memory.memory.extract.base import Mention
 from gym_memory.schema import door_relation
 from gym_memory.types import Triple
 

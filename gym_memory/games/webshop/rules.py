@@ -33,9 +33,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from gym_memory.english.phrases import clean_name
 from gym_memory.games.webshop.rules_request import read_request
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import clean_name
 from gym_memory.memory.graph.places import current_place
 from gym_memory.memory.graph.temporal import TemporalGraph
 from gym_memory.schema import PLAYER

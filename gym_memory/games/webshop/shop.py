@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from gym_memory.english.phrases import clean_name
 from gym_memory.games.webshop.catalogue import Catalogue, Product
 from gym_memory.games.webshop.pages import (
     BACK,
@@ -19,7 +20,6 @@ from gym_memory.games.webshop.pages import (
     render,
 )
 from gym_memory.games.webshop.search import Search
-from gym_memory.memory.extract.phrases import clean_name
 
 __all__ = ["Shop", "open_shop"]
 

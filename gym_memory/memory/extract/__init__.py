@@ -1,7 +1,7 @@
 """Extraction: from the text of a step to facts.
 
-Here live the contract, what all rules share, and the rules for plain English. The rules of a
-dialect live with the game that speaks it and are found by name.
+Here live the contract and the names; no rules. Those for plain English are in
+``gym_memory/english/``, those of a dialect with the game that speaks it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["EXTRACTORS", "Extraction", "Extractor", "Mention", "Pattern", "get_e
 EXTRACTORS = Registry(
     "dialect",
     "gym_memory.extractors",
-    {"plain": "gym_memory.memory.extract.plain:PlainRules"},
+    {"plain": "gym_memory.english.plain:PlainRules"},
 )
 """Dialect (family of text) to its extraction rules; games declare theirs."""
 

@@ -1,8 +1,11 @@
 """The past as a graph remembers it, for a cue that asks about it.
 
-Two forms of questions are understood: ``... at step 12 ...`` asks for what was true then and what
-happened, and a question with *when*, *first*, *last*, *before* or *after* asks when something
-became true. Facts that answer them are dated: ``[step 12] apple: is in fridge; is raw``.
+A question is understood by what it names, not by its wording. A number in it that is no part of a
+name and not the present step is a step (*at step 12*, *your 12th move*), counted back from the
+present where it says so (*12 moves ago*), and asks for what was true then and what happened. A
+question that speaks of order (*first*, *before*, *sooner*), or that speaks of the past and names
+two things, asks when something became true. A command in it that was given asks what came of it.
+Facts that answer it are dated: ``[step 12] apple: is in fridge; is raw``.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.reading import entry_head
@@ -17,57 +21,103 @@ from gym_memory.memory.recall.render import fact_block
 from gym_memory.schema import LOCATIONS, PLAYER
 from gym_memory.types import Triple
 
-__all__ = ["Dated", "asks_about_past", "dated_lines", "recollect", "steps_asked_for"]
+__all__ = ["Dated", "Past", "dated_lines", "past_asked_for", "recollect"]
 
 Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
 
-_AT = re.compile(r"\b(?:at|in|on|during|after|by) step (\d{1,9})\b", re.IGNORECASE)
-_WHEN = re.compile(r"\b(?:when|first|last|before|after|earlier|later)\b[^?]*\?", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"\?|\b(?:where|what|which|who|whose|when|how|whether|you|your)\b|"
+    r"(?:^|[.;:!]\s*)\W*(?:tell|say|name|list|describe|report|repeat|recount|recite|quote|recall|"
+    r"remember|remind|state|explain|give|arrange|sort|order|rank|compare)\b",
+    re.IGNORECASE,
+)
+"""A plan is in the imperative and speaks of no one; a question asks, or speaks to someone."""
+_ORDER = re.compile(
+    r"\b(?:when|first|last|before|after|earl(?:y|ier|iest)|lat(?:er|est)|sooner|soonest|prior|"
+    r"previous(?:ly)?|initially|beforehand|preced\w+|order|sequence|succession|chronolog\w+)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|been|came|went|got|took|once|\w+ed|times?)\b", re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"(?P<back>\b(?:back(?:wards?)?(?: by)?|rewind(?: by)?) )?"
+    r"\b(?P<n>\d{1,9})(?:st|nd|rd|th)?\b"
+    r"(?P<ago>(?: \w+){0,2} (?:ago|back(?:wards?)?|before now|earlier)\b)?",
+    re.IGNORECASE,
+)
 _MOST_STEPS = 4
 
 
-def asks_about_past(focus: str) -> bool:
-    """Whether a focus asks about the past.
+class Past(NamedTuple):
+    """What a question asks about the past.
 
-    >>> asks_about_past("Where was the apple at step 12?"), asks_about_past("find the apple")
-    (True, False)
+    Attributes:
+        steps: The steps that it asks about, each once, the first few.
+        order: Whether it asks when things became true.
+        done: The steps of the commands that it names.
     """
-    return _AT.search(focus) is not None or _WHEN.search(focus) is not None
+
+    steps: tuple[int, ...] = ()
+    order: bool = False
+    done: tuple[int, ...] = ()
 
 
-def steps_asked_for(focus: str) -> list[int]:
-    """The steps that a focus asks about, each once, the first few.
+def past_asked_for(
+    focus: str, names: Iterable[str], now: int, done: Iterable[int] = ()
+) -> Past | None:
+    """What a focus asks about the past; None if it does not.
 
-    >>> steps_asked_for("What did you do at step 12?")
-    [12]
+    Args:
+        focus: A question, or a plan.
+        names: Entities that it names, in lower case.
+        now: The present step.
+        done: The steps of the commands that it names.
+
+    >>> past_asked_for("Where was the apple when you had made 12 moves?", ["apple"], 30)
+    Past(steps=(12,), order=True, done=())
+    >>> past_asked_for("take the apple from drawer 2", ["apple", "drawer 2"], 30)
     """
-    return [int(step) for step in dict.fromkeys(_AT.findall(focus))][:_MOST_STEPS]
+    if not _QUESTION.search(focus):
+        return None
+    named = sorted(set(names) - {PLAYER}, key=lambda name: (-len(name), name))
+    bare = focus
+    for name in named:  # a number may be part of a name, and so may a word of order
+        bare = re.sub(rf"\b{re.escape(name)}\b", "_", bare, flags=re.IGNORECASE)
+    told = [
+        now - int(number["n"]) if number["back"] or number["ago"] else int(number["n"])
+        for number in _NUMBER.finditer(bare)
+    ]
+    steps = tuple(step for step in dict.fromkeys(told) if 0 <= step != now)[:_MOST_STEPS]
+    order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
+    asked = Past(steps, order, tuple(done)[:_MOST_STEPS])
+    return asked if any(asked) else None
 
 
 def recollect(
-    graph: TemporalGraph, focus: str, names: Iterable[str], origin: int = 0
+    graph: TemporalGraph, past: Past, names: Iterable[str], origin: int = 0
 ) -> list[Dated]:
-    """Dated facts that answer what a focus asks about the past.
+    """Dated facts that answer what is asked about the past.
 
     Args:
         graph: The graph.
-        focus: The question.
-        names: Entities that it names.
+        past: What is asked.
+        names: Entities that the question names.
         origin: The graph's clock at step 0 of the episode.
 
     Returns:
-        For every step that the focus names: what was true then of the named entities, and of
-        what they were in or on. For a question of when: where each named thing has been and
+        For every step asked for: what was true then of the named entities and of the agent, and
+        of what they were in or on. For a question of when: where each named thing has been and
         when the agent was in each named place, the first time each. Earliest first.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
-    for step in list(dict.fromkeys(_AT.findall(focus)))[:_MOST_STEPS]:
-        found.update(
-            (((int(step), fact), None)) for fact in _then(graph, int(step) + origin, named)
-        )
-    if _WHEN.search(focus):
+    for step in past.steps:
+        for whom in (named, [PLAYER]):
+            then = _then(graph, step + origin, whom)
+            found.update(((step, fact), None) for fact in then)
+    if past.order:
         found.update(dict.fromkeys((t - origin, fact) for t, fact in _began(graph, named)))
     return sorted(found, key=lambda dated: dated[0])
 

@@ -6,7 +6,8 @@ memory recalls for the question, within its budget, contains it. No language mod
 
 * :mod:`.account`: an episode as it was played, and what could be known of it at every step;
 * :mod:`.questions`: the kinds of questions, how each is made and graded;
-* :mod:`.reading`: what a recall says, read alike for every memory;
+* :mod:`.wordings`: in what words, half of them kept from development;
+* :mod:`.reading`: what a recall says, read alike for every memory, without extraction rules;
 * :mod:`.sitting`: replays episodes into memories and asks;
 * :mod:`.marks`: shares of right answers, the table's rows;
 * :mod:`.report`: JSON and plots.

@@ -11,11 +11,11 @@ import gymnasium as gym
 from gym_memory.baselines.registry import make_policy
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
-from gym_memory.schema import LOCATIONS
-from gym_memory.scoring.quality.observer import IdealObserver
+from gym_memory.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.scoring.quality.observer import IdealObserver, spaced, squeezed
 from gym_memory.types import Oracle, Step, Task, Triple
 
-__all__ = ["Account", "Moment", "Recording", "record"]
+__all__ = ["Account", "Moment", "Recording", "Told", "record"]
 
 
 class Moment(NamedTuple):
@@ -26,12 +26,17 @@ class Moment(NamedTuple):
         facts: All that was true; for scoring, and for memories that use the oracle.
         known: What the ideal observer knew after it.
         shown: What the step itself showed or told.
+        focus: The plan by which the policy asked its memory after it.
+        exact: Whether the game itself says what a step showed, so that all of it stands in the
+            whole text, in whatever words.
     """
 
     step: Step
     facts: frozenset[Triple]
     known: frozenset[Triple]
     shown: frozenset[Triple]
+    focus: str = ""
+    exact: bool = False
 
 
 class Recording(NamedTuple):
@@ -96,7 +101,23 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         step = Step(
             info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], done
         )
-        self.moments.append(Moment(step, oracle.facts, self._observer.known, self._observer.shown))
+        known, shown = self._observer.known, self._observer.shown
+        focus = self.env.get_wrapper_attr("focus")
+        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
+        self.moments.append(Moment(step, oracle.facts, known, shown, focus, exact))
+
+
+class Told(NamedTuple):
+    """A fact that a text tells.
+
+    Attributes:
+        fact: The fact.
+        missing: Places that do not stand in the text, of a way or of something in a place: one
+            that the agent came from, or was in, is known to whoever knows where that was.
+    """
+
+    fact: Triple
+    missing: frozenset[str]
 
 
 class Account:
@@ -124,6 +145,55 @@ class Account:
             {f.subject: f.object for f in moment.known if f.relation in LOCATIONS}
             for moment in moments
         ]
+        self._told: dict[tuple[int, str], tuple[Told, ...]] = {}
+        self._stated: dict[str, tuple[Triple, ...]] = {}
+        self._words: dict[Triple, frozenset[str]] = {}
+
+    def told(self, t: int, text: str) -> tuple[Told, ...]:
+        """What a text, or a part of one, tells of what a step showed.
+
+        A fact is told when all of its names stand in the text; of a game that says itself what a
+        step showed, the whole text tells all of it. No sentence is read.
+
+        Args:
+            t: The step.
+            text: What is told of the step, its action included.
+        """
+        found = self._told.get((t, text))
+        if found is None:
+            moment, said = self.moments[t], spaced(squeezed(text))
+            whole = moment.exact and spaced(squeezed(moment.step.text)) in said
+            told = []
+            for fact in sorted(moment.shown):
+                missing = _missing(fact, said)
+                placed = fact.relation in LOCATIONS and fact.subject not in missing
+                if direction_of(fact.relation) or (placed and not whole):
+                    told.append(Told(fact, missing))
+                elif whole or not missing:
+                    told.append(Told(fact, frozenset()))
+            found = self._told[t, text] = tuple(told)
+        return found
+
+    def stated(self, sentence: str) -> tuple[Triple, ...]:
+        """The facts, of all that were ever known, whose names stand in a sentence."""
+        found = self._stated.get(sentence)
+        if found is None:
+            said = spaced(squeezed(sentence))
+            held = any(word in said for word in _HELD)
+            found = self._stated[sentence] = tuple(
+                fact
+                for fact, words in self._ever().items()
+                if all(word in said for word in words) and (held or fact.object != INVENTORY)
+            )
+        return found
+
+    def _ever(self) -> dict[Triple, frozenset[str]]:
+        """All that was ever known, in the order of its steps, with the words that say it."""
+        if not self._words:
+            for moment in self.moments:
+                for fact in sorted(moment.known - self._words.keys()):
+                    self._words[fact] = _words_of(fact)
+        return self._words
 
     def place(self, thing: str, t: int | None = None) -> str:
         """What a thing was known to be in or on after step ``t`` (now, if None); "" if unknown."""
@@ -146,3 +216,21 @@ class Account:
             steps = self._shown.get(fact, [0])
             oldest = min(oldest, steps[max(bisect_right(steps, end) - 1, 0)])
         return self.now - oldest
+
+
+_NAMED_BY = {"requires": (2,), "is": (0,), "has exit": (0,), "needs to be": (0,), "used for": (0,)}
+"""Relations to the parts of a fact that are names; both ends are, of the others."""
+_HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
+
+
+def _missing(fact: Triple, said: str) -> frozenset[str]:
+    """Names of a fact that do not stand in a text."""
+    names = {fact[i] for i in _NAMED_BY.get(fact.relation, (0, 2))} - {PLAYER, INVENTORY}
+    return frozenset(name for name in names if spaced(name.lower()) not in said)
+
+
+def _words_of(fact: Triple) -> frozenset[str]:
+    """The words, each between blanks, that all stand in a sentence that says a fact."""
+    subject, relation, obj = fact
+    ends = {subject, obj} - {INVENTORY}
+    return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -1,4 +1,4 @@
-"""Marks: shares of right answers by memory, budget and kind of question."""
+"""Marks: shares of right answers by memory, budget, wording and kind of question."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from gym_memory.results import intervals
 from gym_memory.scoring.exam.questions import KINDS
 from gym_memory.scoring.exam.sitting import Answer
+from gym_memory.scoring.exam.wordings import WORDINGS
 
 __all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "Mark", "ahead", "by_age"]
-__all__ += ["by_game", "by_length", "marks", "told_ahead"]
+__all__ += ["by_game", "by_length", "main_wording", "marks", "told_ahead"]
 
 ALL, UNSEEN = "all", "unseen"
 """All kinds that have an answer; the kind that has none."""
@@ -28,54 +29,68 @@ class Mark:
     Attributes:
         memory: The memory.
         budget: Tokens that a recall was allowed.
+        wording: How was asked, see :class:`.Asked`.
         kind: Kind of question, or ``all`` of those that have an answer.
         n: Number of questions.
         right: Share answered right, in [0, 1].
-        wrong: Share answered by something else.
+        wrong: Share answered by something false.
+        unproven: Share answered by what is true and could not be known.
         ci: 95 % interval of ``right`` over games; None for a single one.
         tokens: Mean tokens of the recalls.
     """
 
     memory: str
     budget: int
+    wording: str
     kind: str
     n: int
     right: float
     wrong: float
+    unproven: float
     ci: tuple[float, float] | None
     tokens: float
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, rounded."""
         record = dataclasses.asdict(self)
-        for name in ("right", "wrong", "tokens"):
+        for name in ("right", "wrong", "unproven", "tokens"):
             record[name] = round(record[name], 4)
         record["ci"] = None if self.ci is None else [round(end, 4) for end in self.ci]
         return record
 
 
 def marks(answers: Iterable[Answer]) -> list[Mark]:
-    """A mark for every memory, budget and kind, and one for all kinds that have an answer."""
-    cells: dict[tuple[str, int, str], list[Answer]] = {}
+    """A mark for every memory, budget, wording and kind, and for all kinds that have an answer."""
+    cells: dict[tuple[str, int, str, str], list[Answer]] = {}
     for answer in answers:
         kind = answer.question.kind
         for name in (kind,) if kind == UNSEEN else (kind, ALL):
-            cells.setdefault((answer.memory, answer.budget, name), []).append(answer)
+            cell = answer.memory, answer.budget, answer.wording, name
+            cells.setdefault(cell, []).append(answer)
     order = {kind: i for i, kind in enumerate((*KINDS, ALL))}
-    memories = {memory: i for i, memory in enumerate(dict.fromkeys(m for m, _, _ in cells))}
-    keys = sorted(cells, key=lambda cell: (cell[1], memories[cell[0]], order[cell[2]]))
+    memories = {memory: i for i, memory in enumerate(dict.fromkeys(cell[0] for cell in cells))}
+    keys = sorted(
+        cells,
+        key=lambda c: (c[1], memories[c[0]], WORDINGS.index(c[2]), order[c[3]]),
+    )
     return [_mark(*key, cells[key]) for key in keys]
 
 
-def _mark(memory: str, budget: int, kind: str, answers: Sequence[Answer]) -> Mark:
-    n = len(answers)
-    wrong = sum(answer.verdict == "wrong" for answer in answers) / n
-    tokens = sum(answer.tokens for answer in answers) / n
-    return Mark(memory, budget, kind, n, _share(answers), wrong, _interval(answers), tokens)
+def _mark(memory: str, budget: int, wording: str, kind: str, answers: Sequence[Answer]) -> Mark:
+    shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
+    tokens = sum(answer.tokens for answer in answers) / len(answers)
+    ci = _interval(answers)
+    return Mark(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
 
 
-def _share(answers: Sequence[Answer]) -> float:
-    return sum(answer.verdict == "right" for answer in answers) / len(answers)
+def _share(answers: Sequence[Answer], verdict: str = "right") -> float:
+    return sum(answer.verdict == verdict for answer in answers) / len(answers)
+
+
+def main_wording(wordings: Iterable[str]) -> str:
+    """The wording whose marks are told first: the unseen one, or the first that there is."""
+    found = list(wordings)
+    return "unseen" if "unseen" in found else found[0]
 
 
 def _interval(answers: Iterable[Answer]) -> tuple[float, float] | None:
@@ -109,11 +124,13 @@ def by_game(answers: Iterable[Answer]) -> list[dict[str, Any]]:
 def _split(
     answers: Iterable[Answer], name: str, key: Callable[[Answer], int | str | None]
 ) -> list[dict[str, Any]]:
-    """Shares of right answers, among the questions that have an answer."""
+    """Shares of right answers, among the questions that have one, in the main wording."""
+    answers = list(answers)
+    wording = main_wording(dict.fromkeys(answer.wording for answer in answers) or ("seen",))
     cells: dict[tuple[str, int, Any], list[Answer]] = {}
     for answer in answers:
         value = key(answer)
-        if value is not None and answer.question.kind != UNSEEN:
+        if (answer.wording, value is None) == (wording, False) and answer.question.kind != UNSEEN:
             cells.setdefault((answer.memory, answer.budget, value), []).append(answer)
     return [
         {
@@ -125,7 +142,7 @@ def _split(
 
 
 def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tuple[Mark, Mark]]:
-    """Marks that are better than those of one memory at the same budget and kind.
+    """Marks that are better than those of one memory, all else being equal.
 
     Args:
         table: All marks.
@@ -136,19 +153,24 @@ def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tup
         Pairs of the better mark and the one of ``of``.
     """
     table = list(table)
-    reference = {(mark.budget, mark.kind): mark for mark in table if mark.memory == of}
+    reference = {
+        (mark.budget, mark.wording, mark.kind): mark for mark in table if mark.memory == of
+    }
     out = {of, *apart}
     return [
         (mark, other)
         for mark in table
         if mark.memory not in out
-        and (other := reference.get((mark.budget, mark.kind))) is not None
+        and (other := reference.get((mark.budget, mark.wording, mark.kind))) is not None
         and mark.right > other.right
     ]
 
 
 def told_ahead(table: Iterable[Mark]) -> list[str]:
     """A sentence for each memory but the upper bound that is better than ``arigraph`` somewhere."""
+    table = list(table)
+    wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
+    table = [mark for mark in table if mark.wording == wording]
     gaps: dict[str, list[str]] = {}
     for mark, other in ahead(table, REFERENCE, apart=(UPPER_BOUND,)):
         gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"

@@ -3,7 +3,8 @@
 A kind is a class. ``make`` yields what could be asked after some step, best mixed; ``grade`` says
 whether a reading of a recall (:mod:`gym_memory.scoring.exam.reading`) holds the answer. A recall is
 *right* when it says all of the answer and nothing that contradicts it, *wrong* when it says
-something else, and *silent* otherwise. Only what was never seen is to be answered by silence.
+something false, *unproven* when it says what is true and could not be known, and *silent*
+otherwise. Only what was never seen is to be answered by silence.
 
 A question is dropped when the present observation answers it, so without a memory no question is
 answered but those about what was never seen.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal, TypeVar
@@ -22,12 +23,19 @@ from typing import ClassVar, Literal, TypeVar
 from gym_memory.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 from gym_memory.scoring.exam.account import Account
 from gym_memory.scoring.exam.reading import Reading
-from gym_memory.types import Recall, Task, Triple
+from gym_memory.scoring.exam.wordings import Asked, in_words
+from gym_memory.scoring.quality.observer import spaced, squeezed
+from gym_memory.types import Recall, Triple
 
 __all__ = ["KINDS", "Question", "Verdict", "ask"]
 
-Verdict = Literal["right", "wrong", "silent"]
+Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
+
+_QUOTED = 200
+"""Characters of the game's words that must stand in a recall."""
+
+_TITLE_WORDS = 6
 
 _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
 """Relations of facts that are read or told, not seen."""
@@ -38,7 +46,7 @@ class Question(ABC):
     """One question.
 
     Attributes:
-        text: The question in words; the focus of the recall.
+        text: The question in words; what is asked is the focus of the recall.
         answer: The answer, for people.
         age: Steps since the evidence was last shown; None where there is none.
     """
@@ -47,9 +55,14 @@ class Question(ABC):
     title: ClassVar[str] = ""
     """What is asked, for tables."""
 
-    text: str
+    text: Asked
     answer: str
     age: int | None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What a plan must name to be about this; nothing where no plan is."""
+        return ()
 
     @classmethod
     @abstractmethod
@@ -61,25 +74,33 @@ class Question(ABC):
         """Whether a reading holds the answer."""
 
 
-def ask(account: Account, task: Task, rng: random.Random, per_kind: int) -> list[Question]:
+def ask(account: Account, rng: random.Random, per_kind: int) -> list[Question]:
     """Questions after the last step of an account.
 
     Args:
         account: The episode so far.
-        task: Its task.
-        rng: Chooses among what could be asked.
-        per_kind: Most questions of a kind.
+        rng: Chooses among what could be asked, and words.
+        per_kind: Most questions of a kind in words, and most by the policy's plan.
     """
-    without = Reading(Recall(), account.moment.step, task)
+    without = Reading(Recall(), account)
+    plan = account.moment.focus
+    named = spaced(squeezed(plan))
     questions: list[Question] = []
     for kind in KINDS.values():
-        asked = 0
+        left, planned = per_kind, per_kind if plan else 0
         for question in kind.make(account, rng):
-            if asked == per_kind:
+            if not (left or planned):
                 break
-            if kind is Unseen or question.grade(without) != "right":
-                questions.append(question)
-                asked += 1
+            about = question.about
+            to_plan = planned > 0 and bool(about) and all(spaced(n.lower()) in named for n in about)
+            if not (left or to_plan):
+                continue
+            if kind is not Unseen and question.grade(without) == "right":
+                continue
+            text = question.text if left else Asked()
+            text = text._replace(focus=plan) if to_plan else text
+            questions.append(dataclasses.replace(question, text=text))
+            left, planned = max(left - 1, 0), planned - to_plan
     return questions
 
 
@@ -91,13 +112,18 @@ class Where(Question):
     title: ClassVar[str] = "where X is"
     thing: str
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.thing,)
+
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """What is neither carried nor the agent itself."""
         located = [f for f in account.known if f.relation in LOCATIONS and f.subject != PLAYER]
         for fact in _shuffled(located, rng):
             if fact.object != INVENTORY:
-                text = f"Where is the {fact.subject}?"
+                text = in_words("where", rng, thing=fact.subject)
                 yield cls(text, fact.object, account.age([fact]), fact.subject)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -111,7 +137,13 @@ class Read(Question):
 
     kind: ClassVar[str] = "read"
     title: ClassVar[str] = "what was read"
+    thing: str
     facts: tuple[Triple, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.thing,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
@@ -123,9 +155,8 @@ class Read(Question):
         texts = dict.fromkeys(
             moment.step.text for moment in account.moments if _is_reading(moment.step.action)
         )
-        found: list[tuple[str, list[Triple]]] = [
-            (_reading_question(subject, relation), facts)
-            for (subject, relation), facts in groups.items()
+        found: list[tuple[str, str, list[Triple]]] = [
+            (relation, subject, facts) for (subject, relation), facts in groups.items()
         ]
         for moment in account.moments:
             if moment.step.text in texts:
@@ -133,10 +164,10 @@ class Read(Question):
                 said = [f for f in account.known if _is_said(f, moment.step.text)]
                 name = moment.step.action.partition(" ")[2]
                 if any(fact.relation == "opens" for fact in said):
-                    found.append((f"What did the {name} say?", said))
-        for text, facts in _shuffled(found, rng):
-            answer = "; ".join(map(str, facts))
-            yield cls(text, answer, account.age(facts), tuple(facts))
+                    found.append(("note", name, said))
+        for sort, thing, facts in _shuffled(found, rng):
+            text, answer = in_words(sort, rng, thing=thing), "; ".join(map(str, facts))
+            yield cls(text, answer, account.age(facts), thing, tuple(facts))
 
     def grade(self, reading: Reading) -> Verdict:
         """All of what was read."""
@@ -150,18 +181,31 @@ class Near(Question):
     kind: ClassVar[str] = "near"
     title: ClassVar[str] = "rooms next to A"
     place: str
+    true: frozenset[str]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.place,)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """Rooms with a known way."""
         for place, ways in _shuffled(list(_map(account).items()), rng):
-            text = f"Which rooms does one get to from {_the(place)}?"
-            yield cls(text, ", ".join(sorted(ways)), account.age(ways.values()), place)
+            text, age = in_words("near", rng, place=_the(place)), account.age(ways.values())
+            true = frozenset(
+                f.subject
+                for f in account.moment.facts
+                if f.object == place and direction_of(f.relation)
+            )
+            yield cls(text, ", ".join(sorted(ways)), age, place, true)
 
     def grade(self, reading: Reading) -> Verdict:
         """All of them and no other."""
-        said, true = set(reading.ways(self.place).values()), set(self.answer.split(", "))
-        return "right" if said == true else "wrong" if said - true else "silent"
+        said, known = set(reading.ways(self.place).values()), set(self.answer.split(", "))
+        if said - known:
+            return "unproven" if said - known <= self.true else "wrong"
+        return "right" if said == known else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,15 +230,14 @@ class Past(Question):
         turns = [PLAYER, *things] if PLAYER in steps else things
         while turns:
             for thing in turns:
-                yield cls._at(account, thing, steps[thing].pop())
+                yield cls._at(account, thing, steps[thing].pop(), rng)
             turns = [thing for thing in turns if steps[thing]]
 
     @classmethod
-    def _at(cls, account: Account, thing: str, t: int) -> Past:
-        place = account.place(thing, t)
-        whom = "were you" if thing == PLAYER else f"was the {thing}"
+    def _at(cls, account: Account, thing: str, t: int, rng: random.Random) -> Past:
+        place, times = account.place(thing, t), _times(account, t)
+        text = in_words("past you" if thing == PLAYER else "past", rng, thing=thing, **times)
         evidence = [f for f in account.moments[t].known if f.subject == thing and f.object == place]
-        text = f"Where {whom} at step {t}? (It is step {account.now} now.)"
         return cls(text, place, account.age(evidence, t), thing, t)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -214,7 +257,7 @@ class Did(Question):
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """All steps but the last one, whose action everybody knows."""
         for t in _shuffled(range(1, account.now), rng):
-            text = f"What did you do at step {t}? (It is step {account.now} now.)"
+            text = in_words("did", rng, **_times(account, t))
             yield cls(text, account.moments[t].step.action, account.now - t, t)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -247,8 +290,8 @@ class Order(Question):
             ]  # fmt: skip
         for what, t, earlier, _, later in _shuffled(pairs, rng):
             named = [f.object if what == "enter" else f.subject for f in (earlier, later)]
-            shown = " or ".join(_the(name) for name in _shuffled(named, rng))
-            text = f"Which did you {what} first, {shown}?"
+            one, two = (_the(name) for name in _shuffled(named, rng))
+            text = in_words(what, rng, one=one, two=two)
             yield cls(text, named[0], account.now - t, earlier, later)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -267,21 +310,30 @@ class Route(Question):
     title: ClassVar[str] = "way from A to B"
     source: str
     target: str
+    known: frozenset[tuple[str, str]]
     true: frozenset[tuple[str, str]]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.source, self.target)
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """Pairs of rooms at least two moves apart, over known ways."""
         ways = _map(account)
         true = frozenset((a, b) for a, found in ways.items() for b in found)
+        possible = frozenset(
+            (f.object, f.subject) for f in account.moment.facts if direction_of(f.relation)
+        )
         places = list(ways)
         pairs = [(a, b) for a in places for b in places if a != b and b not in ways[a]]
         for source, target in _shuffled(pairs, rng):
             way = _path(source, target, {place: list(found) for place, found in ways.items()})
             if way:
                 facts = [ways[a][b] for a, b in pairwise(way)]
-                text = f"How does one get from {_the(source)} to {_the(target)}?"
-                yield cls(text, " - ".join(way), account.age(facts), source, target, true)
+                text = in_words("route", rng, source=_the(source), target=_the(target))
+                yield cls(text, " - ".join(way), account.age(facts), source, target, true, possible)
 
     def grade(self, reading: Reading) -> Verdict:
         """A way of which every part is true; the shortest one that is said."""
@@ -293,7 +345,9 @@ class Route(Question):
         if not way:
             return "silent"
         parts = set(pairwise(way))
-        return "right" if parts <= self.true else "wrong"
+        if parts <= self.known:
+            return "right"
+        return "unproven" if parts <= self.known | self.true else "wrong"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,6 +359,11 @@ class Inside(Question):
     thing: str
     holder: str
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.thing,)
+
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """Things in or on something that is in a room."""
@@ -314,7 +373,7 @@ class Inside(Question):
             room = places.get(holder, "")
             if room and room != INVENTORY:
                 facts = [f for f in account.known if f[::2] in ((thing, holder), (holder, room))]
-                text = f"In which room is the thing that holds the {thing}?"
+                text = in_words("inside", rng, thing=thing)
                 yield cls(text, room, account.age(facts), thing, holder)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -335,6 +394,11 @@ class Count(Question):
     holder: str
     things: frozenset[str]
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.holder,)
+
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
         """Rooms, containers and supporters that hold something and nothing unknown."""
@@ -349,7 +413,7 @@ class Count(Question):
         for holder in _shuffled(sorted(held.keys() - unknown - {INVENTORY}), rng):
             things = frozenset(held[holder])
             facts = [f for f in account.known if f.object == holder and f.subject in things]
-            text = f"How many things are right in or on {_the(holder)}?"
+            text = in_words("count", rng, place=_the(holder))
             yield cls(text, str(len(things)), account.age(facts), holder, things)
 
     def grade(self, reading: Reading) -> Verdict:
@@ -365,6 +429,7 @@ class Unseen(Question):
     kind: ClassVar[str] = "unseen"
     title: ClassVar[str] = "never seen"
     thing: str
+    place: str
 
     @classmethod
     def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
@@ -375,15 +440,57 @@ class Unseen(Question):
         for thing, _, place in _shuffled(located, rng):
             told = any(thing in text and place in text for text in texts)
             if not told and thing not in ever and thing != PLAYER:
-                yield cls(f"Where is the {thing}?", "(never seen)", None, thing)
+                text = in_words("where", rng, thing=thing)
+                yield cls(text, "(never seen)", None, thing, place)
 
     def grade(self, reading: Reading) -> Verdict:
         """No place."""
-        return "wrong" if reading.place(self.thing) else "right"
+        said = reading.place(self.thing)
+        return "right" if not said else "unproven" if said == self.place else "wrong"
+
+
+@dataclasses.dataclass(frozen=True)
+class Saw(Question):
+    """What the game said when something was done, or under a title: of any game, without facts."""
+
+    kind: ClassVar[str] = "saw"
+    title: ClassVar[str] = "what came of an action, what a text said"
+    heading: str = ""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See :attr:`Question.about`."""
+        return (self.heading,) if self.heading else ()
+
+    @classmethod
+    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
+        """Answers that came once, to what was done once or under a title of their own."""
+        moments = account.moments
+        done = Counter(moment.step.action for moment in moments)
+        said = Counter(squeezed(moment.step.text) for moment in moments)
+        titles = Counter(_title(moment.step.text) for moment in moments)
+        for t in _shuffled(range(1, account.now), rng):
+            action, text = moments[t].step.action, moments[t].step.text
+            answer, heading = squeezed(text), ""
+            if not answer or said[answer] > 1:
+                continue
+            if done[action] == 1:
+                asked = in_words("saw", rng, action=action)
+            else:
+                heading = _title(text)
+                if not heading or titles[heading] > 1:
+                    continue
+                asked = in_words("passage", rng, title=heading)
+            yield cls(asked, answer[:_QUOTED], account.now - t, heading)
+
+    def grade(self, reading: Reading) -> Verdict:
+        """How the answer begins, word for word."""
+        return "right" if reading.says(self.answer) else "silent"
 
 
 KINDS: dict[str, type[Question]] = {
-    kind.kind: kind for kind in (Where, Read, Near, Past, Did, Order, Route, Inside, Count, Unseen)
+    kind.kind: kind
+    for kind in (Where, Read, Near, Past, Did, Order, Route, Inside, Count, Saw, Unseen)
 }
 """All kinds, in the order of the table."""
 
@@ -428,6 +535,13 @@ def _path(source: str, target: str, ways: dict[str, list[str]]) -> list[str]:
     return way[::-1]
 
 
+def _title(text: str) -> str:
+    """The short first line of a text of several lines, no sentence; empty if there is none."""
+    first, _, rest = text.strip().partition("\n")
+    plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
+    return first if rest.strip() and plain else ""
+
+
 def _is_reading(action: str) -> bool:
     return action.startswith(("read ", "examine ", "x ", "look at "))
 
@@ -439,11 +553,6 @@ def _is_said(fact: Triple, text: str) -> bool:
     return of_kind and fact.subject in told and fact.object in told
 
 
-def _reading_question(subject: str, relation: str) -> str:
-    return {
-        "requires": f"What does the {subject} require?",
-        "needs to be": f"What does the recipe say to do with the {subject}?",
-        "used for": f"What is the {subject} used for?",
-        "is prepared in": f"Where is the {subject} to be prepared?",
-        "opens": f"What does the {subject} open?",
-    }[relation]
+def _times(account: Account, t: int) -> dict[str, int]:
+    """A step in the ways that a question may name it."""
+    return {"t": t, "now": account.now, "ago": account.now - t}

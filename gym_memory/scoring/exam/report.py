@@ -21,6 +21,7 @@ from gym_memory.scoring.exam.marks import (
     by_age,
     by_game,
     by_length,
+    main_wording,
     marks,
     told_ahead,
 )
@@ -29,7 +30,7 @@ from gym_memory.scoring.exam.sitting import Answer, ExamConfig
 
 __all__ = ["exam_record", "plot_ages", "plot_budgets", "write_exam"]
 
-_LETTERS = {"right": "+", "wrong": "x", "silent": "."}
+_LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
 _MARKERS = "osD^vP*X<>hd"
 
 
@@ -48,8 +49,8 @@ def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]
 def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> list[Path]:
     """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; returns their paths.
 
-    A line of ``questions.jsonl.gz`` is a question; ``answers`` has for each memory one letter a
-    budget: ``+`` right, ``x`` wrong, ``.`` silent.
+    A line of ``questions.jsonl.gz`` is a question in one wording; ``answers`` has for each memory
+    one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.png", "exam_age.png")
@@ -65,31 +66,47 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
 
 def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
     """The tables and the plots as Markdown, one table a budget."""
+    main = main_wording(config.wordings)
+    others = [wording for wording in config.wordings if wording != main]
     kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
-    cells = {(mark.budget, mark.memory, mark.kind): mark for mark in table}
+    cells = {(mark.budget, mark.memory, mark.wording, mark.kind): mark for mark in table}
     lines = [
         "# Memory exam",
         "",
         f"Environments: {', '.join(config.envs)}; policies: {', '.join(config.policies)}; seeds: "
         f"{format_seeds(config.seeds)}; asked after {', '.join(map(str, config.lengths))} steps. "
-        "Share of right answers; `all` has those with an answer and its 95 % interval over games; "
-        "`wrong` is the share answered by something else, `used` the mean tokens.",
+        f"Share of right answers in {main} wordings; `all` has the questions with an answer and "
+        "its 95 % interval over games; `wrong` is the share answered by something false, "
+        "`unproven` by what is true and could not be known, `used` the mean tokens"
+        + "".join(f"; `all, {wording}` is asked in that way" for wording in others)
+        + ".",
         "",
     ]
+    heads = [*kinds, "95 %", "wrong", "unproven", "used"]
+    heads += [f"all, {wording}" for wording in others]
     for budget in config.budgets:
         lines += [f"## {budget} tokens", ""]
-        lines += [f"| memory | {' | '.join(kinds)} | 95 % | wrong | used |"]
-        lines += ["|---|" + "---:|" * (len(kinds) + 3)]
+        lines += [f"| memory | {' | '.join(heads)} |"]
+        lines += ["|---|" + "---:|" * len(heads)]
         for memory in config.memories:
-            marked = [cells.get((budget, memory, kind)) for kind in kinds]
+            marked = [cells.get((budget, memory, main, kind)) for kind in kinds]
             shares = ["–" if mark is None else f"{mark.right:.2f}" for mark in marked]
-            every = cells.get((budget, memory, ALL))
+            every = cells.get((budget, memory, main, ALL))
             if every is not None:
-                shares += [format_interval(every.ci), f"{every.wrong:.2f}", f"{every.tokens:.0f}"]
+                shares += [format_interval(every.ci), f"{every.wrong:.2f}"]
+                shares += [f"{every.unproven:.2f}", f"{every.tokens:.0f}"]
+            for wording in others:
+                mark = cells.get((budget, memory, wording, ALL))
+                shares += ["–" if mark is None else f"{mark.right:.2f} {format_interval(mark.ci)}"]
             lines += [f"| {memory} | {' | '.join(shares)} |"]
         lines += [""]
-    numbers = {kind: max(mark.n for mark in table if mark.kind == kind) for kind in kinds}
-    lines += ["Questions: " + ", ".join(f"{kind} {n}" for kind, n in numbers.items()) + ".", ""]
+    asked = {
+        wording: {mark.kind: mark.n for mark in table if mark.wording == wording}
+        for wording in (main, *others)
+    }
+    for wording, numbers in asked.items():
+        told = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
+        lines += [f"Questions, {wording}: {told or 'none'}.", ""]
     lines += [*told_ahead(table), ""] if told_ahead(table) else []
     lines += ["![by budget](exam_budget.png)", "", "![by age](exam_age.png)", ""]
     return "\n".join(lines)
@@ -111,10 +128,11 @@ def _questions(answers: Iterable[Answer]) -> bytes:
     rows: dict[tuple[Any, ...], dict[str, str]] = {}
     for a in answers:
         q = a.question
-        key = (a.env, a.policy, a.seed, a.length, q.kind, q.text, q.answer, q.age)
+        text = getattr(q.text, a.wording)
+        key = (a.env, a.policy, a.seed, a.length, q.kind, a.wording, text, q.answer, q.age)
         letters = rows.setdefault(key, {})
         letters[a.memory] = letters.get(a.memory, "") + _LETTERS[a.verdict]
-    fields = ("env", "policy", "seed", "length", "kind", "question", "answer", "age")
+    fields = ("env", "policy", "seed", "length", "kind", "wording", "question", "answer", "age")
     buffer = BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
         for key, letters in rows.items():
@@ -125,11 +143,12 @@ def _questions(answers: Iterable[Answer]) -> bytes:
 
 def plot_budgets(record: dict[str, Any], path: Path) -> None:
     """Draw the share of right answers against the budget: a panel a kind, a line a memory."""
+    main = main_wording(record["settings"]["wordings"])
     kinds = [kind for kind in (*KINDS, ALL) if any(m["kind"] == kind for m in record["marks"])]
     panels = [(kind, record["kinds"].get(kind, "all with an answer")) for kind in kinds]
     figure, axes = _figure(panels, "tokens of a recall", "right answers by budget")
     for axis, (kind, _) in zip(axes, panels, strict=False):
-        cells = [mark for mark in record["marks"] if mark["kind"] == kind]
+        cells = [m for m in record["marks"] if (m["kind"], m["wording"]) == (kind, main)]
         _lines(axis, record, cells, "budget")
         axis.set_xscale("log")
         budgets = record["settings"]["budgets"]

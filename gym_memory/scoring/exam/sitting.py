@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.base import Memory, check_budget
 from gym_memory.memory.registry import make_memory
 from gym_memory.run.jobs import Job, RunConfig, with_parameter
-from gym_memory.scoring.exam.account import Account, Moment, Recording, record
+from gym_memory.scoring.exam.account import Account, Recording, record
 from gym_memory.scoring.exam.questions import Question, Verdict, ask
 from gym_memory.scoring.exam.reading import Reading
+from gym_memory.scoring.exam.wordings import WORDINGS
 from gym_memory.tokens import count_tokens
 from gym_memory.types import Cue, Oracle, Recall, Task, Triple
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
@@ -37,6 +38,8 @@ class ExamConfig:
         lengths: Steps after which questions are asked. An episode that ends before is asked
             about at its end, once. The longest is the step limit.
         per_kind: Most questions of a kind at a time.
+        wordings: How to ask: in words that were ``seen`` in development, ``unseen`` ones, by the
+            policy's published plan as it was then (``focus``).
 
     Raises:
         InvalidArgumentError: A list is empty or holds something twice, or a number is wrong.
@@ -49,6 +52,7 @@ class ExamConfig:
     budgets: tuple[int, ...] = (200, 500, 1000, 2000)
     lengths: tuple[int, ...] = (50, 150, 500)
     per_kind: int = 4
+    wordings: tuple[str, ...] = WORDINGS
 
     def __post_init__(self) -> None:
         RunConfig(self.envs, self.memories, self.policies, self.seeds)  # checks all four
@@ -56,6 +60,11 @@ class ExamConfig:
             if not values or len(set(values)) < len(values) or min(values) < 1:
                 raise InvalidArgumentError(f"expected {name} as distinct ints >= 1, got {values}")
             object.__setattr__(self, name, tuple(sorted(check_budget(v) for v in values)))
+        if not self.wordings or len(set(self.wordings)) < len(self.wordings):
+            raise InvalidArgumentError(f"expected distinct wordings, got {self.wordings}")
+        for wording in self.wordings:
+            if wording not in WORDINGS:
+                raise UnknownNameError("wording", wording, WORDINGS)
         if self.per_kind < 1:
             raise InvalidArgumentError(f"expected per_kind >= 1, got {self.per_kind}")
 
@@ -79,6 +88,7 @@ class Answer(NamedTuple):
         seed: Seed of the episode.
         length: Steps that were asked for; the episode may have ended before.
         question: The question.
+        wording: How it was asked.
         memory: The memory.
         budget: Tokens that the recall was allowed.
         tokens: Tokens that it took.
@@ -90,6 +100,7 @@ class Answer(NamedTuple):
     seed: int
     length: int
     question: Question
+    wording: str
     memory: str
     budget: int
     tokens: int
@@ -108,18 +119,18 @@ def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterat
         recording = record(job)
         sheets = _sheets(recording, config)
         for memory in config.memories:
-            for length, question, budget, tokens, verdict in sit(
-                make_memory(memory), recording, sheets, config.budgets
-            ):
+            sat = sit(make_memory(memory), recording, sheets, config.budgets, config.wordings)
+            for length, question, wording, budget, tokens, verdict in sat:
                 yield Answer(
-                    env, job.policy, job.seed, length, question, memory, budget, tokens, verdict
-                )
+                    env, job.policy, job.seed, length, question, wording, memory, budget, tokens,
+                    verdict,
+                )  # fmt: skip
     if on_progress is not None:
         on_progress(len(jobs), len(jobs))
 
 
-Sheets = dict[int, tuple[int, list[Question]]]
-"""Step after which to ask, the length it stands for, and the questions."""
+Sheets = dict[int, tuple[int, Account, list[Question]]]
+"""Step after which to ask: the length it stands for, the episode up to it, and the questions."""
 
 
 def _sheets(recording: Recording, config: ExamConfig) -> Sheets:
@@ -130,20 +141,24 @@ def _sheets(recording: Recording, config: ExamConfig) -> Sheets:
         if t not in sheets:
             rng = random.Random(f"{job.env} {job.policy} {job.seed} {t}")
             account = Account(recording.moments[: t + 1])
-            sheets[t] = length, ask(account, recording.task, rng, config.per_kind)
+            sheets[t] = length, account, ask(account, rng, config.per_kind)
     return sheets
 
 
 def sit(
-    memory: Memory, recording: Recording, sheets: Sheets, budgets: Sequence[int]
-) -> Iterator[tuple[int, Question, int, int, Verdict]]:
+    memory: Memory,
+    recording: Recording,
+    sheets: Sheets,
+    budgets: Sequence[int],
+    wordings: Sequence[str] = WORDINGS,
+) -> Iterator[tuple[int, Question, str, int, int, Verdict]]:
     """Replay an episode into a memory and ask it.
 
-    The memory learns what it would have learnt in play. A question is its focus, beside the
+    The memory learns what it would have learnt in play. What is asked is its focus, beside the
     present observation, just as a policy's plan is.
 
     Yields:
-        ``(length, question, budget, tokens of the recall, verdict)``.
+        ``(length, question, wording, budget, tokens of the recall, verdict)``.
     """
     task, current = recording.task, recording.moments[0]
 
@@ -157,30 +172,35 @@ def sit(
         current = moment
         memory.observe(moment.step)
         if t in sheets:
-            length, questions = sheets[t]
-            for question, budget, tokens, verdict in _asked(
-                memory, moment, task, questions, budgets
-            ):
-                yield length, question, budget, tokens, verdict
+            length, account, questions = sheets[t]
+            asked = [
+                (question, wording, text)
+                for question in questions
+                for wording in wordings
+                if (text := getattr(question.text, wording))
+            ]
+            for answered in _asked(memory, account, task, asked, budgets):
+                yield length, *answered
         if t == max(sheets):
             return
 
 
 def _asked(
     memory: Memory,
-    moment: Moment,
+    account: Account,
     task: Task,
-    questions: Sequence[Question],
+    asked: Sequence[tuple[Question, str, str]],
     budgets: Sequence[int],
-) -> Iterator[tuple[Question, int, int, Verdict]]:
-    step = moment.step
+) -> Iterator[tuple[Question, str, int, int, Verdict]]:
+    step = account.moment.step
     for budget in budgets:
         read: dict[tuple[str, tuple[Triple, ...]], Reading] = {}  # many recalls are the same
-        for question in questions:
-            cue = Cue(step.text, task.goal, step.inventory, step.valid_actions, question.text)
+        for question, wording, text in asked:
+            cue = Cue(step.text, task.goal, step.inventory, step.valid_actions, text)
             recall: Recall = memory.recall(cue, budget)
             key = recall.text, recall.triples
             reading = read.get(key)
             if reading is None:
-                reading = read[key] = Reading(recall, step, task)
-            yield question, budget, count_tokens(recall.text), question.grade(reading)
+                reading = read[key] = Reading(recall, account)
+            tokens = count_tokens(recall.text)
+            yield question, wording, budget, tokens, question.grade(reading)

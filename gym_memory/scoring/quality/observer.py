@@ -33,7 +33,7 @@ from itertools import pairwise
 from gym_memory.schema import DEEDS, INVENTORY, LOCATIONS, PLAYER, VERBATIM, direction_of
 from gym_memory.types import Oracle, Triple
 
-__all__ = ["IdealObserver"]
+__all__ = ["IdealObserver", "spaced", "squeezed"]
 
 _OPENNESS = ("open", "closed", "locked")
 _LOCK_WORDS = frozenset({"lock", "locked", "unlock", "welded"})
@@ -73,7 +73,7 @@ class IdealObserver:
         self._facts: frozenset[Triple] = frozenset()
         self._locked: set[str] = set()
         self._named: set[str] = set()
-        self._writings = [(name, _squeezed(text)) for name, text in writings]
+        self._writings = [(name, squeezed(text)) for name, text in writings]
 
     @classmethod
     def of(cls, oracle: Oracle) -> IdealObserver:
@@ -96,7 +96,7 @@ class IdealObserver:
         if seen is not None:
             news, visible = frozenset(self._walked(world)), seen
         if visible is None:
-            visible = self._shown(world, _squeezed(text), _squeezed(action))
+            visible = self._shown(world, squeezed(text), squeezed(action))
         else:
             self._locked |= {fact.subject for fact in visible if fact.object == "locked"}
         self._locked |= {
@@ -104,9 +104,9 @@ class IdealObserver:
             for thing, state in world.openness.items()
             if state == "locked" and self._was(thing, "closed")
         }
-        self.true = self._in_words(world.facts)
-        self.shown = self._in_words(news | visible)
-        known = (self._in_words(self.known) | self.shown) & self.true
+        self.true = self._inspaced(world.facts)
+        self.shown = self._inspaced(news | visible)
+        known = (self._inspaced(self.known) | self.shown) & self.true
         self.past = (self.past | self.known) - known
         self.known = known
         self._facts, self.room = world.facts, world.room
@@ -137,7 +137,7 @@ class IdealObserver:
     def _was(self, thing: str, state: str) -> bool:
         return Triple(thing, "is", state) in self._facts
 
-    def _in_words(self, facts: Iterable[Triple]) -> frozenset[Triple]:
+    def _inspaced(self, facts: Iterable[Triple]) -> frozenset[Triple]:
         """Facts with *closed* for locks that nothing spoke of."""
         return frozenset(
             fact._replace(object="closed")
@@ -153,8 +153,8 @@ class IdealObserver:
 
     def _shown(self, world: _World, text: str, action: str) -> frozenset[Triple]:
         """What a text shows and tells, of the facts that are true."""
-        said = _words(f"{action}. {text}")
-        self._named |= {name for name in world.names - self._named if _words(name) in said}
+        said = spaced(f"{action}. {text}")
+        self._named |= {name for name in world.names - self._named if spaced(name) in said}
         self._named |= world.held
         in_view = {fact for fact in world.visible() if _names(fact) <= self._named}
         told: set[Triple] = set()
@@ -163,14 +163,14 @@ class IdealObserver:
                 told |= world.told_by(name, writing)
                 text = text.replace(writing, " ")
         in_sight = {fact.subject for fact in in_view}
-        about = _words(action)
-        for sentence in map(_words, _sentences(text)):
+        about = spaced(action)
+        for sentence in map(spaced, _sentences(text)):
             if not _LOCK_WORDS.isdisjoint(sentence.split()):
                 self._locked |= {
                     thing
                     for thing, state in world.openness.items()
                     if state == "locked" and thing in in_sight
-                    and (_words(thing) in sentence or _words(thing) in about)
+                    and (spaced(thing) in sentence or spaced(thing) in about)
                 }  # fmt: skip
         turned = {
             fact
@@ -238,15 +238,15 @@ class _World:
 
     def told_by(self, name: str, writing: str) -> set[Triple]:
         """The facts all of whose names stand in a writing on something of a name."""
-        said = _words(f"{name} {writing}")
+        said = spaced(f"{name} {writing}")
         words = said.split()
-        sentences = [_words(sentence) for sentence in _sentences(writing)]
+        sentences = [spaced(sentence) for sentence in _sentences(writing)]
         near = [  # where names stand together
-            f"{_words(name)}{a}{b if name or b.startswith(' it ') else ' '}"
+            f"{spaced(name)}{a}{b if name or b.startswith(' it ') else ' '}"
             for a, b in pairwise([*sentences, " "])
         ]
         required = {fact.object for fact in self.facts if fact.relation == "requires"}
-        is_recipe = name not in required and all(_words(food) in said for food in required)
+        is_recipe = name not in required and all(spaced(food) in said for food in required)
 
         def tells(fact: Triple) -> bool:
             subject, relation, obj = fact
@@ -255,12 +255,12 @@ class _World:
             if relation in ("needs to be", "used for"):
                 does = any(word.startswith(_STEMS.get(obj, (obj,))) for word in words)
                 return does and (
-                    is_recipe if relation == "needs to be" else _words(subject) in said
+                    is_recipe if relation == "needs to be" else spaced(subject) in said
                 )
             if relation == _PREPARED_IN:
-                return any(_words(obj) in s and _words(_MEAL) in s for s in sentences)
+                return any(spaced(obj) in s and spaced(_MEAL) in s for s in sentences)
             if relation == "opens" or (relation in LOCATIONS and subject != PLAYER):
-                return any(_words(subject) in s and _words(obj) in s for s in near)
+                return any(spaced(subject) in s and spaced(obj) in s for s in near)
             return False
 
         return {fact for fact in self.facts if tells(fact)}
@@ -278,12 +278,12 @@ def _names(fact: Triple) -> frozenset[str]:
     return frozenset()
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
     """A text in lower case, without quotation marks and needless blanks."""
     return " ".join(text.lower().replace("'", " ").replace('"', " ").split())
 
 
-def _words(text: str) -> str:
+def spaced(text: str) -> str:
     """The words of a text, with one blank before each and behind the last."""
     spaced = "".join(letter if letter.isalnum() else " " for letter in text)
     return f" {' '.join(spaced.split())} "

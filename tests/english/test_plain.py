@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gym_memory.english.plain import PlainRules
+from gym_memory.games.foreign.detect import detect_dialect
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory.extract.base import apply
-from gym_memory.memory.extract.detect import detect_dialect
-from gym_memory.memory.extract.plain import PlainRules
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.types import Step, Task, Triple
 
@@ -65,8 +65,8 @@ def test_a_room_with_all_that_is_in_it() -> None:
     assert read(text)[1] == {
         "you|is in|hall", "desk|is in|hall", "pen|is on|desk", "cup|is on|desk", "chair|is in|hall",
         "chair|is|empty", "chest|is in|hall", "chest|is|open", "hall|has exit|north",
-        "attic|is north of|hall", "hall|has exit|east", "hall|has east door|oak door",
-        "oak door|is|closed", "yard|is east of|hall", "hall|has exit|south",
+        "attic|is seen north of|hall", "hall|has exit|east", "hall|has east door|oak door",
+        "oak door|is|closed", "yard|is seen east of|hall", "hall|has exit|south",
         "hall|has south door|gate", "gate|is|locked",
     }  # fmt: skip
 
@@ -134,3 +134,23 @@ def test_the_first_text_tells_the_dialect(name: str) -> None:
 def test_unknown_text_is_plain() -> None:
     for text in ("", "Hello.", "$$$\n\\/", "You are in a room. You see a lamp.", "A: [3, 2, 1]"):
         assert detect_dialect(text) == "plain"
+
+
+def test_what_is_written_on_things_is_read() -> None:
+    recipe = (
+        "Gather all following ingredients and follow the directions to prepare this meal.\n\n"
+        "Ingredients:\n  cilantro\n  white onion\n\nDirections:\n  dice the white onion\n"
+        "  roast the white onion\n  prepare meal\n"
+    )
+    assert read(recipe, "read cookbook")[1] >= {
+        "recipe|requires|cilantro", "recipe|requires|white onion",
+        "white onion|needs to be|diced", "white onion|needs to be|roasted",
+    }  # fmt: skip
+    order = "The current task is to take the peach."
+    assert f"instructions book|says|{order}" in read(order, "read instructions book")[1]
+    assert not read(recipe, "open cookbook")[1] & {"recipe|requires|cilantro"}
+
+
+def test_states_of_what_is_carried() -> None:
+    listed = read("Inventory:\n  a knife\n  a roasted diced white onion\n", "inventory")[1]
+    assert listed >= {"white onion|is|diced", "white onion|is|roasted", "knife|is in|inventory"}

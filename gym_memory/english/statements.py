@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from gym_memory.memory.extract.base import Mention
-from gym_memory.memory.extract.nouns import (
+from gym_memory.english.nouns import (
     CONTAINER,
     DOOR,
     KEY,
@@ -27,7 +26,8 @@ from gym_memory.memory.extract.nouns import (
     names_person,
     word_set,
 )
-from gym_memory.memory.extract.phrases import clean_name, head_noun
+from gym_memory.english.phrases import clean_name, head_noun
+from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
 __all__ = ["KindOf", "NamedThing", "Told", "read_statements", "things_in"]

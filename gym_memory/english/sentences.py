@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gym_memory.english.phrases import Phrase
 from gym_memory.memory.extract.base import Mention, Pattern
-from gym_memory.memory.extract.phrases import Phrase
 from gym_memory.types import Triple
 
 __all__ = ["HERE", "IT", "Listing", "Reading", "Rule", "contents", "first_match", "located"]

@@ -11,16 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.extract.phrases import (
+from gym_memory.english.known import kind_in
+from gym_memory.english.phrases import (
     DIRECTION_LIST,
     Phrase,
     clean_name,
     direction_in,
     split_things,
 )
+from gym_memory.english.writing import read_writing
+from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import DIRECTIONS, INVENTORY, OPPOSITE, PLAYER, door_relation, way_relation
+from gym_memory.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    door_relation,
+    way_relation,
+)
 from gym_memory.types import Step, Task, Triple
 
 __all__ = ["PlainRules"]
@@ -184,7 +194,7 @@ class PlainRules:
     chest, is in, attic
     chest, is, closed
     attic, has exit, east
-    hall, is east of, attic
+    hall, is seen east of, attic
     """
 
     general = True
@@ -200,6 +210,9 @@ class PlainRules:
             if not start <= offset < end:
                 draft.read(sentence, offset)
         draft.read_pairs(text, start, end)
+        looked = _LOOKING.match(step.action)
+        if looked is not None:
+            draft.read_writing(clean_name(step.action[looked.end() :]), text)
         draft.read_carried(text, evidence=True)
         draft.read_carried(step.inventory, evidence=False)
         return draft.extraction()
@@ -255,6 +268,7 @@ class _Draft:
         if direction is not None and self._left and self._left != room:
             self.add(room, way_relation(direction), self._left, span)
             self.add(self._left, way_relation(OPPOSITE[direction]), room, span)
+            self._outdated[Pattern(room, _seen_relation(direction), self._left)] = None
         self._room = room
         return True
 
@@ -346,7 +360,7 @@ class _Draft:
                     self.add(self._room, door_relation(direction), phrase.name, found.span(group))
                     self.states(phrase)
                 else:
-                    self.add(phrase.name, way_relation(direction), self._room, found.span(group))
+                    self.add(phrase.name, _seen_relation(direction), self._room, found.span(group))
         return True
 
     def exits(self, found: re.Match[str]) -> bool:
@@ -407,6 +421,20 @@ class _Draft:
                 self.add(phrase.name, "is in", INVENTORY, (phrase.start, phrase.end))
         return True
 
+    # ------------------------------------------------------------ what is written on things
+
+    def read_writing(self, name: str, text: str) -> None:
+        """A recipe or a note that was asked for; it does not overrule where a thing was seen."""
+        self._offset = 0
+        for triple, start, end in read_writing(name, text, self.kind_of):
+            known = self._graph.value(triple.subject, "location")
+            if triple.relation not in LOCATIONS or known is None:
+                self.add(*triple, (start, end))
+
+    def kind_of(self, name: str) -> str | None:
+        """What is known of a name, for a text that speaks of it; None if nothing is."""
+        return kind_in(self._graph, name, self._room)
+
     # ------------------------------------------------------------ lists and displays
 
     def read_carried(self, text: str, *, evidence: bool) -> None:
@@ -434,6 +462,8 @@ class _Draft:
         for phrase in () if _NOTHING.match(text) else self.things(text, max(start, 0), bare=True):
             span = (phrase.start, phrase.end) if start >= 0 else (-1, -1)
             self.add(phrase.name, "is in", INVENTORY, span)
+            for state in phrase.states:
+                self.add(phrase.name, "is", state, span)
             names.add(phrase.name)
         return names
 
@@ -467,6 +497,11 @@ class _Draft:
                 self._topic = phrase.name
                 yield phrase
             begin = cut.end() if cut else len(text)
+
+
+def _seen_relation(direction: str) -> str:
+    """A place that is seen from another is no way yet: the exit to it is still unexplored."""
+    return f"is seen {way_relation(direction).removeprefix('is ')}"
 
 
 def _sentences(text: str) -> Iterator[tuple[str, int]]:

@@ -5,7 +5,7 @@ A text that tells where something is may name what nobody saw yet; the noun then
 
 from __future__ import annotations
 
-from gym_memory.memory.extract.phrases import head_noun
+from gym_memory.english.phrases import head_noun
 
 __all__ = [
     "CONTAINER",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.memory.extract.phrases import head_noun
-from gym_memory.memory.extract.statements import read_statements
+from gym_memory.english.phrases import head_noun
+from gym_memory.english.statements import read_statements
 
 OPENS = ("moss key", "opens", "plum coffer")
 IN_HALL = ("plum coffer", "is in", "dim hall")

@@ -1,0 +1,190 @@
+"""README's tables, made from what the benchmarks kept.
+
+A table stands in README.md between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there
+is written by this script and by nobody else. Run in the root of the repository::
+
+    python benchmarks/tables.py            # write them
+    python benchmarks/tables.py --check    # change nothing; exit status 1 where one differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.papers import load_experiment
+from gym_memory.results import intervals
+from gym_memory.results.report import format_interval
+from gym_memory.specs import parse_spec
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+_TABLE = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def _read(path: str) -> Any:
+    return json.loads((HERE / path).read_text(encoding="utf-8"))
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _table(heads: Sequence[str], words: int, rows: Iterable[Sequence[str]]) -> str:
+    """Markdown; the first columns are words, the others numbers."""
+    line = "|---" * words + "|--:" * (len(heads) - words) + "|"
+    return "\n".join([_line(heads), line, *map(_line, rows), ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _game(env: str) -> str:
+    name, settings = parse_spec(env)
+    return f"{name} {settings.get('level', '')}".strip()
+
+
+def foreign_games() -> str:
+    """TextWorld Commonsense's games, every score of which is kept."""
+    kept = _read("foreign_games/tidy_up.json")
+    heads = ("random", "none", "`shuffled`", "history", "`arigraph`", "oracle")
+    rows = []
+    for level in ("easy", "medium", "hard"):
+        found = {
+            row["memory"] if row["policy"] == "planner" else "random": row
+            for row in kept
+            if row["games"] == level
+        }
+        shown = [np.mean(np.concatenate(found[head.strip("`")]["scores"])) for head in heads]
+        game = "TextWorld Commonsense, tidying, easy" if level == "easy" else f"the same, {level}"
+        n = str(len(found["none"]["scores"]))
+        rows.append([game, n, *(f"{score:.2f}" for score in shown)])
+    return _table(["games of others", "n", *heads], 1, rows)
+
+
+def planner() -> str:
+    """The planner on games of our own generators."""
+    kept = {(row["env"], row["memory"]): row for row in _read("planner/summary.json")["table"]}
+    paper = {
+        _game(cell.env): f"{expected.score}"
+        for cell, expected in load_experiment("arigraph-fig3").expected.items()
+        if (cell.memory, cell.policy) == ("arigraph", "ariadne")
+    }
+    rows = []
+    for env in dict.fromkeys(env for env, _ in kept):
+        row = [_game(env)]
+        for memory in ("none", "history", "shuffled", "arigraph", "oracle"):
+            found = kept[env, memory]
+            steps = f" ({found['steps']:.0f})" if memory == "arigraph" else ""
+            row.append(f"{found['score']:.2f}{steps}")
+        rows.append([*row, paper.get(_game(env), "")])
+    memories = ["none", "history", "shuffled", "`arigraph` (steps)", "oracle"]
+    return _table(["game", *memories, "paper: Ariadne, GPT-4"], 1, rows)
+
+
+def voices() -> str:
+    """The planner on wordings of our own."""
+    scores = {
+        (row["env"], row["memory"] if row["policy"] == "planner" else row["policy"]): row["score"]
+        for folder in ("voices", "voices-random")
+        for row in _read(f"voices/{folder}/summary.json")["table"]
+    }
+    heads = ("random", "none", "`shuffled`", "history", "`arigraph`", "oracle")
+    rows = []
+    for env in dict.fromkeys(env for env, _ in scores):
+        shown = [scores[env, head.strip("`")] for head in heads]
+        rows.append([_game(env), *(f"{score:.2f}" for score in shown)])
+    return _table(["game", *heads], 1, rows)
+
+
+def exam() -> str:
+    """What memories still know at 500 tokens, in words that development did not see."""
+    marks = {
+        (mark["memory"], mark["wording"]): mark
+        for mark in _read("exam/exam.json")["marks"]
+        if (mark["budget"], mark["kind"]) == (500, "all")
+    }
+    rows = []
+    for memory in ("arigraph", "stma", "summary", "history", "simulacra", "rag", "present", "none"):
+        asked = {wording: marks[memory, wording] for wording in ("unseen", "seen", "focus")}
+        main, shown = asked["unseen"], [f"{mark['right']:.2f}" for mark in asked.values()]
+        shown[0] += f" {format_interval(main['ci'])}"
+        also = (f"{main[name]:.2f}" for name in ("wrong", "unproven"))
+        rows.append([f"`{memory}`", *shown, *also, f"{main['tokens']:.0f}"])
+    heads = ["memory", "unseen wordings, 95 %", "seen wordings", "the players' plans"]
+    return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
+
+
+def rl() -> str:
+    """DRRN and cloning on the test games, every episode of which is kept."""
+    rows = []
+    for level in ("rl-1", "rl-2", "rl-3", "rl-4"):
+        scores = {
+            memory: _runs("drrn", level, memory) for memory in ("none", "shuffled", "arigraph")
+        }
+        gaps = scores["arigraph"] - scores["none"]
+        seeds, games = np.indices(gaps.shape)
+        sure = intervals.gaps(gaps.ravel(), games.ravel().tolist(), seeds.ravel().tolist())
+        shown = [f"{scores[memory].mean():.2f}" for memory in scores]
+        gap = f"{gaps.mean():+.2f} {format_interval(sure.interval())}"
+        rows.append([level, *shown, gap, f"{_runs('bc+rl', level, 'arigraph').mean():.2f}"])
+    heads = ["Cooking", "DRRN: none", "shuffled", "`arigraph`", "`arigraph` - none, 95 %"]
+    return _table([*heads, "cloning the planner, then RL, `arigraph`"], 1, rows)
+
+
+def _runs(kind: str, level: str, memory: str) -> Any:
+    """Scores of shape (training seeds, test games)."""
+    folders = sorted((HERE / "rl" / "runs").glob(f"{kind}-{level}-{memory}-[0-9]"))
+    return np.array(
+        [
+            [
+                row["normalized"]
+                for row in sorted(_rows(f / "episodes.jsonl"), key=lambda r: r["task_id"])
+            ]
+            for f in folders
+        ]
+    )
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam, "rl": rl,
+}  # fmt: skip
+
+
+def differing(text: str) -> tuple[str, list[str]]:
+    """The page with all tables made anew, and the names of those that were otherwise."""
+    wrong: list[str] = []
+
+    def made(block: re.Match[str]) -> str:
+        table = f"\n{TABLES[block[2]]()}\n"
+        if table != block[3]:
+            wrong.append(block[2])
+        return f"{block[1]}{table}{block[4]}"
+
+    new = _TABLE.sub(made, text)
+    return new, wrong + sorted(TABLES.keys() - {block[2] for block in _TABLE.finditer(text)})
+
+
+def main() -> int:
+    """Write or check; returns the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args().check
+    new, wrong = differing(README.read_text(encoding="utf-8"))
+    if not check:
+        README.write_text(new, encoding="utf-8")
+    if wrong:
+        print(f"{README.name}: {'differs' if check else 'written anew'}: {', '.join(wrong)}")
+    return int(check and bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

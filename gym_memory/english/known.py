@@ -1,0 +1,46 @@
+"""What is known of a name that a text speaks of."""
+
+from __future__ import annotations
+
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.schema import PLAYER, direction_of
+from gym_memory.types import Triple
+
+__all__ = ["is_door", "kind_in"]
+
+
+def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
+    """The kind of a thing or place, to judge by the facts about it.
+
+    Args:
+        graph: The facts.
+        name: The name.
+        room: Where the agent is.
+
+    Returns:
+        ``room``, ``door``, ``container``, ``supporter``, ``thing`` for what can be carried, "" for
+        a name that is known to be none of these, None for one of which nothing is known.
+    """
+    if name == room:
+        return "room"
+    if name == PLAYER:
+        return None
+    about = graph.outgoing(name)
+    if any(f.relation == "has exit" or direction_of(f.relation) for f in about):
+        return "room"
+    if not about:
+        held = graph.incoming(name)
+        return "room" if any(direction_of(f.relation) for f in held) else None
+    if is_door(graph, name):
+        return "door"
+    if graph.value(name, "openness") is not None:
+        return "container"
+    holds = [f.relation for f in graph.incoming(name)]
+    if "is on" in holds or Triple(name, "is", "empty") in graph:
+        return "supporter"
+    return "thing" if graph.value(name, "location") is not None else ""
+
+
+def is_door(graph: TemporalGraph, name: str) -> bool:
+    """Whether it stands in an exit of a room."""
+    return any(fact.relation.endswith(" door") for fact in graph.incoming(name))

@@ -1,0 +1,144 @@
+"""What is written on things: notes, and what a goal explains.
+
+A note is kept whole (``note | says | ...``), with the things that it names (``note | mentions |
+red locker``) and the facts that it tells: which key opens what, where something stands, which
+appliance does what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from gym_memory.english.phrases import head_noun
+from gym_memory.english.recipes import (
+    is_about_cooking,
+    read_prose_recipe,
+    read_recipe,
+    told_of_cooking,
+)
+from gym_memory.english.statements import KindOf, Told, read_statements
+from gym_memory.memory.extract.base import Mention
+from gym_memory.types import Triple
+
+__all__ = ["is_readable", "read_writing", "told"]
+
+# Notes
+
+_READABLE = re.compile(
+    r"(?:foot)?notes?|letters?|messages?|memo(?:randum)?s?|papers?|pages?|signs?|posters?|scrolls?"
+    r"|diary|journal|maps?|labels?|plaques?|tablets?|leaflets?|flyers?|newspaper|inscription|riddle"
+    r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
+    r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
+    r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch|bulletin|reminder|almanac|booklet|notepad"
+    r"|cards?|envelopes?|sheets?|scraps?|stickers?"
+)
+_REFUSED = re.compile(
+    r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
+    r"|Which do you mean|There is nothing"
+)
+
+
+def is_readable(name: str) -> bool:
+    """Whether a thing is called like something that has text on it.
+
+    >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
+    (True, True, False)
+    """
+    return _READABLE.fullmatch(head_noun(name)) is not None
+
+
+def _is_described(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, says how it looks."""
+    text = text.strip().lower()
+    return text.startswith((f"the {name}", "it's a", "that's a", "it is what it is"))
+
+
+def read_writing(
+    name: str, text: str, kind_of: KindOf, *, recipe: bool = False
+) -> tuple[Mention, ...]:
+    """What the answer to examining a thing tells, if it is something that is written on it.
+
+    Args:
+        name: The thing; empty for one that is not known.
+        text: The answer.
+        kind_of: What is known of a name.
+        recipe: Whether it is known to be a recipe, whatever it is called.
+
+    Returns:
+        The facts of a recipe, of a note, or of both; nothing where there is no writing.
+    """
+    listed = read_recipe(text)
+    if listed:
+        return listed
+    facts: tuple[Mention, ...] = ()
+    recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
+    if recipe and not _is_described(name, text):
+        facts = read_prose_recipe(text, kind_of)
+    if name and _is_note(name, text, kind_of):
+        return (*facts, *_read_note(name, text, kind_of))
+    return facts
+
+
+def _is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
+    """Whether ``text``, the answer to examining ``name``, is something written on it."""
+    text = text.strip()
+    if not text or _is_described(name, text) or _REFUSED.match(text):
+        return False
+    tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
+    return tells or is_readable(name)
+
+
+def _read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+    """A note: its text, the facts that it tells and the things that it mentions.
+
+    Args:
+        name: The note.
+        text: What it says.
+        kind_of: What is known of a name; None for that of nothing seen before.
+    """
+    facts, names = told(text, kind_of, note=True)
+    named = dict(names)
+    for phrase, *span in _phrases(text, lambda word: kind_of(word) is not None):
+        named.setdefault(phrase, (span[0], span[1]))
+    named.pop(name, None)
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    whole = Mention(Triple(name, "says", " ".join(text.split())), start, end)
+    mentions = (Mention(Triple(name, "mentions", word), *at) for word, at in named.items())
+    return (whole, *mentions, *facts)
+
+
+def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:
+    """Known names of up to four words in a text, the longest where several begin."""
+    words = [(word.group().lower(), *word.span()) for word in _WORD.finditer(text)][:_MOST_WORDS]
+    i = 0
+    while i < len(words):
+        for length in (4, 3, 2, 1) if words[i][0] not in _ARTICLES else ():
+            phrase = " ".join(word for word, _, _ in words[i : i + length])
+            if i + length <= len(words) and known(phrase):
+                yield phrase, words[i][1], words[i + length - 1][2]
+                i += length - 1
+                break
+        i += 1
+
+
+# Facts told in words
+
+_MOST_WORDS = 300
+_MAX_TOLD_CHARS = 10_000
+_WORD = re.compile(r"[\w'-]+")
+_ARTICLES = ("a", "an", "the", "some")
+
+
+def told(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
+    """Lasting facts that a goal or a note states in words.
+
+    Args:
+        text: The text.
+        kind_of: What is known of a name.
+        note: Whether it is a note, which is of one matter.
+    """
+    text = text[:_MAX_TOLD_CHARS]
+    facts, names = read_statements(text, kind_of, note=note)
+    facts = tuple(m for m in facts if m.triple.subject != "meal")
+    return Told((*facts, *told_of_cooking(text)), names)
