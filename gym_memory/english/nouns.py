@@ -29,7 +29,8 @@ TEXT = "text"
 
 _WORDS = {
     KEY: """
-        key keycard passkey latchkey passe-partout fob opener
+        key keycard passkey latchkey passe-partout fob opener unlocker picklock lockpick
+        unlatcher
     """,
     ROOM: """
         room hall hallway chamber parlour parlor study attic cellar pantry kitchen bedroom
@@ -46,7 +47,15 @@ _WORDS = {
         zone wing area quarters cell bay deck booth bakery brewery winery smithy brig galley
         nook lair den pen kennel coop porchway hangar stairwell staircase
         driveway drive lane square plaza park forest cave cavern grotto tunnel mine bridge dock
-        pier house cottage mansion castle apartment flat
+        pier house cottage mansion castle apartment flat foyer playground pavilion gazebo
+        belvedere mezzanine anteroom vestry sacristy nave belfry garret mews toilet
+        lavatory loo privy sunroom clubhouse aviary apiary vineyard meadow field grove glade lawn
+        beach shore harbour harbor jetty wharf ship kitchenette dinette diner restaurant cafe
+        bistro office reception chancel bailey rampart parapet tearoom emporium
+        boathouse carport forecourt market bazaar arena stadium court courtroom precinct
+        observatory planetarium dispensary pharmacy surgery school classroom kindergarten
+        inglenook snug undercroft catacomb smokehouse icehouse
+        treasury mint walkway promenade
     """,
     CONTAINER: """
         locker chest box cabinet trunk safe coffer hutch vault case casket crate basket drawer
@@ -54,22 +63,37 @@ _WORDS = {
         dishwasher toolbox suitcase briefcase satchel sack pouch purse bag backpack canister
         pannier strongbox lockbox jewelbox chiffonier armoire credenza reliquary ark urn jar pot
         vase tin carton parcel container receptacle repository compartment footlocker
-        portmanteau valise cassette kist dresser bureau sideboard commode cellaret
+        portmanteau valise cassette kist dresser bureau sideboard commode cellaret canister tank
+        bowl bucket pail basin cask keg flask bottle caddy cage coop bunker crock tureen tub pan
+        pot churn vat chalice rucksack knapsack holdall duffel handbag clutch wallet tote envelope
+        packet pocket locket magazine hopper dustbin wastebin breadbin punnet creel trug
+        jewelcase showcase cassone etui sarcophagus tabernacle ossuary depository gunsafe
+        dispenser washer dryer microwave oven casserole kitbag scabbard sheath quiver holster
+        treasury icebox humidor canteen repository cubby pigeonhole chiller
     """,
     SUPPORTER: """
         dresser bureau sideboard commode table desk shelf rack stand bench stool chair armchair
         couch sofa bed counter bookcase bookshelf pedestal workbench ledge lectern mantelpiece
         mantel console plinth ottoman windowsill sill nightstand tray platform podium altar
         easel worktop stove hob bar washbasin sink dish-rack hook peg rail drainer cot cradle
-        board slab plank settee divan futon tripod trolley
+        board slab plank settee divan futon tripod trolley mat carpet rug doormat pew seat
+        footstool footrest hassock pouf pouffe throne recliner rocker armrest headboard bedstead
+        mattress bunk berth hammock cart barrow pallet dais rostrum stage pulpit stand bracket
+        hanger peg clothesline grille grate hearth hearthstone trivet coaster plate saucer salver
+        worksurface bartop tabletop countertop desktop surface balustrade banister lintel
+        buffet etagere whatnot chaise davenport loveseat bier gurney stretcher
+        frame palette anvil log stump block pillar column cooker stovetop cooktop range
     """,
     TEXT: """
         note letter message memo paper page sign poster scroll diary journal map label plaque
         leaflet newspaper inscription riddle clue hint book cookbook notebook manuscript poem
-        parchment pamphlet postcard telegram notice document card
+        parchment pamphlet postcard telegram notice document card slip scrap sheet flyer brochure
+        booklet tract bulletin memorandum missive epistle receipt invoice bill ticket chart script
+        ledger folio billet dispatch
     """,
     DOOR: """
-        door gate portal gateway doorway hatch trapdoor portcullis entranceway barrier
+        door gate portal gateway doorway hatch trapdoor portcullis entranceway barrier turnstile
+        shutter wicket
     """,
 }
 _PEOPLE = word_set(
@@ -81,9 +105,14 @@ _PEOPLE = word_set(
     keeper caretaker janitor porter steward housekeeper clerk librarian doctor nurse teacher
     captain sailor pirate thief burglar ghost wizard witch monk priest old-timer stranger
     traveller traveler merchant innkeeper person people man woman boy girl gentleman folk folks
-    author writer staff crew boss inspector detective sage hermit scholar professor
+    author writer staff crew guide scout messenger waiter waitress valet nanny governess
+    footman parson vicar nun mayor sheriff soldier student pupil artist painter gatekeeper doorman
+    miller baker butcher tailor carpenter mason plumber farmer fisherman hunter lodger tenant pal
+    buddy mate colleague niece nephew twin elder ancestor heir widow prisoner jailer warden
+    boss inspector detective sage hermit scholar professor
     """
 )
+_NO_KEYS = word_set("monkey donkey turkey jockey hockey whiskey lackey")
 _ROOM_ENDINGS = ("room", "yard", "shop", "house", "hall", "atory", "arium")
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
@@ -94,7 +123,8 @@ def names_person(name: str) -> bool:
     >>> names_person("old gardener"), names_person("guest room")
     (True, False)
     """
-    return head_noun(name) in _PEOPLE
+    noun = head_noun(name)
+    return noun in _PEOPLE or noun.removesuffix("s") in _PEOPLE
 
 
 def kind_of_noun(name: str) -> str:
@@ -105,7 +135,7 @@ def kind_of_noun(name: str) -> str:
     """
     noun = head_noun(name)
     last = noun.rpartition("-")[2]
-    if last.endswith(("key", "keys", "keycard")) and not last.endswith(("monkey", "donkey")):
+    if last.endswith(("key", "keys", "keycard")) and last not in _NO_KEYS:
         return KEY
     kind = _KINDS.get(last) or _KINDS.get(last.removesuffix("s"), "")
     if not kind and last.endswith(_ROOM_ENDINGS):

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gym_memory.english.nouns import CONTAINER, ROOM, SUPPORTER
+from gym_memory.english.named import THING, KindOf, NamedThing
+from gym_memory.english.nouns import CONTAINER, DOOR, ROOM, SUPPORTER
 from gym_memory.english.phrases import clean_name
+from gym_memory.english.said import PLACED, Sentence
 from gym_memory.english.sentences import sentences
-from gym_memory.english.statements import KindOf, things_in
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
@@ -26,11 +27,18 @@ _STATES = {
 _USES = {"fr": "frying", "roast": "roasting", "grill": "grilling"}
 _PREPARING = re.compile(
     r"\b(?:un)?(?:(?P<chop>chop(?:s|p\w+)?)|(?P<slic>slic(?:e|es|ed|ing))|(?P<dic>dic(?:e|es|ed|ing))"
-    r"|(?P<fr>fr(?:y|ies|ied|ying))|(?P<roast>roast\w*)|(?P<grill>grill\w*))\b",
+    r"|(?P<fr>fr(?:y|ies|ied|ying))|(?P<roast>roast(?:s|ed|ing)?)|(?P<grill>grill(?:s|ed|ing)?))\b",
     re.IGNORECASE,
 )
-_COOKING = re.compile(r"\b(?:cook\w*|recipes?|meals?|dish(?:es)?|ingredients?)\b", re.IGNORECASE)
+_COOKING = re.compile(
+    r"\b(?:cook\w+|cook(?= (?:it|them|the|this|that|an?|what|by|for|with|according)\b)|to cook"
+    r"|recipes?|meals?|dish(?:es)?|ingredients?)\b",
+    re.IGNORECASE,
+)
+"""Words of cooking; a *cook* may tell of anything."""
 _MEAL = re.compile(r"\bmeal\b", re.IGNORECASE)
+_LISTING = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
+_PLACES = (ROOM, CONTAINER, SUPPORTER, DOOR)
 _MAX_TEXT_CHARS = 10_000
 
 _CUTS = {"chop": "chopped", "slice": "sliced", "dice": "diced"}
@@ -44,7 +52,8 @@ _DIRECTIONS = re.compile(r"^[ \t]*Directions:[ \t]*\n(?P<list>(?:[ \t]*[^\s].*\n
 _DIRECTION = re.compile(r"(?P<verb>[a-z]+) (?:the )?(?P<name>[^\n]{1,80})", re.IGNORECASE)
 _LINE = re.compile(r"[^\s][^\n]*")
 _PREPARE = re.compile(
-    r"\bmeal\b[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
+    r"\bmeal\b(?! (?!in\b|only\b|is\b|can\b|must\b|should\b|has\b|will\b|may\b|be\b)\w)"
+    r"[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
     r"(?=[.,;:!?\n]|$| (?:and|once|when|after|before|to)\b)",
     re.IGNORECASE,
 )
@@ -95,18 +104,25 @@ def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         kind_of: What is known of a name.
     """
     facts: dict[Triple, tuple[int, int]] = {}
-    for start, end, verb in _sentences(text):
-        things = things_in(text, start, end, kind_of)
-        rooms = [t for t in things if t.kind == ROOM]
-        foods = [t for t in things if t.kind not in (ROOM, SUPPORTER, CONTAINER)]
-        foods = [t for t in foods if t.name != "meal"]
-        if _MEAL.search(text, start, end) and rooms and not foods:
+    foods: dict[str, None] = {}  # what was named is called so again: *the leek chopped*
+
+    def known(name: str) -> str | None:
+        return THING if name in foods else kind_of(name)
+
+    for sentence in _sentences(text, known):
+        meant = [t for t in sentence.things if _is_food(sentence, t, known)]
+        verbs = _prepared(sentence)
+        again = [t for t in meant if t.name in foods]
+        meant = again if verbs and again else meant[_is_told_of(sentence, meant) :]
+        rooms = [t for t in sentence.things if t.kind == ROOM and t not in meant]
+        if _MEAL.search(sentence.cues) and rooms and not meant:
             facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
             continue
-        for food in foods:
+        foods.update(dict.fromkeys(food.name for food in meant))
+        for food, state in _matched(meant, verbs):
             facts.setdefault(Triple("recipe", "requires", food.name), food.span)
-            if verb:
-                facts.setdefault(Triple(food.name, "needs to be", _STATES[verb]), food.span)
+            if state:
+                facts.setdefault(Triple(food.name, "needs to be", _STATES[state]), food.span)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
@@ -149,19 +165,64 @@ def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
 
 def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
     """Which appliance is said to do what, one a sentence."""
-    for start, end, verb in _sentences(text):
-        things = things_in(text, start, end, kind_of) if verb in _USES else []
-        if len(things) == 1:
-            yield Mention(Triple(things[0].name, "used for", _USES[verb]), *things[0].span)
+    for sentence in _sentences(text, kind_of):
+        verbs = _prepared(sentence)
+        tools = [t for t in sentence.things if not _PREPARING.fullmatch(t.name)]
+        if len(tools) == 1 and verbs and verbs[0] in _USES:
+            yield Mention(Triple(tools[0].name, "used for", _USES[verbs[0]]), *tools[0].span)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
-    """Sentences, a question with its answer, and how they say that food is prepared, if so."""
+def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf) -> bool:
+    """Whether a thing is one that a recipe speaks of, and no place or tool.
+
+    A *chicken wing* is no wing of a house: what a noun suggests counts only where the sentence
+    says that something is there.
+    """
+    if thing.name == "meal" or kind_of(thing.name) in _PLACES:
+        return False
+    if thing.kind == ROOM and _MEAL.search(sentence.cues) and not _prepared(sentence):
+        return False
+    at_place = sentence.preposition(thing) in (*PLACED, "to", "into", "with", "from")
+    return thing.kind not in _PLACES or not at_place
+
+
+def _is_told_of(sentence: Sentence, things: list[NamedThing]) -> bool:
+    """Whether the first of things is what the others are for: *the basis is the egg*."""
+    if len(things) < 2:
+        return False
+    between = sentence.lower[things[0].last : things[1].first]
+    return any(word.isalpha() and word not in _LISTING for word in between)
+
+
+def _prepared(sentence: Sentence) -> list[str]:
+    """How a sentence says that food is prepared, as stems, the words of names left out."""
+    tools = {
+        at
+        for t in sentence.things
+        if not _PREPARING.fullmatch(t.name)
+        for at in range(t.first, t.last)
+    }
+    words = (word for at, word in enumerate(sentence.lower) if at not in tools)
+    found = (_PREPARING.fullmatch(word) for word in words)
+    return list(dict.fromkeys(match.lastgroup or "" for match in found if match))
+
+
+def _matched(foods: list[NamedThing], verbs: list[str]) -> Iterator[tuple[NamedThing, str]]:
+    """Each food with what is done to it: all is done to all, or each has its own verb."""
+    if len(foods) == len(verbs) > 1:
+        yield from zip(foods, verbs, strict=True)
+        return
+    for food in foods:
+        yield from ((food, verb) for verb in verbs or ("",))
+
+
+def _sentences(text: str, kind_of: KindOf) -> Iterator[Sentence]:
+    """Sentences; a question that does not say what is done goes with its answer."""
     begin = -1
     for sentence, start in sentences(text[:_MAX_TEXT_CHARS]):
         begin = start if begin < 0 else begin
         end = start + len(sentence)
-        if not sentence.endswith("?"):
-            found = _PREPARING.search(text, begin, end)
-            yield begin, end, (found.lastgroup or "") if found else ""
+        said = Sentence(text, begin, end, kind_of)
+        if not sentence.endswith("?") or (said.things and _prepared(said)):
+            yield said
             begin = -1

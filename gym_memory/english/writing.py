@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from gym_memory.english.named import KindOf
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.recipes import (
     is_about_cooking,
@@ -17,7 +18,7 @@ from gym_memory.english.recipes import (
     read_recipe,
     told_of_cooking,
 )
-from gym_memory.english.statements import KindOf, Told, read_statements
+from gym_memory.english.statements import Told, read_statements
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
@@ -73,7 +74,7 @@ def read_writing(
         return listed
     facts: tuple[Mention, ...] = ()
     recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
-    if recipe and not _is_described(name, text):
+    if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of)):
         facts = read_prose_recipe(text, kind_of)
     if name and _is_note(name, text, kind_of):
         return (*facts, *_read_note(name, text, kind_of))
@@ -85,8 +86,12 @@ def _is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
     text = text.strip()
     if not text or _is_described(name, text) or _REFUSED.match(text):
         return False
-    tells = any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
-    return tells or is_readable(name)
+    return _tells_of_locks(text, kind_of) or is_readable(name)
+
+
+def _tells_of_locks(text: str, kind_of: KindOf) -> bool:
+    """Whether a text says what opens something."""
+    return any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
 
 
 def _read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:

@@ -119,3 +119,141 @@ def test_an_order_is_no_part_of_the_name_after_it() -> None:
 def test_what_is_needed_opens_and_what_stands_is_no_key(text: str) -> None:
     facts = {str(mention.triple) for mention in read_statements(text, note=True).facts}
     assert facts == {"key 6, opens, orange locker", "orange locker, is in, room j"}
+
+
+WAYS = {
+    OPENS: [
+        "The moss key will let you open the plum coffer.",
+        "The moss key slips neatly into the keyhole of the plum coffer.",
+        "The plum coffer requires the moss key.",
+        "The plum coffer is sealed, and the moss key unseals it.",
+        "The moss key, as it happens, opens the plum coffer.",
+        "What the moss key opens is the plum coffer.",
+        "You can get the plum coffer open by turning the moss key.",
+        "As soon as the moss key is in your pocket, go and open the plum coffer.",
+        "For the plum coffer you will require the moss key.",
+        "Keep the moss key for the plum coffer.",
+        "The moss key opens the plum coffer rather than the tin box.",
+        "My aunt claims that the moss key unlocks the plum coffer.",
+        "He who owns the moss key owns what is inside the plum coffer.",
+        "The moss key -> the plum coffer.",
+        "Never will the plum coffer open without the moss key.",
+        "The solution is simple: the moss key opens the plum coffer.",
+        "The moss key is necessary to unlock the plum coffer.",
+        "The moss key is good for opening the plum coffer.",
+        "The moss key can unlock the plum coffer.",
+        "The moss key helps to open the plum coffer.",
+        "The plum coffer was last opened with the moss key.",
+        "The plum coffer, like all good things, needs the moss key.",
+        "The plum coffer is the one that the moss key opens.",
+        "The moss key disarms the plum coffer.",
+        "The moss key sits well in the lock of the plum coffer.",
+        "The moss key has its match in the plum coffer.",
+        "The moss key must be used on the plum coffer.",
+        "The moss key turns in the plum coffer, though not in the tin box.",
+        "It was the plum coffer that they locked with the moss key.",
+        "Nothing opens the plum coffer like the moss key.",
+        "Whoever turned the moss key in the plum coffer became rich.",
+        "Given the moss key, the plum coffer is easy.",
+        "To see what the plum coffer contains, unlock it with the moss key.",
+        "Give the plum coffer a turn of the moss key.",
+        "Unlock the plum coffer, for which you have the moss key.",
+        "The label on the moss key says that it is for the plum coffer.",
+        "I swear that the moss key unlocks the plum coffer.",
+        "They gave me the moss key so that I could open the plum coffer.",
+        "The moss key = the plum coffer.",
+    ],
+    IN_HALL: [
+        "The plum coffer remains in the dim hall.",
+        "The plum coffer turned up in the dim hall.",
+        "The plum coffer is hidden away in the dim hall.",
+        "The plum coffer is tucked away in the dim hall.",
+        "The dim hall hosts the plum coffer.",
+        "The dim hall is where I hid the plum coffer.",
+        "In a corner of the dim hall stands the plum coffer.",
+        "You can find the plum coffer in the dim hall.",
+        "You won't find the plum coffer anywhere except in the dim hall.",
+        "I remember seeing the plum coffer in the dim hall.",
+        "The servants carried the plum coffer into the dim hall.",
+        "The plum coffer was once in the cold attic; today it stands in the dim hall.",
+        "Visit the dim hall, home of the plum coffer.",
+        "Upon arriving in the dim hall, you will spot the plum coffer.",
+        "The plum coffer (the dim hall).",
+        "As far as I know, the plum coffer is in the dim hall.",
+        "Placed in the dim hall, the plum coffer waits for an owner.",
+        "The plum coffer keeps to the dim hall.",
+        "The plum coffer will be waiting in the dim hall.",
+        "The plum coffer is being kept in the dim hall.",
+        "The plum coffer never was in the cold attic; you want the dim hall.",
+        "The dim hall is the site of the plum coffer.",
+        "The dim hall, and no other room, holds the plum coffer.",
+        "Ask anybody: the plum coffer is in the dim hall.",
+        "Don't expect the plum coffer in the cold attic; expect it in the dim hall.",
+        "Get yourself to the dim hall, for the plum coffer is there.",
+        "I thought the plum coffer was in the cold attic, but it is in the dim hall.",
+        "In the dim hall, not in the cold attic, is where the plum coffer stands.",
+        "Look nowhere but in the dim hall for the plum coffer.",
+        "On the floor of the dim hall stands the plum coffer.",
+        "Proudly the plum coffer stands in the dim hall.",
+        "Surely the plum coffer is in the dim hall.",
+        "The walls of the dim hall surround the plum coffer.",
+        "Turn to the dim hall for the plum coffer.",
+        "When they emptied the cold attic, the plum coffer came to the dim hall.",
+        "You have to enter the dim hall to see the plum coffer.",
+    ],
+    ("moss key", "is on", "oak shelf"): [
+        "The moss key hides somewhere on the oak shelf.",
+        "The moss key was discovered on the oak shelf.",
+        "The moss key is situated on the oak shelf.",
+        "The moss key may be found on the oak shelf.",
+        "There stands the moss key on the oak shelf.",
+        "Nowhere but on the oak shelf will you find the moss key.",
+        "You won't find the moss key anywhere except on the oak shelf.",
+        "I believe that the moss key is on the oak shelf.",
+        "Not in the tin box but on the oak shelf is the moss key.",
+        "Try looking for the moss key on the oak shelf.",
+        "As for the moss key, it is on the oak shelf.",
+        "Found on the oak shelf: the moss key.",
+        "The oak shelf houses the moss key.",
+        "Grab the moss key from the oak shelf.",
+        "Go and get the moss key from the oak shelf.",
+        "If you need the moss key, get it from the oak shelf.",
+        "On the oak shelf, the moss key lies waiting.",
+        "The moss key was thrown on the oak shelf by a child.",
+        "See the oak shelf? It has the moss key on it.",
+        "To find the moss key, open your eyes and look on the oak shelf.",
+        "The oak shelf has something on it: the moss key.",
+        "The moss key comes from the oak shelf.",
+        "The moss key, which you will find on the oak shelf, is small.",
+        "From the oak shelf you take the moss key.",
+        "Looking on the oak shelf, you will notice the moss key.",
+        "Should the moss key be missing, look on the oak shelf.",
+        "Until yesterday the moss key was on the tin box; now it is on the oak shelf.",
+        "You must first find the moss key, which somebody left on the oak shelf.",
+    ],
+}
+
+
+@pytest.mark.parametrize(("fact", "text"), [(f, t) for f, texts in WAYS.items() for t in texts])
+def test_one_fact_in_many_ways(fact: tuple[str, str, str], text: str) -> None:
+    assert {tuple(m.triple) for m in read_statements(text).facts} == {fact}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The key of bone opens the casket of oak. It stands in the Library of Dust.",
+        "Visit the Library of Dust. The Key of Bone is for the Casket of Oak.",
+        "The casket of oak is in the library of dust. Nobody opens it but with the key of bone.",
+    ],
+)
+def test_what_a_thing_is_of_belongs_to_its_name(text: str) -> None:
+    assert {tuple(m.triple) for m in read_statements(text).facts} == {
+        ("key of bone", "opens", "casket of oak"),
+        ("casket of oak", "is in", "library of dust"),
+    }
+
+
+def test_a_treasure_that_is_locked_away_opens_nothing() -> None:
+    (fact,) = read_statements("The pearl crown is locked away in the plum coffer.").facts
+    assert tuple(fact.triple) == ("pearl crown", "is in", "plum coffer")

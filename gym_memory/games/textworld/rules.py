@@ -238,7 +238,11 @@ class _Draft:
         known = self.kind_of(name)
         if known is not None:
             return known
-        shown = [f for f in self._mentions if name in (f.subject, f.object)]
+        shown = [
+            f
+            for f in self._mentions
+            if f.subject == name or (f.object == name and f.relation in LOCATIONS)
+        ]
         if any(f.subject == name and f.object in ("open", "closed", "locked") for f in shown):
             return "container"
         if any(f.object == name and f.relation == "is on" for f in shown):

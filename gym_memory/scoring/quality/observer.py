@@ -56,6 +56,7 @@ class IdealObserver:
 
     Attributes:
         true: All that is true, in the observer's words: a lock that nothing spoke of is shut.
+        rough: What is true though not exact: what lies in a drawer of the hall is in the hall.
         known: What it knows to be true; part of ``true``.
         past: What it knew once and knows to be true no longer.
         shown: What the last step showed or told.
@@ -64,6 +65,7 @@ class IdealObserver:
 
     def __init__(self, containers: Iterable[str] = (), writings: Iterable[tuple[str, str]] = ()):
         self.true: frozenset[Triple] = frozenset()
+        self.rough: frozenset[Triple] = frozenset()
         self.known: frozenset[Triple] = frozenset()
         self.past: frozenset[Triple] = frozenset()
         self.shown: frozenset[Triple] = frozenset()
@@ -105,6 +107,7 @@ class IdealObserver:
             if state == "locked" and self._was(thing, "closed")
         }
         self.true = self._inspaced(world.facts)
+        self.rough = frozenset(world.roughly) - self.true
         self.shown = self._inspaced(news | visible)
         known = (self._inspaced(self.known) | self.shown) & self.true
         self.past = (self.past | self.known) - known
@@ -210,6 +213,16 @@ class _World:
                 self.ways.append(fact)
             elif relation.startswith("has "):
                 self._exits.append(fact)
+
+    @property
+    def roughly(self) -> set[Triple]:
+        """Where that is what things lie in or on."""
+        within = {f.subject: f.object for f in self.facts if f.relation in LOCATIONS}
+        return {
+            Triple(thing, "is in", within[holder])
+            for thing, holder in within.items()
+            if holder in within
+        }
 
     def visible(self) -> set[Triple]:
         """What can be seen from where the player is."""

@@ -57,7 +57,8 @@ class EpisodeQuality:
             likewise the next two.
         recall: Share of the known facts that are live.
         staleness: Share of live facts known to be outdated.
-        unproven: Share of live facts that are true but that no text told.
+        unproven: Share of live facts that are true but that no text told, or true but not exact: a
+            thing on a table of the hall is in the hall.
         live: Number of live facts.
         added: Facts that became live in the step.
         retired: Facts that ceased to be live in the step.
@@ -236,7 +237,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         }
         known = {fact for fact in observer.known if observer.is_scored(fact)}
         right = live & observer.known
-        unproven = (live & observer.true) - right
+        unproven = (live & (observer.true | observer.rough)) - right
         judged = len(live) - len(unproven)
         stale = (live & observer.past) - observer.true
         added, retired = graph.diff(t - 1, t) if t else (live, ())
