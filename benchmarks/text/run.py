@@ -88,28 +88,35 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def report(rows: list[dict[str, Any]]) -> str:
-    """Means with intervals over games, and what each memory adds to none."""
+    """Means with intervals over games (and over seeds, where there are several); the gaps."""
+    arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        arms.setdefault((row["game"], row["memory"], row["budget"], row["words"]), []).append(row)
     lines = [
-        "| game | memory (budget) | words | seed | tokens | greedy | sampled | sampled - none |",
-        "|---|---|---|--:|--:|---|---|---|",
+        "| game | memory (budget) | words | seeds | tokens | greedy | sampled | "
+        "`arigraph` - it, greedy | sampled |",
+        "|---|---|---|--:|--:|---|---|---|---|",
     ]
 
-    def told(estimate: Any) -> str:
-        low, high = estimate.interval() or (float("nan"),) * 2
+    def told(kind: Any, values: list[tuple[int, int, float]]) -> str:
+        seeds, games, scores = zip(*values, strict=True)
+        estimate = kind(scores, games, seeds if len(set(seeds)) > 1 else None)
+        low, high = estimate.interval()
         return f"{estimate.mean:.2f} [{low:.2f}, {high:.2f}]"
 
-    keys = ("game", "words", "seed")
-    none = {tuple(r[k] for k in keys): r for r in rows if r["memory"] == "none"}
-    for row in rows:
-        base = none.get(tuple(row[k] for k in keys))
-        gap = "" if base is None or base is row else told(
-            intervals.gaps([a - b for a, b in zip(row["sample"], base["sample"], strict=True)])
-        )  # fmt: skip
-        cells = (
-            row["game"], f"`{row['memory']}` ({row['budget']})", row["words"], row["seed"],
-            row["tokens"], told(intervals.scores(row["greedy"])),
-            told(intervals.scores(row["sample"])), gap,
-        )  # fmt: skip
+    for (game, memory, budget, words), runs in arms.items():
+        best = {run["seed"]: run for run in arms.get((game, "arigraph", 500, words), [])}
+        cells = [game, f"`{memory}` ({budget})", words, len(runs), runs[0]["tokens"]]
+        for mode in ("greedy", "sample"):
+            cells.append(told(intervals.scores, [
+                (run["seed"], g, score) for run in runs for g, score in enumerate(run[mode])
+            ]))  # fmt: skip
+        for mode in ("greedy", "sample"):
+            both = [
+                (run["seed"], g, best[run["seed"]][mode][g] - score)
+                for run in runs if run["seed"] in best for g, score in enumerate(run[mode])
+            ]  # fmt: skip
+            cells.append(told(intervals.gaps, both) if both and memory != "arigraph" else "")
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
 
