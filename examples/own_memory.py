@@ -59,7 +59,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", default="results/own-memory")
     given = parser.parse_args()
     config = RunConfig(
-        envs=("TreasureHunt?level=easy&split=test",),
+        envs=("TreasureHunt?level=hard&split=test",),
         memories=("none", "firsts", "history", "arigraph"),
         policies=("planner",),
         seeds=tuple(range(given.games)),

@@ -91,7 +91,9 @@ class Beliefs:
             action = last or action
         now = self.graph.now + 1
         step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
-        apply(extractor.extract(step, self.graph, task), self.graph, now)
+        seen = extractor.extract(step, self.graph, task)
+        self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
+        apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
         self._add_ways_back()
         self._known_ways: dict[str, dict[str, str]] = {}

@@ -53,7 +53,7 @@ class Patience(NamedTuple):
 
     def written_behind(self, plan: str) -> str:
         """The plan to publish."""
-        return f"{plan} | idle: {self.idle} ({' '.join(self.seen)})"
+        return f"{plan} | idle: {self.idle} ({' '.join(self.seen)})" if self.seen else plan
 
 
 def _mark(text: str) -> str:

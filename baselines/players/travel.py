@@ -97,7 +97,8 @@ def explore(beliefs: Beliefs, aim: str) -> Move | None:
     planned = NEW_EXIT.search(beliefs.plan)
     last = Move.read(beliefs.plan).action
     here = planned is not None and planned["place"] == beliefs.here
-    if planned is not None and here and last == f"go {planned['direction']}":  # led nowhere
+    failed = here and not beliefs.tells_place  # who goes somewhere is told where
+    if planned is not None and failed and last == f"go {planned['direction']}":
         opening = _open_way(beliefs, planned["direction"]) if beliefs.actions else None
         if opening:  # a door that was taken to be open, or is not known by its name
             return Move(opening, f"{aim}, {planned['direction']} of {beliefs.here}")
