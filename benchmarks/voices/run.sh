@@ -22,4 +22,5 @@ for run in voices voices-random; do
   for file in report.md summary.json config.json environment.json; do
     cp "results/$run/$file" "benchmarks/voices/$run/"
   done
+  gzip -9nc "results/$run/episodes.jsonl" > "benchmarks/voices/$run/episodes.jsonl.gz"
 done
