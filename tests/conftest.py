@@ -54,9 +54,11 @@ def tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> None:
-    """Let processes of the tests mind Ctrl-C, which a shell turns off in its background."""
+    """Let processes of the tests mind Ctrl-C and hang-ups, which a shell's background does not."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="module")
