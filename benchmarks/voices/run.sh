@@ -22,5 +22,6 @@ for run in voices voices-random; do
   for file in report.md summary.json config.json environment.json; do
     cp "results/$run/$file" "benchmarks/voices/$run/"
   done
+  cp "results/$run"/*.png "benchmarks/voices/$run/"
   gzip -9nc "results/$run/episodes.jsonl" > "benchmarks/voices/$run/episodes.jsonl.gz"
 done
