@@ -17,3 +17,4 @@ for file in report.md summary.json config.json environment.json; do
   cp "results/planner/$file" benchmarks/planner/
 done
 cp results/planner/*.png benchmarks/planner/
+gzip -9nc results/planner/episodes.jsonl > benchmarks/planner/episodes.jsonl.gz
