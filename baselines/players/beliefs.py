@@ -140,6 +140,11 @@ class Beliefs:
         """Valid actions that start with one of the words."""
         return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
 
+    def taking(self, thing: str) -> str | None:
+        """The valid action that takes a thing, wherever it lies; None if there is none."""
+        taken = f"take {thing} from "
+        return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
+
     # ------------------------------------------------------------ things
 
     def objects(self, subject: str, relation: str) -> list[str]:

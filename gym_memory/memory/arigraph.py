@@ -284,7 +284,8 @@ class AriGraph(Memory):
             room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
             told, episodes = fit_episodes(self._search_episodes(relevant, cue, queries), room)
             text = f"{text}\n{told}" if text and told else text or told
-        text = self._with_attempts(text, budget)
+        if self.attempts:
+            text = self._with_attempts(text, budget)
         self._tokens = count_tokens(text)
         return Recall(text, self._searched[1], (*asked, *episodes))
 

@@ -128,20 +128,14 @@ class _Kitchen:
                         return action
         return None
 
-    def _take(self, thing: str) -> str | None:
-        for action in self.b.options("take"):
-            if action == f"take {thing}" or action.startswith(f"take {thing} from "):
-                return action
-        return None
-
     def _take_knife(self) -> str | None:
         """The knife, as long as something is to be cut; its blade is needed all the way."""
-        return self._take(self.knife) if self.cuts and not self.b.holds(self.knife) else None
+        return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
         """Something needed; what must still be cut first, for the knife may have to go."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
-            action = self._take(thing)
+            action = self.b.taking(thing)
             if action:
                 return action
         return None

@@ -89,9 +89,9 @@ def _bring(beliefs: Beliefs, thing: str, holder: str) -> Iterator[Move]:
 
 
 def _fetch(beliefs: Beliefs, thing: str, holder: str, plan: re.Match[str] | None) -> Iterator[Move]:
-    for action in beliefs.options("take"):
-        if action == f"take {thing}" or action.startswith(f"take {thing} from "):
-            yield Move(action, f"fetch {thing} for {holder}")
+    action = beliefs.taking(thing)
+    if action:
+        yield Move(action, f"fetch {thing} for {holder}")
     yield from _go_where(beliefs, thing, f"fetch {thing} for {holder}")
     if plan is None:
         yield Move("look", f"find {thing} for {holder}: where was it last?")

@@ -163,10 +163,9 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
     """Whether it is a key of which nothing is known but where it does not turn, and not there."""
-    told = [told for told in _opened_by(beliefs, key) if beliefs.room_of(told)]
-    if (
-        not _KEY.search(head_noun(key)) or told
-    ):  # of what is nowhere, the text may have another name
+    # Of what is nowhere, the text may have another name.
+    known = any(beliefs.room_of(told) for told in _opened_by(beliefs, key))
+    if known or not _KEY.search(head_noun(key)):
         return False
     return lock not in beliefs.objects(key, "does not open")
 

@@ -218,9 +218,9 @@ def _take(beliefs: Beliefs, plan: Plan) -> str | None:
     for thing, target in plan:
         if beliefs.holds(thing) or target == beliefs.here:
             continue
-        for action in beliefs.options("take"):
-            if action == f"take {thing}" or action.startswith(f"take {thing} from "):
-                return action
+        action = beliefs.taking(thing)
+        if action:
+            return action
         holder = beliefs.holder(thing)
         if beliefs.room_of(thing) == beliefs.here and f"open {holder}" in beliefs.actions:
             return f"open {holder}"
@@ -258,9 +258,7 @@ def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
         return False
     if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
         return False
-    return not any(
-        f"{action} from ".startswith(f"take {thing} from ") for action in beliefs.actions
-    )
+    return beliefs.taking(thing) is None
 
 
 def _count(beliefs: Beliefs) -> int | None:

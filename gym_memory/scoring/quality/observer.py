@@ -106,10 +106,10 @@ class IdealObserver:
             for thing, state in world.openness.items()
             if state == "locked" and self._was(thing, "closed")
         }
-        self.true = self._inspaced(world.facts)
+        self.true = self._in_words(world.facts)
         self.rough = frozenset(world.roughly) - self.true
-        self.shown = self._inspaced(news | visible)
-        known = (self._inspaced(self.known) | self.shown) & self.true
+        self.shown = self._in_words(news | visible)
+        known = (self._in_words(self.known) | self.shown) & self.true
         self.past = (self.past | self.known) - known
         self.known = known
         self._facts, self.room = world.facts, world.room
@@ -140,7 +140,7 @@ class IdealObserver:
     def _was(self, thing: str, state: str) -> bool:
         return Triple(thing, "is", state) in self._facts
 
-    def _inspaced(self, facts: Iterable[Triple]) -> frozenset[Triple]:
+    def _in_words(self, facts: Iterable[Triple]) -> frozenset[Triple]:
         """Facts with *closed* for locks that nothing spoke of."""
         return frozenset(
             fact._replace(object="closed")
