@@ -53,8 +53,8 @@ def arms() -> list[Arm]:
     first = [Arm(game, memory, 500, "own", 0) for game in GAMES for memory in MEMORIES]
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm(game, "rag", 4000, "own", 0) for game in ("rl-4", "hunt", "rl-3")]
-    again = [arm._replace(seed=seed) for seed in (1, 2) for arm in first]
-    return first[:10] + minilm + first[10:] + large + again
+    again = [arm._replace(seed=seed) for seed in (1, 2) for arm in first[:10]]
+    return first[:15] + again + first[15:] + large + minilm
 
 
 def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
