@@ -40,10 +40,11 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the seeds that tables are made of out of the tests: 1000 and up of test splits."""
+    """Keep what tables are made of out of the tests: the held-out split, test seeds from 1000."""
     choose = TextEnv._choose_task
 
     def guarded(self: TextEnv, seed: int | None, options: dict[str, Any]) -> str:
+        assert self.split != "held_out", "these games are for tables only: take another split"
         assert self.split != "test" or seed is None or seed < 1000, (
             f"seed {seed} of a test split is for tables only: take one below 1000"
         )

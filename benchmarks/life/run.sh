@@ -10,12 +10,12 @@ export OMP_NUM_THREADS=1
 play() {  # name of the folder, budget, memories
   folder="results/life/$1-$2" budget=$2
   shift 2
-  ${GYM_MEMORY:-gym-memory} compare --env "Errands?level=long&split=test" "$@" -p planner \
+  ${GYM_MEMORY:-gym-memory} compare --env "Errands?level=long&split=held_out" "$@" -p planner \
     --seeds "$seeds" --workers "$workers" --budget "$budget" --out "$folder"
   gzip -9nc "$folder/episodes.jsonl" > "benchmarks/life/$(basename "$folder").jsonl.gz"
 }
 
-seeds=${1:-1000:1010} workers=${2:-2} budgets=${3:-1000 4000 300 100 16000 32000}
+seeds=${1:-0:10} workers=${2:-2} budgets=${3:-1000 4000 300 100 16000 32000}
 for budget in $budgets; do
   [ "$budget" != "${budgets%% *}" ] || play unlimited "$budget" -m "history?full=true" -m none
   play rivals "$budget" -m arigraph -m history -m "summary?size=32000" -m "stma?size=32000" -m rag

@@ -113,6 +113,8 @@ def env():
 def test_seeds_of_tables_are_kept_out_of_the_tests():
     with pytest.raises(AssertionError, match="for tables only"):
         Errands("short", "test").reset(seed=1000)
+    with pytest.raises(AssertionError, match="for tables only"):
+        Errands("short", "held_out").reset(seed=0)
 
 
 def test_the_walkthrough_does_every_errand_once(env):

@@ -224,7 +224,7 @@ class TextWorldFamily(TextWorldEnv):
 
     Args:
         level: One of ``levels``; None takes ``default_level``.
-        split: ``train``, ``valid`` or ``test``.
+        split: ``train``, ``valid``, ``test`` or ``held_out``.
         max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
         valid_actions: Whether the observation lists the valid actions.
         inventory: Whether the observation holds the inventory text.
@@ -240,7 +240,7 @@ class TextWorldFamily(TextWorldEnv):
     """Version of the generator; raise it whenever the games of a seed change."""
     levels: ClassVar[Mapping[str, Mapping[str, Any]]]
     """Name of a level to its settings (JSON-able; they are part of the cache key)."""
-    splits = SPLITS
+    splits: ClassVar[tuple[str, ...]] = SPLITS
     default_level: ClassVar[str] = ""
     """The level when none is asked for; empty for the first."""
     listed_levels: ClassVar[tuple[str, ...]] = ()
@@ -263,8 +263,8 @@ class TextWorldFamily(TextWorldEnv):
             level = self.default_level or next(iter(self.levels))
         if level not in self.levels:
             raise UnknownNameError(f"level of {self.family}", str(level), self.levels)
-        if split not in SPLITS:
-            raise UnknownNameError("split", str(split), SPLITS)
+        if split not in self.splits:
+            raise UnknownNameError("split", str(split), self.splits)
         super().__init__(
             max_steps=self.default_steps(level) if max_steps is None else max_steps,
             valid_actions=valid_actions,

@@ -36,6 +36,7 @@ def _numbered(*ranges: range) -> dict[str, dict[str, int]]:
 class _Challenge(TextWorldFamily):
     """A generator that comes with TextWorld, called ``tw-<family>`` there."""
 
+    splits = ("train", "valid", "test")
     sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 10}
 
     @classmethod

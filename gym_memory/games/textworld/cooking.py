@@ -52,7 +52,7 @@ class Cooking(TextWorldFamily):
 
     Args:
         level: One of ``levels``.
-        split: ``train``, ``valid`` or ``test``.
+        split: ``train``, ``valid``, ``test`` or ``held_out``.
         gata_actions: Leave ``look`` and every ``examine`` but the cookbook's out of the valid
             actions, the protocol of GATA. Typing them stays possible.
         hints: Whether the first text ends with what the appliances do and where a meal is made,

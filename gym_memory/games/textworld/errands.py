@@ -251,7 +251,7 @@ class Errands(TextWorldFamily):
             "errands": 12, "past": 6, "moved": 14, "patience": 50, "steps": 1000,
         },
     }  # fmt: skip
-    sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 20}
+    sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 20, "held_out": 20}
 
     @classmethod
     def default_steps(cls, level: str) -> int:

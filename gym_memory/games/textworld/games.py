@@ -53,7 +53,7 @@ class GameKey(NamedTuple):
         family: Family of games, e.g. ``cooking``.
         generator: Version of the family's generator; raised when its output changes.
         settings: What the generator is asked for (JSON-able).
-        split: ``train``, ``valid`` or ``test``.
+        split: ``train``, ``valid``, ``test`` or ``held_out``.
         seed: Seed of the generator.
     """
 
@@ -131,12 +131,15 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
     Args:
         factory: A class with ``make_game(settings, split, seed)``.
         settings: Settings of a level.
-        split: ``train``, ``valid`` or ``test``.
+        split: One of :data:`~gym_memory.games.textworld.manifest.SPLITS`; ``held_out`` is made of
+            what ``test`` is made of.
         seed: Chooses the game.
 
     Returns:
         A ``textworld.Game``.
     """
+    if split == "held_out":
+        split = "test"
     with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
         return factory.make_game(settings, split, seed)

@@ -22,7 +22,7 @@ from typing import Any
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.challenges import CHALLENGES
 from gym_memory.games.textworld.games import game_sha256, generate
-from gym_memory.games.textworld.manifest import FIRST_SEED, SPLITS, Manifest, load_manifest
+from gym_memory.games.textworld.manifest import FIRST_SEED, Manifest, load_manifest
 
 __all__ = ["collect", "main", "verify"]
 
@@ -35,7 +35,7 @@ def collect(factory: Any, level: str) -> dict[str, list[list[Any]]]:
     """
     seen: set[str] = set()
     listed: dict[str, list[list[Any]]] = {}
-    for split in SPLITS:
+    for split in factory.sizes:
         listed[split] = []
         for seed, digest, length in _made(factory, level, split):
             if digest not in seen and length <= factory.default_steps(level):
@@ -63,7 +63,7 @@ def verify(factory: Any, manifest: Manifest, levels: Iterable[str] = ()) -> list
     wrong = []
     for level in levels or manifest.levels:
         listed = manifest.levels[level]
-        for split in SPLITS:
+        for split in factory.sizes:
             for number, (seed, digest) in enumerate(listed[split]):
                 game = generate(factory, factory.levels[level], split, seed)
                 if game_sha256(game.serialize()) != digest:
