@@ -15,9 +15,8 @@ __all__ = ["DEMO", "command"]
 
 DEMO = RunConfig(
     envs=(
-        "Cooking?level=rl-1&split=test",
         "Cooking?level=medium&split=test",
-        "TreasureHunt?level=easy&split=test",
+        "TreasureHunt?level=hardest&split=test",
     ),
     memories=("none", "history", "arigraph"),
     policies=("random", "planner", "walkthrough"),

@@ -338,6 +338,6 @@ def test_a_person_can_win_lose_patience_and_leave() -> None:
 
 def test_the_demo_is_what_was_promised() -> None:
     levels = " ".join(DEMO.envs)
-    assert all(part in levels for part in ("level=rl-1", "level=medium", "TreasureHunt?level=easy"))
+    assert all(part in levels for part in ("Cooking?level=medium", "TreasureHunt?level=hardest"))
     assert {"none", "history", "arigraph"} <= set(DEMO.memories)
     assert {"random", "walkthrough", "planner"} <= set(DEMO.policies)
