@@ -197,11 +197,11 @@ def imitation() -> list[dict[str, Any]]:
             path = Path(folder) / f"{level}.jsonl.gz"
             record(path, level, "train", TRAIN)
             unseen = record(Path(folder) / f"{level}-test.jsonl.gz", level, "test", TEST)
-            memory = LDM2(path=str(path))
+            memory = LDM2(store=str(path))
             placebo = shuffled(memory)
             rows += [
                 {"level": level, "memory": "ldm2", "tuples": memory.stats().lessons,
-                 **retrieval(memory, unseen), **play(level, f"ldm2?path={path}")},
+                 **retrieval(memory, unseen), **play(level, f"ldm2?store={path}")},
                 {"level": level, "memory": "ldm2, shuffled", "tuples": placebo.stats().lessons,
                  **retrieval(placebo, unseen), **play(level, "ldm2", placebo)},
                 {"level": level, "memory": "none (retrieval: random tuples)", "tuples": 0,
@@ -210,7 +210,7 @@ def imitation() -> list[dict[str, Any]]:
             if minilm_here():
                 rows.append({
                     "level": level, "memory": "ldm2 with MiniLM", "tuples": memory.stats().lessons,
-                    **retrieval(LDM2(path=str(path), encoder=DEFAULT_MODEL), unseen),
+                    **retrieval(LDM2(store=str(path), encoder=DEFAULT_MODEL), unseen),
                 })  # fmt: skip
             for row in rows[-4:]:
                 print(row, file=sys.stderr)

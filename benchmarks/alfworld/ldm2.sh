@@ -23,17 +23,17 @@ gym-memory run -e "$train" -m arigraph -p searcher --seeds 0:300 --workers 1 \
 for expert in planner searcher; do
   store="$WORK/$expert.db"
   [ -e "$store" ] || gym-memory ldm2 form "$WORK/$expert/steps" --successes \
-    -m "ldm2?path=$store&batch_size=50"
+    -m "ldm2?store=$store&batch_size=50"
 done
 refined="$WORK/planner-refined.db"
 [ -e "$refined" ] || cp "$WORK/planner.db" "$refined"
 # 42 other train games
-gym-memory ldm2 refine -e "$train" -m "ldm2?path=$refined" -p ldm2 \
+gym-memory ldm2 refine -e "$train" -m "ldm2?store=$refined" -p ldm2 \
   --seeds 300:342 --max-calls 80 --out "$WORK/refine"
 # half of valid_seen: the types take turns
 gym-memory compare -e ALFWorld -p ldm2 --seeds 0:70 --workers 1 \
-  -m none -m "ldm2?path=$WORK/planner.db&learn=false" -m "ldm2?path=$refined&learn=false" \
-  -m "ldm2?path=$WORK/searcher.db&learn=false" --out "$WORK/valid_seen"
+  -m none -m "ldm2?store=$WORK/planner.db&learn=false" -m "ldm2?store=$refined&learn=false" \
+  -m "ldm2?store=$WORK/searcher.db&learn=false" --out "$WORK/valid_seen"
 for file in report.md summary.json config.json environment.json; do
   cp "$WORK/valid_seen/$file" $here/
 done

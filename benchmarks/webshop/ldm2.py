@@ -98,7 +98,7 @@ def main() -> None:
         kept = demonstrate(train, "train", range(options.demonstrations))
         unseen = demonstrate(Path(folder) / "valid.jsonl.gz", "valid", range(options.unseen))
         begun = time.process_time()
-        memory = LDM2(path=str(train), batch_size=100)
+        memory = LDM2(store=str(train), batch_size=100)
         formed = time.process_time() - begun
     rows: list[dict[str, Any]] = [
         {"memory": "ldm2", **hits(memory, unseen)},

@@ -36,19 +36,19 @@ app = typer.Typer(
 
     Demonstrations are recorded steps: those of any run.
 
-    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db"` after
+    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?store=tuples.db"` after
     `gym-memory run -e "Cooking?level=rl-2&split=train" -m none -p walkthrough --seeds 0:20
     --out results/demos`, then
 
-    `gym-memory ldm2 refine -e "Cooking?level=rl-2&split=train" -m "ldm2?path=tuples.db"
+    `gym-memory ldm2 refine -e "Cooking?level=rl-2&split=train" -m "ldm2?store=tuples.db"
     -p "ldm2?model=M" --seeds 20:30`, then
 
-    `gym-memory compare -e "Cooking?level=rl-2&split=test" -m "ldm2?path=tuples.db&learn=false"
+    `gym-memory compare -e "Cooking?level=rl-2&split=test" -m "ldm2?store=tuples.db&learn=false"
     -p "ldm2?model=M" --seeds 0:20`
     """,
 )
 
-_STORE = "Memory ldm2?path=STORE, with further parameters."
+_STORE = "Memory ldm2?store=STORE, with further parameters."
 Store = Annotated[str, typer.Option("--memory", "-m", metavar="MEMORY", help=_STORE)]
 
 
@@ -70,7 +70,7 @@ def form(
     A batch that the store has already is not formed again, so the same command goes on where it
     was interrupted.
 
-    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?path=tuples.db&batch_size=50"`
+    Example: `gym-memory ldm2 form results/demos/steps -m "ldm2?store=tuples.db&batch_size=50"`
     """
     played = _recorded(recordings, successes=successes)
     with shown_progress(f"{len(played)} demonstrations") as on_progress:
@@ -113,7 +113,7 @@ def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
         with shown_progress(f"form {part.name}") as on_progress:
             _form(memory, _recorded(steps, successes=True), on_progress)
     if part.refine is not None:
-        refined = Path(str(parse_spec(memory).kwargs["path"]))
+        refined = Path(str(parse_spec(memory).kwargs["store"]))
         if not refined.exists():
             _copy(refined.with_name("store.db"), refined)
         config = stages.RefineConfig(
@@ -177,7 +177,7 @@ def refine(
     Interrupted or killed, the same command goes on with the next task. Take tasks that are not
     those by which the memory is judged.
 
-    Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?path=tuples.db"
+    Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?store=tuples.db"
     -p "ldm2?model=qwen&base_url=http://localhost:8000/v1" --seeds 20:40 --max-calls 300`
     """
     from gym_memory.experiment.refine import RefineConfig

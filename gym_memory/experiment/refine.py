@@ -129,7 +129,7 @@ def form(
         InvalidArgumentError: The memory keeps no store of tuples.
     """
     opened = _with_store(make_memory(memory), memory)
-    store, total = Store(str(parse_spec(memory).kwargs["path"])), len(trajectories)
+    store, total = Store(str(parse_spec(memory).kwargs["store"])), len(trajectories)
     known = {record.payload for record in store.records(*_FORMED)}
     for start in range(0, total, opened.batch_size):
         if on_batch is not None:
@@ -147,7 +147,7 @@ def form(
 def _with_store(opened: Memory, memory: str) -> LDM2:
     if not isinstance(opened, LDM2) or opened.lifetime != "forever":
         raise InvalidArgumentError(
-            f"expected a memory ldm2?path=STORE, which keeps its tuples, got {memory!r}"
+            f"expected a memory ldm2?store=STORE, which keeps its tuples, got {memory!r}"
         )
     return opened
 

@@ -120,7 +120,7 @@ def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ..
     for number, spec in enumerate(memories):
         name, kwargs = parse_spec(spec)
         path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
-        kwargs = {**kwargs, "lifetime": "forever", "path": str(path), "use": use}
+        kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
         check_parameters("memory", name, MEMORIES.get(name), kwargs)
         found.append(format_spec(name, kwargs))
     return tuple(found)

@@ -68,7 +68,7 @@ class Clin(LessonMemory):
     Args:
         lifetime: How long abstractions and archive are kept: while the task instance
             (``trial``) or the goal (``task``) stays the same, or ``forever``.
-        path: SQLite file, or the URL of a server, that keeps the archive of ``forever`` and may
+        store: SQLite file, or the URL of a server, that keeps the archive of ``forever`` and may
             be shared by processes; None keeps it in the object.
         use: What is done with the archive: ``read``, ``write`` or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
@@ -82,7 +82,7 @@ class Clin(LessonMemory):
     Raises:
         InvalidArgumentError: An argument has the wrong value.
         UnknownNameError: Unknown lifetime, use or inner memory.
-        StoreError: ``path`` is not a store or cannot be used.
+        StoreError: ``store`` is not one or cannot be used.
     """
 
     name: ClassVar[str] = "clin"
@@ -91,7 +91,7 @@ class Clin(LessonMemory):
         self,
         *,
         lifetime: str = "trial",
-        path: str | None = None,
+        store: str | None = None,
         use: str = "both",
         past: int = 3,
         archive: int = 10,
@@ -103,10 +103,10 @@ class Clin(LessonMemory):
         super().__init__(inner)
         if lifetime not in ("trial", "task", "forever"):
             raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
-        if path is not None and (lifetime != "forever" or not isinstance(path, str)):
+        if store is not None and (lifetime != "forever" or not isinstance(store, str)):
             raise InvalidArgumentError(
-                f"expected path as text, together with lifetime='forever', got path={path!r} and "
-                f"lifetime={lifetime!r}"
+                f"expected store as text, together with lifetime='forever', got store={store!r} "
+                f"and lifetime={lifetime!r}"
             )
         if use not in ("read", "write", "both"):
             raise UnknownNameError("use", str(use), ("read", "write", "both"))
@@ -116,7 +116,7 @@ class Clin(LessonMemory):
             check_flag(label, flag)
         self.lifetime, self.use = lifetime, use
         self.past, self.archive, self.advice = past, archive, advice
-        self._store = Store(path) if path is not None else None
+        self._store = Store(store) if store is not None else None
         model = chat_model(llm)
         rule = functools.partial(abstract_causes, places=places)
         self._abstract = LLMAbstractCauses(model, rule) if model else rule

@@ -106,7 +106,7 @@ class Experiment(NamedTuple):
             model: Parameters of the chat model ``openai``; empty takes all from the environment.
             memory_llm: Whether the model plays the roles of the memories too.
             seeds: Seeds instead of the experiment's own; empty for those.
-            folder: Where memories keep what they learn for later parts, ``path=STORE``.
+            folder: Where memories keep what they learn for later parts, ``store=STORE``.
 
         Raises:
             InvalidArgumentError: The seeds, or the experiment, are not well formed.
@@ -151,11 +151,11 @@ def _canonical(spec: str) -> str:
 
 
 def _placed(memory: str, folder: Path) -> str:
-    """A memory with the file that ``path=STORE`` or another name in capitals stands for."""
+    """A memory with the file that ``store=STORE`` or another name in capitals stands for."""
     name, kwargs = parse_spec(memory)
-    path = kwargs.get("path", "")
-    if path.isupper():
-        kwargs = {**kwargs, "path": str(folder / f"{path.lower()}.db")}
+    store = kwargs.get("store", "")
+    if store.isupper():
+        kwargs = {**kwargs, "store": str(folder / f"{store.lower()}.db")}
     return format_spec(name, kwargs)
 
 

@@ -3,7 +3,7 @@
 ``--preset ariadne`` of ``gym-memory run`` and ``compare`` takes one of these names. Parameters
 go to the policy where it takes them, else to the memory::
 
-    --preset "ariadne?history=0"    --preset "stma?aggregator=false"    --preset "ldm2?path=t.db"
+    --preset "ariadne?history=0"    --preset "stma?aggregator=false"    --preset "ldm2?store=t.db"
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def test_examples_are_carried_over_to_unseen_games(
     env, policy = "Cooking?level=rl-2&split=test&max_steps=30", agent("ldm2", server)
     taught, untaught = (
         [played(env, memory, policy, seed, "single_episode")[0] for seed in range(5)]
-        for memory in (f"ldm2?path={demonstrations}", "none")
+        for memory in (f"ldm2?store={demonstrations}", "none")
     )
     assert sum(result.success for result in taught) >= 4
     assert sum(result.success for result in untaught) == 0
@@ -274,6 +274,6 @@ def test_a_policy_goes_back_to_where_it_was(server: ScriptedServer) -> None:
 
 
 def test_the_recorded_walkthroughs_form_the_memory(demonstrations: Path) -> None:
-    memory = LDM2(path=str(demonstrations))
+    memory = LDM2(store=str(demonstrations))
     actions = sum(len(t.steps) - 1 for t in read_trajectory(demonstrations))
     assert 0 < memory.stats().lessons <= actions

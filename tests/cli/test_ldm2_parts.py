@@ -19,7 +19,7 @@ ENV = "FakeHouse?max_steps=4"
 
 
 def part(name: str, path: Path, **stages: object) -> Part:
-    config = RunConfig((ENV,), (f"ldm2?learn=false&path={path}",), ("ldm2",), (0,))
+    config = RunConfig((ENV,), (f"ldm2?learn=false&store={path}",), ("ldm2",), (0,))
     return Part(name, config, {}, **stages)  # type: ignore[arg-type]
 
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def tuples(path: Path) -> int:
-    return LDM2(path=str(path)).stats().lessons
+    return LDM2(store=str(path)).stats().lessons
 
 
 def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
 def test_what_later_parts_need_stands_in_the_folder(name: str, tmp_path: Path) -> None:
     experiment: Experiment = load_experiment(name)
     parts = experiment.plan({"model": "m"}, memory_llm=True, folder=tmp_path)
-    kept = [m for p in parts for m in p.config.memories if "path=" in m]
+    kept = [m for p in parts for m in p.config.memories if "store=" in m]
     assert kept
     assert all(str(tmp_path) in memory for memory in kept)
     assert any(not p.cells for p in parts), "a part that only teaches is in no table"

@@ -57,7 +57,7 @@ def rows(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["clin?lifetime=forever&path={}/any/x.db", "clin?k=1", "nothing", ["clin"], None, 3]
+    "name", ["clin?lifetime=forever&store={}/any/x.db", "clin?k=1", "nothing", ["clin"], None, 3]
 )
 def test_a_file_names_its_memory_and_nothing_more(run: Run, tmp_path: Path, name: Any) -> None:
     """Its parameters would be another's: with them a memory writes where they say."""

@@ -421,7 +421,7 @@ def test_fork_and_snapshot_learn_apart() -> None:
 
 def test_store_outlives_the_object(tmp_path: Path) -> None:
     path = str(tmp_path / "clin.db")
-    spec = format_spec("clin", {"lifetime": "forever", "path": path})
+    spec = format_spec("clin", {"lifetime": "forever", "store": path})
     play(make_memory(spec), DETOUR)
     later = make_memory(spec)
     begin(later, 0)
@@ -438,7 +438,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from test_clin import DETOUR, play
 from gym_memory.memory.clin import Clin
-memory = Clin(lifetime="forever", path=sys.argv[2])
+memory = Clin(lifetime="forever", store=sys.argv[2])
 for number in map(int, sys.argv[3].split(",")):
     play(memory, ["look"] if number % 2 else DETOUR, number)
 """
@@ -460,7 +460,7 @@ def test_wrong_store(tmp_path: Path) -> None:
     path = tmp_path / "clin.db"
     path.write_bytes(b"not a database at all, but long enough to be looked at" * 10)
     with pytest.raises(StoreError):
-        Clin(lifetime="forever", path=str(path))
+        Clin(lifetime="forever", store=str(path))
 
 
 # --- recall -------------------------------------------------------------------------------------
@@ -556,8 +556,8 @@ def test_advice_has_no_form() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"past": 0}, {"archive": True}, {"advice": 1}, {"path": "x.db"},
-        {"path": 3, "lifetime": "forever"}, {"inner": "arigraph?lifetime=forever"},
+        {"past": 0}, {"archive": True}, {"advice": 1}, {"store": "x.db"},
+        {"store": 3, "lifetime": "forever"}, {"inner": "arigraph?lifetime=forever"},
         {"inner": "oracle"}, {"inner": "clin"},
     ],
 )  # fmt: skip
@@ -623,18 +623,18 @@ def test_what_was_read_and_what_opens_what_is_told() -> None:
 
 def test_an_archive_is_read_or_written(tmp_path: Path) -> None:
     path = str(tmp_path / "archive.db")
-    trained = [Clin(lifetime="forever", path=path, use="write") for _ in range(2)]
+    trained = [Clin(lifetime="forever", store=path, use="write") for _ in range(2)]
     for seed, memory in enumerate(trained):
         play(memory, DETOUR, seed)
     begin(trained[0], 1)
     assert not lessons(trained[0]), "each trains from nothing"
-    reader = Clin(lifetime="forever", path=path, use="read")
+    reader = Clin(lifetime="forever", store=path, use="read")
     begin(reader, 2)
     start = lessons(reader)
     assert '"go east" in the hall SHOULD BE NECESSARY TO reaching the pantry.' in start
     play(reader, DETOUR, 2)
     assert lessons(reader) != start, "it adapts to its instance"
-    another = Clin(lifetime="forever", path=path, use="read")
+    another = Clin(lifetime="forever", store=path, use="read")
     begin(another, 2)
     assert lessons(another) == start, "and leaves the archive as it is"
     with pytest.raises(UnknownNameError):

@@ -201,5 +201,5 @@ def test_a_password_is_in_no_message(postgres, monkeypatch):
         with pytest.raises(GymMemoryError, match="PGPASSWORD") as error:
             make()
         assert "s3cret" not in str(error.value)
-    spec = parse_spec("clin?path=postgresql://u@h:5432/db")
+    spec = parse_spec("clin?store=postgresql://u@h:5432/db")
     assert parse_spec(format_spec(*spec)) == spec

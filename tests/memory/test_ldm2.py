@@ -567,11 +567,11 @@ def test_a_snapshot_shares_the_tuples_and_keeps_them() -> None:
 
 def test_a_store_outlives_the_memory(tmp_path: Path) -> None:
     path = str(tmp_path / "tuples.db")
-    first = LDM2(path=path)
+    first = LDM2(store=path)
     first.form([hunt("red"), hunt("blue", 1)])
     play(first, meal())
     assert first.lifetimes["tuples"] == "forever"
-    second = LDM2(path=path)
+    second = LDM2(store=path)
     assert second.state()["tuples"] == first.state()["tuples"]
     assert actions(second, meal("ham")) == actions(first, meal("ham"))
     # Each takes in at its next episode what the other has learnt.
@@ -590,7 +590,7 @@ import sys
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.trajectory import Trajectory
 from gym_memory.types import Outcome, Step, Task
-memory = LDM2(path=sys.argv[1])
+memory = LDM2(store=sys.argv[1])
 for n in range(10):
     steps = (Step(0, f"a place {sys.argv[2]} {n}"), Step(1, "yes", f"do {sys.argv[2]} {n}", 1.0))
     won = Outcome(1.0, 1.0, 1.0, True, False, 1)
@@ -604,7 +604,7 @@ def test_two_processes_on_one_store(python: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "tuples.db")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda name: python(WRITER, path, name), ("one", "two")))
-    found = sorted(learnt(LDM2(path=path)))
+    found = sorted(learnt(LDM2(store=path)))
     assert found == sorted(f"do {name} {n}" for name in ("one", "two") for n in range(10))
 
 
@@ -620,13 +620,13 @@ def recorded(path: Path, episodes: int) -> None:
 def test_recordings_are_formed(tmp_path: Path) -> None:
     recorded(tmp_path / "a.jsonl.gz", 2)
     recorded(tmp_path / "b.jsonl.gz", 1)
-    one = LDM2(path=str(tmp_path / "a.jsonl.gz"))
-    both = LDM2(path=str(tmp_path))
+    one = LDM2(store=str(tmp_path / "a.jsonl.gz"))
+    both = LDM2(store=str(tmp_path))
     assert 8 <= tuples(one) <= tuples(both)
     assert [len(a["entries"]) for a in both.state()["tuples"]] == [sum(
         len(walk) for seed in (0, 1, 0) for walk in [_walkthrough(seed)]
     )]  # fmt: skip
-    assert LDM2(path=str(tmp_path), batch_size=1).batches == (0, 1, 2)
+    assert LDM2(store=str(tmp_path), batch_size=1).batches == (0, 1, 2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl.gz", "b.jsonl.gz"]
 
 
@@ -640,20 +640,20 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl.gz"
     broken.write_bytes(gzip.compress(b'{"episode": 0}\n'))
     with pytest.raises(ResultsError, match=r"broken\.jsonl\.gz"):
-        LDM2(path=str(broken))
+        LDM2(store=str(broken))
     with pytest.raises(ResultsError, match=r"absent\.jsonl\.gz"):
-        LDM2(path=str(tmp_path / "absent.jsonl.gz"))
+        LDM2(store=str(tmp_path / "absent.jsonl.gz"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(StoreError, match="empty"):
-        LDM2(path=str(tmp_path / "empty"))
+        LDM2(store=str(tmp_path / "empty"))
     other = tmp_path / "other.db"
     other.write_text("some text that is no database " * 40)
     with pytest.raises(StoreError, match=r"other\.db"):
-        LDM2(path=str(other))
+        LDM2(store=str(other))
     store = Store(tmp_path / "wrong.db")
     store.add("ldm2", "library", "addition", {"batch": "?"})
     with pytest.raises(StoreError, match=r"tuples of LDM2 .*wrong\.db"):
-        LDM2(path=store.place)
+        LDM2(store=store.place)
 
 
 @pytest.mark.parametrize(
@@ -664,7 +664,7 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
         ({"capacity": 1.5}, InvalidArgumentError),
         ({"batch": "all"}, InvalidArgumentError),
         ({"learn": 1}, InvalidArgumentError),
-        ({"path": None}, InvalidArgumentError),
+        ({"store": None}, InvalidArgumentError),
         ({"encoder": ""}, InvalidArgumentError),
         ({"lifetime": "episode"}, UnknownNameError),
     ],

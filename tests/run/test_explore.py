@@ -154,7 +154,7 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_batches_are_formed_once(demonstrations: Path, tmp_path: Path) -> None:
-    memory = f"ldm2?path={tmp_path / 'tuples.db'}&batch_size=2"
+    memory = f"ldm2?store={tmp_path / 'tuples.db'}&batch_size=2"
     played = list(read_trajectory(demonstrations))
     told: list[tuple[int, int]] = []
     first = form(memory, played[:2])
@@ -164,7 +164,7 @@ def test_batches_are_formed_once(demonstrations: Path, tmp_path: Path) -> None:
     assert told == [(0, 3), (2, 3), (3, 3)]
     assert form(memory, played).stats().lessons == second.stats().lessons
     with pytest.raises(InvalidArgumentError, match="STORE"):
-        form(f"ldm2?path={demonstrations}", played)
+        form(f"ldm2?store={demonstrations}", played)
     with pytest.raises(InvalidArgumentError, match="STORE"):
         form("history", played)
 
@@ -172,9 +172,9 @@ def test_batches_are_formed_once(demonstrations: Path, tmp_path: Path) -> None:
 def test_refinement_adds_what_made_a_process_better(
     demonstrations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    memory = f"ldm2?path={tmp_path / 'tuples.db'}"
+    memory = f"ldm2?store={tmp_path / 'tuples.db'}"
     main_ok("ldm2", "form", str(demonstrations), "-m", memory)
-    before = LDM2(path=str(tmp_path / "tuples.db")).stats().lessons
+    before = LDM2(store=str(tmp_path / "tuples.db")).stats().lessons
     assert f"the store has {before} tuples" in capsys.readouterr().out
     with ScriptedServer() as server:
         llm = format_spec("openai", {"model": "scripted", "base_url": server.base_url})
@@ -188,7 +188,7 @@ def test_refinement_adds_what_made_a_process_better(
         assert server.received == received, "explored tasks are not explored again"
     again = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert again == rows
-    after = LDM2(path=str(tmp_path / "tuples.db")).stats().lessons
+    after = LDM2(store=str(tmp_path / "tuples.db")).stats().lessons
     assert after == before + sum(row["added"] for row in rows)
     assert rows[0]["best"] > rows[0]["greedy"]
     assert rows[0]["added"] > 0
@@ -217,7 +217,9 @@ def test_a_task_that_cannot_be_explored_is_told(
             raise RuntimeError("out of ideas")
 
     monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Broken())
-    config = RefineConfig("FakeHouse?max_steps=3", f"ldm2?path={tmp_path / 't.db'}", "ldm2", (0, 1))
+    config = RefineConfig(
+        "FakeHouse?max_steps=3", f"ldm2?store={tmp_path / 't.db'}", "ldm2", (0, 1)
+    )
     rows = refine(config, tmp_path / "out")
     assert [row.failed for row in rows] == ["RuntimeError: out of ideas"] * 2
     assert refine(config, tmp_path / "out") == rows
@@ -251,7 +253,7 @@ def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
 ) -> None:
     def config(store: str) -> RefineConfig:
         path = tmp_path / f"{store}.db"
-        return RefineConfig("FakeHouse?max_steps=12", f"ldm2?path={path}", "ldm2", (0,), width=12)
+        return RefineConfig("FakeHouse?max_steps=12", f"ldm2?store={path}", "ldm2", (0,), width=12)
 
     monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Guide())
     undisturbed = refine(config("undisturbed"), tmp_path / "undisturbed")
@@ -278,7 +280,7 @@ def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
     monkeypatch.setattr("gym_memory.experiment.refine.explore", None)
     assert refine(config("killed"), tmp_path / "killed") == undisturbed
     known, same = (
-        LDM2(path=str(tmp_path / f"{store}.db")).state()["tuples"]
+        LDM2(store=str(tmp_path / f"{store}.db")).state()["tuples"]
         for store in ("undisturbed", "killed")
     )
     assert same == known

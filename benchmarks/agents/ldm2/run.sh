@@ -20,14 +20,14 @@ for level in rl-1 rl-2 rl-3 rl-4; do
         initial="$WORK/$level/$demos.db"
         refined="$WORK/$level/$demos-refined.db"
         if [ ! -e "$initial" ]; then
-            gym-memory ldm2 form "$WORK/$level/$demos/steps" -m "ldm2?path=$initial"
+            gym-memory ldm2 form "$WORK/$level/$demos/steps" -m "ldm2?store=$initial"
             cp "$initial" "$refined"
         fi
         gym-memory ldm2 refine -e "Cooking?level=$level&split=train&max_steps=50" -p ldm2 \
-            -m "ldm2?path=$refined" --seeds 20:40 --max-calls 200 \
+            -m "ldm2?store=$refined" --seeds 20:40 --max-calls 200 \
             --out "$WORK/$level/$demos-refine"
         gym-memory compare -e "Cooking?level=$level&split=test&max_steps=50" -p ldm2 \
-            -m "ldm2?path=$initial&learn=false" -m "ldm2?path=$refined&learn=false" \
+            -m "ldm2?store=$initial&learn=false" -m "ldm2?store=$refined&learn=false" \
             -m none -m history --seeds 0:40 --workers 1 --out "$WORK/$level/$demos-test"
     done
 done

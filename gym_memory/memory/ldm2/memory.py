@@ -68,7 +68,7 @@ class LDM2(Memory):
     gets no examples; one that is not like those of a type gets a type of its own when it is learnt.
 
     Args:
-        path: Where tuples come from. A recorded file (see
+        store: Where tuples come from. A recorded file (see
             :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
             formed into the memory when it is made. Anything else is a store, a file or the URL
             of a server, made where there is none
@@ -122,7 +122,7 @@ class LDM2(Memory):
     def __init__(
         self,
         *,
-        path: str = "",
+        store: str = "",
         batch_size: int = 100,
         examples: int = 5,
         batch: int | str | None = None,
@@ -139,18 +139,18 @@ class LDM2(Memory):
         if batch not in (None, EACH) and (isinstance(batch, bool) or not isinstance(batch, int)):
             raise InvalidArgumentError(f"expected batch as an int, {EACH!r} or None, got {batch!r}")
         check_flag("learn", learn)
-        if not isinstance(path, str):
-            raise InvalidArgumentError(f"expected path as a text, got {path!r}")
+        if not isinstance(store, str):
+            raise InvalidArgumentError(f"expected store as a text, got {store!r}")
         if lifetime not in (None, "trial", "task", "forever"):
             raise UnknownNameError("lifetime", str(lifetime), ("trial", "task", "forever"))
         self.batch_size, self.examples, self.batch = batch_size, examples, batch
         self.learn = learn
         self._turn = 0
         self._encoder = make_encoder(encoder)
-        files = recordings(path)
-        store = Store(path) if path and not files else None
-        self.lifetime = "forever" if store else lifetime or "task"
-        self._bank = Bank(self._encoder, chat_model(llm), store, batch_size, capacity)
+        files = recordings(store)
+        kept = Store(store) if store and not files else None
+        self.lifetime = "forever" if kept else lifetime or "task"
+        self._bank = Bank(self._encoder, chat_model(llm), kept, batch_size, capacity)
         self._task, self._tokens = Task("", ""), 0
         self._trace: list[Step] = []
         self._complete, self._history = True, ""
