@@ -1,19 +1,44 @@
 #!/bin/sh
-# Score against token budget: the planner with AriGraph, its rivals and its controls under budgets
-# from 100 to 16,000 tokens. Made the report beside this file. Interrupted, the same command goes on.
-# Usage, from the root of the repository: benchmarks/budgets/run.sh [SEEDS] [WORKERS]
+# Score against token budget. The planner (in shops the shopper) with AriGraph, its rivals and its
+# controls under budgets from 100 to 16,000 tokens; an agent that asks a language model, over HTTP
+# against the scripted server. Made the reports beside this file. Interrupted, the same command goes
+# on. Usage, from the root of the repository: benchmarks/budgets/run.sh [SEEDS] [WORKERS]
 set -eu
 cd "$(dirname "$0")/../.."
 export OMP_NUM_THREADS=1
-for world in "TreasureHunt?level=hard" "TreasureHunt?level=hardest" "Cooking?level=hard"; do
-  folder="results/budgets/$(echo "$world" | tr '?=' '--')"
-  ${GYM_MEMORY:-gym-memory} compare --env "$world&split=held_out" \
-    -m none -m present -m noise -m shuffled -m history -m "history?full=true" -m rag -m summary \
-    -m stma -m arigraph -m oracle -p planner --seeds "${1:-0:20}" --workers "${2:-2}" \
-    --budget 100 --budget 300 --budget 1000 --budget 4000 --budget 16000 --out "$folder"
-  name=$(basename "$folder")
-  gzip -9nc "$folder/episodes.jsonl" > "benchmarks/budgets/$name.jsonl.gz"
+gym_memory=${GYM_MEMORY:-gym-memory} seeds=${1:-0:20} workers=${2:-2}
+
+play() {  # folder, environment, policy, further arguments
+  folder="results/$1" env=$2 policy=$3
+  shift 3
+  $gym_memory compare --env "$env" -p "$policy" "$@" --seeds "$seeds" --workers "$workers" \
+    -m none -m history -m "history?full=true" -m rag -m summary -m stma -m arigraph \
+    --budget 300 --budget 1000 --budget 4000 --out "$folder"
+  gzip -9nc "$folder/episodes.jsonl" > "benchmarks/budgets/$(basename "$folder").jsonl.gz"
+}
+
+world() {  # name, environment, policy
+  name=$1
+  shift
+  play "budgets/$name" "$@" -m present -m noise -m shuffled -m oracle --budget 100 --budget 16000
+}
+
+world hunt-hard "TreasureHunt?level=hard&split=held_out" planner
+world hunt-hardest "TreasureHunt?level=hardest&split=held_out" planner
+world cooking-hard "Cooking?level=hard&split=held_out" planner
+world cooking-hardest "Cooking?level=hardest&split=held_out" planner
+world cleaning "Cleaning?split=held_out" planner
+world shop "WebShop?split=test" shopper
+
+export GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
+$gym_memory serve-scripted --port 8765 &
+trap 'kill $!' EXIT
+sleep 3
+# history=0: an agent that keeps five observations of its own knows most of what a memory could tell.
+play agent-budgets/agent "TreasureHunt?level=hard&split=held_out" "ariadne?history=0" --concurrency 8
+
+for kind in budgets agent-budgets; do
+  $gym_memory report "results/$kind"/* --out "results/$kind-report" --against arigraph
+  cp "results/$kind-report/report.md" "benchmarks/budgets/$kind.md"
+  cp "results/$kind-report/budgets-single-episode.png" "benchmarks/budgets/$kind.png"
 done
-${GYM_MEMORY:-gym-memory} report results/budgets/* --out results/budgets-report --against arigraph
-cp results/budgets-report/report.md results/budgets-report/budgets-single-episode.png \
-  benchmarks/budgets/
