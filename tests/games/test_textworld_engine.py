@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -306,7 +308,7 @@ def test_file_without_description_is_scored_and_restored(lone_story):
 
 
 PLAIN = """
-! A story without a library: it complains about every line but "look"; "die" breaks it.
+! A story without a library: it complains about every line but "look"; "die" and "print" break it.
 Array buffer -> 123;
 Array parse -> 65;
 [ Main key;
@@ -317,6 +319,7 @@ Array parse -> 65;
         buffer->1 = 0;
         @aread buffer parse -> key;
         if (buffer->2 == 'd') { print "Oh no.^"; @call_1n 65535; }
+        if (buffer->2 == 'p') { print "Oh no.^"; @print_paddr 65535; }
         if (buffer->2 == 'l') print "Still a bare room.^";
         else print "I don't know the word ~that~.^";
     }
@@ -354,6 +357,31 @@ def test_plain_story_plays_without_valid_actions(plain_story):
     assert env.restore(snapshot)[0]["text"] == "Still a bare room."
     assert env.step("look")[0]["text"] == "Still a bare room."
     assert env.reset(seed=0)[0]["text"] == "You are in a bare room."
+
+
+BREAK = """
+import sys
+from gym_memory.games.textworld.zmachine import Interpreter
+story, command = sys.argv[1:]
+machine = Interpreter(story)
+for begin in (lambda: None, machine.start):
+    begin()
+    print(machine.send(command).split(), machine.halted)
+"""
+
+
+@pytest.mark.parametrize("command", ["die", "print"])
+def test_story_that_breaks_does_not_end_the_process(command, plain_story):
+    # Otherwise the heap may happen to reach as far as the address, depending on what ran before.
+    run = subprocess.run(
+        [sys.executable, "-c", BREAK, str(plain_story), command],
+        env=os.environ | {"MALLOC_MMAP_THRESHOLD_": "1024"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == "['>', 'Oh', 'no.'] True\n" * 2
 
 
 # ---------------------------------------------------------------- challenges

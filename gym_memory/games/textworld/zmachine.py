@@ -8,17 +8,23 @@ those it takes any file named ``tw-*`` for one of them, the name that TextWorld 
 leaves out the status line, where such a game tells score and room. So only a game that jericho
 knows by its content is handed over by name; any other runs from its bytes, whatever it is called
 and wherever it lies.
+
+A story that breaks may call or print what lies beyond its end. Frotz notes the error and reads
+there all the same: what other memory holds, or none, and then the process dies. So the story's
+memory is made as large as its addresses reach.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gym_memory.errors import CorruptGameError
+from gym_memory.errors import BackendError, CorruptGameError
 from gym_memory.files import read_bytes
 from gym_memory.optional import require
 
@@ -27,6 +33,10 @@ __all__ = ["Interpreter", "check_story"]
 _HEADER = 64
 _FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
 """Version of a story file to the unit of its length field, in bytes."""
+_REACH = _FACTOR | {6: 12, 7: 12}
+"""Version to what addresses of routines and strings can name, in units of 65,536 bytes."""
+_BEYOND = b"\0\0\x80\0"
+"""What stands beyond: strings that end, routines whose first instruction is none."""
 _LARGEST = 1 << 20
 """Twice the bytes that a story file can have."""
 _DEFAULT_SEED = 1
@@ -78,15 +88,42 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
 
+    return _nameless(jericho)(story, jericho.__file__)
+
+
+@cache  # a class for each story would be garbage until the next full collection
+def _nameless(jericho: Any) -> Any:
+    """A ``jericho.FrotzEnv`` that runs a story from memory: Frotz is shown another file for it."""
+
     class Nameless(jericho.FrotzEnv):
-        """Runs a story from memory: Frotz is shown another file for it."""
+        def __init__(self, story: bytes, story_file: str):
+            self._story = story
+            super().__init__(story_file)
 
         def load(self, story_file: str, seed: int | None = None) -> None:
-            self._cache[story_file] = story, {}, None
+            self._cache[story_file] = self._story, {}, None
             self.is_fully_supported = False
             super().load(story_file, seed)
 
-    return Nameless(jericho.__file__)
+    return Nameless
+
+
+def _extend(library: ctypes.CDLL) -> None:
+    """Make the memory of a story that was just begun as large as its addresses reach."""
+    memory, counter = (ctypes.c_void_p.in_dll(library, name) for name in ("zmp", "pcp"))
+    size = ctypes.c_long.in_dll(library, "story_size").value
+    if not memory.value or not counter.value:
+        raise BackendError("Frotz has no memory for the story")
+    at = counter.value - memory.value
+    version = ctypes.string_at(memory.value, 1)[0]
+    beyond = _BEYOND * (((_REACH[version] << 16) - size) // len(_BEYOND) + 16)
+    realloc = ctypes.CDLL(None).realloc
+    realloc.argtypes, realloc.restype = [ctypes.c_void_p, ctypes.c_size_t], ctypes.c_void_p
+    memory.value = realloc(memory, size + len(beyond))
+    if not memory.value:
+        raise MemoryError
+    ctypes.memmove(memory.value + size, beyond, len(beyond))
+    counter.value = memory.value + at
 
 
 class Interpreter:
@@ -105,6 +142,7 @@ class Interpreter:
         self._frotz = _insert(jericho, check_story(path), os.path.abspath(path))
         # Frotz seeds itself from the clock unless told otherwise.
         self._frotz.seed((self._frotz.bindings or {}).get("seed", _DEFAULT_SEED))
+        _extend(self._frotz.frotz_lib)
 
     @property
     def supported(self) -> bool:
@@ -123,7 +161,9 @@ class Interpreter:
 
     def start(self) -> str:
         """Run the story from its beginning to its first prompt; returns what it printed."""
-        return str(self._frotz.reset()[0])
+        text = str(self._frotz.reset()[0])
+        _extend(self._frotz.frotz_lib)
+        return text
 
     def send(self, command: str) -> str:
         """Type one line (ASCII, no line break, at most 190 characters); returns the answer."""
@@ -138,7 +178,7 @@ class Interpreter:
     def load(self, state: Any) -> None:
         """Return to a state of the same story."""
         if self.halted:  # a state does not hold this
-            self._frotz.reset()
+            self.start()
         self._frotz.set_state(state)
 
     def close(self) -> None:
