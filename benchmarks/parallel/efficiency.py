@@ -12,9 +12,10 @@ The episodes are many and of much the same length. At random, ScienceWorld's ste
 gives one episode (grow-plant) that takes three quarters of all the time of forty: the plants
 multiply, and its engine's hash sets, whose hash code is the same for all objects lest their order
 be Java's chance, take time quadratic in what stands in them. No second worker helps with that one.
-A second Java machine costs 11 CPU-s, nearly all of it compiling: 14 % of 160 episodes, which bounds
-the speed-up to 1.76 there, 1.9 beyond 400. On idle cores one worker's Java compiles beside its
-play, on the core that the second would use: 1.8 times as fast takes some 1,000 episodes.
+A second Java machine costs some 10 to 15 CPU-s on a busy machine, most of it compiling: 6.7 % of 400
+episodes, which bounds the speed-up to 1.87 there. The wall time of the json is of two cores that ten
+processes wanted and says little. On idle cores one worker's Java compiles beside its play, on the
+core that the second would use, so that more episodes are needed for the same speed-up.
 """
 
 from __future__ import annotations

@@ -39,11 +39,15 @@ WHERE live = 1 AND partition = ANY(?) AND {1}
 ORDER BY distance LIMIT ?
 """
 _NEAREST_IN_ONE = """
-SELECT distance, id, number, env, task, subject, relation, object FROM (
-    SELECT number AS near, embedding <#> ? AS distance
-    FROM fact WHERE live = 1 AND partition = ? ORDER BY distance, near LIMIT ?
-) AS found JOIN fact ON partition = ? AND number = near JOIN partition ON id = partition
+WITH part AS MATERIALIZED (SELECT id, env, task FROM partition WHERE {0}), nearest AS (
+    SELECT number, embedding <#> ? AS distance FROM fact
+    WHERE live = 1 AND partition = (SELECT min(id) FROM part HAVING count(*) = 1)
+    ORDER BY distance, number LIMIT ?
+)
+SELECT distance, id, number, env, task, subject, relation, object
+FROM nearest CROSS JOIN part JOIN fact USING (number) WHERE partition = id
 """
+"""Nothing, where the partitions asked for are several."""
 
 _open = threading.local()
 
@@ -116,12 +120,13 @@ class PostgresDatabase:
 
         Without an index the server scans them all.
         """
-        wanted = self.vector(vector)
-        query = f"SELECT id FROM partition WHERE {equals(parts)}"
-        partitions = [id for (id,) in self._ask(query, tuple(parts.values()))]
-        if len(partitions) == 1:
-            (one,) = partitions
-            return self._ask(_NEAREST_IN_ONE, (wanted, one, k, one))
+        wanted, names, where = self.vector(vector), tuple(parts.values()), equals(parts)
+        found = self._ask(_NEAREST_IN_ONE.format(where), (*names, wanted, k))
+        if found:
+            return found
+        partitions = [id for (id,) in self._ask(f"SELECT id FROM partition WHERE {where}", names)]
+        if len(partitions) < 2:
+            return []
         with self.reading() as connection:
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKED_AT}")
