@@ -10,8 +10,8 @@ knows by its content is handed over by name; any other runs from its bytes, what
 and wherever it lies.
 
 A story that breaks may call or print what lies beyond its end. Frotz notes the error and reads
-there all the same: what other memory holds, or none, and then the process dies. So the story's
-memory is made as large as its addresses reach.
+there all the same: what other memory holds, or none, and then the process dies. So from the first
+prompt on the story's memory is as large as its addresses reach.
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
     """A ``jericho.FrotzEnv`` with a story in it, by its path only if jericho knows the game."""
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
-
     return _nameless(jericho)(story, jericho.__file__)
 
 
@@ -108,22 +107,21 @@ def _nameless(jericho: Any) -> Any:
     return Nameless
 
 
-def _extend(library: ctypes.CDLL) -> None:
-    """Make the memory of a story that was just begun as large as its addresses reach."""
+def _extend(library: ctypes.CDLL, reach: int) -> None:
+    """Make the memory of a story that was just begun that large, in bytes, and a little more."""
     memory, counter = (ctypes.c_void_p.in_dll(library, name) for name in ("zmp", "pcp"))
     size = ctypes.c_long.in_dll(library, "story_size").value
     if not memory.value or not counter.value:
         raise BackendError("Frotz has no memory for the story")
     at = counter.value - memory.value
-    version = ctypes.string_at(memory.value, 1)[0]
-    beyond = _BEYOND * (((_REACH[version] << 16) - size) // len(_BEYOND) + 16)
+    beyond = _BEYOND * ((reach - size) // len(_BEYOND) + 16)
     realloc = ctypes.CDLL(None).realloc
     realloc.argtypes, realloc.restype = [ctypes.c_void_p, ctypes.c_size_t], ctypes.c_void_p
-    memory.value = realloc(memory, size + len(beyond))
-    if not memory.value:
+    moved = realloc(memory, size + len(beyond))
+    if not moved:
         raise MemoryError
-    ctypes.memmove(memory.value + size, beyond, len(beyond))
-    counter.value = memory.value + at
+    ctypes.memmove(moved + size, beyond, len(beyond))
+    memory.value, counter.value = moved, moved + at
 
 
 class Interpreter:
@@ -139,10 +137,12 @@ class Interpreter:
 
     def __init__(self, path: str | os.PathLike[str]):
         jericho = require("jericho", "textworld", "Z-machine games")
-        self._frotz = _insert(jericho, check_story(path), os.path.abspath(path))
+        story = check_story(path)
+        self._frotz = _insert(jericho, story, os.path.abspath(path))
         # Frotz seeds itself from the clock unless told otherwise.
         self._frotz.seed((self._frotz.bindings or {}).get("seed", _DEFAULT_SEED))
-        _extend(self._frotz.frotz_lib)
+        self._reach = _REACH[story[0]] << 16
+        _extend(self._frotz.frotz_lib, self._reach)
 
     @property
     def supported(self) -> bool:
@@ -162,7 +162,7 @@ class Interpreter:
     def start(self) -> str:
         """Run the story from its beginning to its first prompt; returns what it printed."""
         text = str(self._frotz.reset()[0])
-        _extend(self._frotz.frotz_lib)
+        _extend(self._frotz.frotz_lib, self._reach)
         return text
 
     def send(self, command: str) -> str:
