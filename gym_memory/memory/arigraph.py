@@ -19,6 +19,7 @@ from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import current_place
 from gym_memory.memory.graph.rewind import REWIND, rewind
+from gym_memory.memory.recall.attempts import fit_attempts, last_attempts
 from gym_memory.memory.recall.deeds import DeedIndex
 from gym_memory.memory.recall.episodic import EpisodicIndex
 from gym_memory.memory.recall.past import (
@@ -28,7 +29,7 @@ from gym_memory.memory.recall.past import (
     recollect,
 )
 from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
-from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_attempts, fit_episodes
+from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
@@ -123,7 +124,7 @@ class AriGraph(Memory):
         depth: int = 2,
         episodes: int = 2,
         recent: int = 5,
-        attempts: int = 0,
+        attempts: int = 20,
         recall: str = "structural",
         encoder: str = DEFAULT_MODEL,
         threshold: float | str | None = None,
@@ -223,7 +224,7 @@ class AriGraph(Memory):
     def _clear(self) -> None:
         self.graph, self.store = TemporalGraph(), EpisodeStore()
         self._origin = self._calls = self._tokens = 0
-        self._searched: tuple[Queries, tuple[Triple, ...]] = (), ()
+        self._searched: tuple[Queries, tuple[Triple, ...], frozenset[str]] = (), (), frozenset()
         self._index()
 
     def _fetch(self, kept_in: FactStore, task: Task) -> str:
@@ -265,7 +266,12 @@ class AriGraph(Memory):
         with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
         past, asked = self._recall_past(cue, budget)
         left = budget - count_tokens(f"{past}\n") if past else budget
-        page = Page(left - left // _EPISODES_SHARE if with_episodes else left)
+        kept = left // _EPISODES_SHARE
+        attempts = last_attempts(self._done(), self.attempts)
+        if not with_episodes:
+            lately, _ = fit_attempts(attempts, kept * CHARS_PER_TOKEN)
+            kept = count_tokens(f"{lately}\n") if lately else 0
+        page = Page(left - kept)
         exploration = self.exploration and (
             self._explore is None or self._explore(cue.focus, self._task)
         )
@@ -277,25 +283,27 @@ class AriGraph(Memory):
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
             put_unexplored(self._structure, page)
-        self._searched = queries, tuple(page.triples)
         text = "\n".join(filter(None, (page.text(), past)))
         episodes: tuple[str, ...] = ()
+        room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
+        lately, known = fit_attempts(attempts, room)
+        self._searched = queries, tuple(page.triples), known
         if with_episodes:
-            room = budget * CHARS_PER_TOKEN - len(text) - bool(text)
+            room -= len(lately) + bool(lately)
             told, episodes = fit_episodes(self._search_episodes(relevant, cue, queries), room)
-            text = f"{text}\n{told}" if text and told else text or told
-        if self.attempts:
-            text = self._with_attempts(text, budget)
+            text = "\n".join(filter(None, (text, told)))
+        text = "\n".join(filter(None, (text, lately)))
         self._tokens = count_tokens(text)
         return Recall(text, self._searched[1], (*asked, *episodes))
 
-    def _with_attempts(self, text: str, budget: int) -> str:
-        """The text, and in what is left of the budget the last actions and what they led to."""
-        store, left = self.store, budget * CHARS_PER_TOKEN - len(text) - bool(text)
-        newest = range(len(store) - 2, -1, -1)  # but for the one in view
-        last = (store[id]._replace(t=store[id].t - self._origin) for id in newest)
-        told = fit_attempts((e for e in last if e.t >= 0), self.attempts, left)
-        return f"{text}\n{told}" if text and told else text or told
+    def _done(self) -> Iterator[Episode]:
+        """What was done in this episode, latest first, but for the step in view."""
+        store = self.store
+        for id in range(len(store) - 2, -1, -1) if self.episodic else ():
+            t = store[id].t - self._origin
+            if t <= 0:
+                return
+            yield store[id]._replace(t=t)
 
     def _recall_past(self, cue: Cue, budget: int) -> tuple[str, tuple[str, ...]]:
         """What the cue's focus asks about the past, in at most half of the budget.
@@ -371,6 +379,7 @@ class AriGraph(Memory):
         newest = range(max(len(store) - hidden, 0), len(store))
         seen = {cue.text, *[store[id].text for id in newest]}
         seen.update(episode.text for episode in self._observed(self._asked(cue)))
+        seen |= self._searched[2]  # told in full among the last attempts
         if self.episodic_score == "paper":
             ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
         else:
@@ -413,7 +422,7 @@ class AriGraph(Memory):
                 relevant = answer.page.triples[: answer.relevant]
                 why = [Reason(part) for part in part_of_each(answer)] if self.semantic else []
         else:
-            queries, shown = self._searched  # asked again, a model might answer otherwise
+            queries, shown, _ = self._searched  # asked again, a model might answer otherwise
             scores = dict(self._meaning.search(queries))
             paths = self._meaning.paths(queries)
             relevant = list(scores)

@@ -4,6 +4,7 @@ Whatever writes such text takes the forms from here, whatever reads it calls wha
 
     [step 3] > open fridge              an entry; the game's answer stands below
     > open fridge                       likewise, of a step that is not told
+    [step 3-7] > wait                   five times in a row; only the last answer stands below
     fridge: is in kitchen; is open      facts about one subject
     note says: Go east.                 a text that was read, whole
     [step 3] apple: is in fridge        what was true then
@@ -60,6 +61,8 @@ NAMED, JOINED = ": ", "; "
 """Between a subject and what is known of it, and between two things that are known."""
 
 MAX_LINE_CHARS = 4000
+MAX_RUN = 1000
+"""Steps of a run that are read, the last ones."""
 MAX_VERBATIM_CHARS = 1500
 _MARKED = " = "
 """Between relation and object where the relation is none of :data:`RELATIONS`."""
@@ -69,7 +72,7 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
 
 
-_ENTRY = re.compile(r"(?:\[step (\d{1,9})\])? ?(?:> (.*))?")
+_ENTRY = re.compile(r"(?:\[step (?:(\d{1,9})-)?(\d{1,9})\])? ?(?:> (.*))?")
 _DATED = re.compile(r"\[step (\d{1,9})\] (.*)")
 _LOGGED = re.compile(r"(\d{1,6})\. ([^()]+?)(?: \((?=[^()]+\)\Z)([^()]+) to ([^()]+)\))?")
 _RELATION = rf"({TRIED} \d{{1,9}} times|{_any_of(RELATIONS | VERBATIM)})"
@@ -96,22 +99,42 @@ class Entry(NamedTuple):
     text: str = ""
 
 
-def entry_head(t: int | None, action: str) -> str:
+def entry_head(t: int | None, action: str, times: int = 1) -> str:
     """The line above what a game answered; empty if there is nothing to say.
+
+    Args:
+        t: The step; None where it is not told.
+        action: What was done; empty at a reset.
+        times: For how many steps in a row, up to ``t``, it was done, >= 1.
 
     >>> entry_head(3, "open fridge"), entry_head(0, ""), entry_head(None, "open fridge")
     ('[step 3] > open fridge', '[step 0]', '> open fridge')
+    >>> entry_head(7, "wait", times=5)
+    '[step 3-7] > wait'
     """
-    step = "" if t is None else f"[step {t}]"
+    first = "" if t is None or times == 1 else f"{t - times + 1}-"
+    step = "" if t is None else f"[step {first}{t}]"
     return f"{step} > {action}".lstrip() if action else step
 
 
 def read_head(line: str) -> Entry | None:
-    """The entry that begins with a line; None if none does."""
+    """The entry that begins with a line, of a run the last one; None if none does."""
+    run = _read_run(line)
+    return run[-1] if run else None
+
+
+def _read_run(line: str) -> list[Entry]:
+    """The entries that begin with a line, several where the same was done in a row."""
     head = _ENTRY.fullmatch(line) if line[:1] in ("[", ">") else None
     if head is None:
-        return None
-    return Entry(None if head[1] is None else int(head[1]), (head[2] or "").strip())
+        return []
+    since, t, action = head.groups()
+    action = (action or "").strip()
+    if t is None:
+        return [Entry(None, action)]
+    last = int(t)
+    first = min(last, max(int(since or t), last - MAX_RUN + 1))
+    return [Entry(step, action) for step in range(first, last + 1)]
 
 
 def split_entries(text: str) -> tuple[str, list[Entry]]:
@@ -119,16 +142,21 @@ def split_entries(text: str) -> tuple[str, list[Entry]]:
 
     >>> split_entries("A hall.\n> go east\nA den.\nA cat.\n> wait")[1]
     [Entry(t=None, action='go east', text='A den.\nA cat.'), Entry(t=None, action='wait', text='')]
+    >>> split_entries("[step 3-4] > wait\nIt dawns.")[1]
+    [Entry(t=3, action='wait', text=''), Entry(t=4, action='wait', text='It dawns.')]
     """
     before: list[str] = []
-    entries: list[tuple[Entry, list[str]]] = []
+    entries: list[tuple[list[Entry], list[str]]] = []
     for line in text.split("\n"):
-        head = read_head(line)
-        if head is not None:
-            entries.append((head, []))
+        run = _read_run(line)
+        if run:
+            entries.append((run, []))
         else:
             (entries[-1][1] if entries else before).append(line)
-    return "\n".join(before), [head._replace(text="\n".join(lines)) for head, lines in entries]
+    found: list[Entry] = []
+    for run, lines in entries:
+        found += [*run[:-1], run[-1]._replace(text="\n".join(lines))]
+    return "\n".join(before), found
 
 
 # ------------------------------------------------------------ lines of facts

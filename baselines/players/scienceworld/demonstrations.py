@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from statistics import median_high
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ __all__ = [
     "is_shown_how",
     "learn",
     "nearest",
+    "usual_length",
 ]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
@@ -80,6 +82,7 @@ class Demonstration:
         rounds: What was done again and again before something was focused on, or to the end: the
             first and the last but one number of moves behind of the last time.
         shown: Whether the mark that the goal asks about was in sight at the end.
+        length: How many steps it took, going about included.
         focuses: For each move, whether it focuses on something.
         repeats: For each move, whether it is the one before it once more.
         repeated: For each move, whether the one before it or after it is the same.
@@ -91,6 +94,7 @@ class Demonstration:
     recipe: tuple[str, ...] = ()
     measured: dict[str, int] = dataclasses.field(default_factory=dict)
     shown: bool | None = None
+    length: int = 0
     rounds: tuple[tuple[int, int], ...] = dataclasses.field(init=False)
     focuses: NDArray[np.bool_] = dataclasses.field(init=False)
     repeats: NDArray[np.bool_] = dataclasses.field(init=False)
@@ -219,7 +223,8 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         looks = tuple(_look_of(phrase, view) for phrase in act.things)
         moves.append(Move(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
-    return Demonstration(task, goal, tuple(moves), recipe, measured(told), is_shown(goal, view))
+    mark = is_shown(goal, view)
+    return Demonstration(task, goal, tuple(moves), recipe, measured(told), mark, len(told))
 
 
 def _look_of(phrase: str, view: str) -> str:
@@ -264,6 +269,13 @@ def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
 
 def _tokens(goal: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(_BOX.sub("box", goal.lower())))
+
+
+@lru_cache(maxsize=64)
+def usual_length(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
+    """How many steps the task with the nearest goal took when it was shown; the median."""
+    task = nearest(goal, demonstrations)[0][0].task
+    return median_high(one.length for one in demonstrations if one.task == task)
 
 
 @lru_cache(maxsize=64)

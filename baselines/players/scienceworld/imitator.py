@@ -29,7 +29,11 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.players.patience import Patience
-from gym_memory.baselines.players.scienceworld.demonstrations import Lore, learn
+from gym_memory.baselines.players.scienceworld.demonstrations import (
+    Lore,
+    learn,
+    usual_length,
+)
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.scene import read_scene
 from gym_memory.baselines.players.scienceworld.turn import WAIT, Settings, Turn
@@ -41,7 +45,8 @@ __all__ = ["Imitator", "Settings"]
 
 
 _PATIENCE = 12
-"""Steps without anything new, after which it goes by its plan and the last answer alone."""
+"""Steps without anything new, if the whole task took no more when it was shown, after which it
+goes by its plan and the last answer alone."""
 
 
 class Imitator(Policy):
@@ -99,7 +104,8 @@ class Imitator(Policy):
             return "0"
         plan, patience = Patience.read(self.focus)
         patience = patience.after(obs)
-        stuck = patience.idle >= _PATIENCE
+        shown = self._lore.demonstrations
+        stuck = patience.idle >= max(_PATIENCE, usual_length(obs["task"], shown))
         if stuck:  # what the memory tells led round in a circle
             obs = {**obs, "memory": "", "triples": ()}
         scene = read_scene(obs, plan)

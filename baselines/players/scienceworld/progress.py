@@ -20,8 +20,6 @@ __all__ = ["Standing", "progress"]
 _LATEST = 60
 _SKIP = 0.4
 """What it costs, in agreeing moves, to leave out a demonstrated one or to add one of one's own."""
-_FORGOTTEN = 0.1
-"""The share of it that counts where the memory tells facts, and few of the moves made."""
 _FOCUS = 2.0
 """What it costs to leave out something to focus on."""
 _ROUND = 0.02
@@ -69,8 +67,7 @@ def progress(
     score = _present(shown, terms, scene)
     done = _counted(scene) if history else ()
     cut = scene.cut or len(done) >= _LATEST
-    unordered = _FORGOTTEN if scene.facts else 0.0
-    alignment = _Alignment(shown, terms, outset=unordered if cut else 1.0)
+    alignment = _Alignment(shown, terms, outset=0.0 if cut else 1.0)
     for act, answer in done:
         alignment.add(act, answer)
     if done:
@@ -89,11 +86,11 @@ def progress(
 
 
 def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
-    """The moves made; one that was refused counts where it was refused before."""
+    """The moves made since the last gap; a refused one counts where it was refused before."""
     refused: set[Act] = set()
     counted: list[tuple[Act, str]] = []
     for number, (act, answer) in enumerate(scene.done, 1):
-        if is_move(act) or act.verb.isdigit():
+        if number <= scene.gap or is_move(act) or act.verb.isdigit():
             continue
         twice = act in refused or (scene.again and number == len(scene.done))
         if is_refused(answer) and not twice:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.baselines.players.scienceworld.goals import recipe_in
 from gym_memory.baselines.players.scienceworld.phrases import Act, Thing, parse, things_in
-from gym_memory.games.scienceworld.rules_names import TEMPERATURE
+from gym_memory.games.scienceworld.rules_names import AMBIGUOUS, TEMPERATURE
+from gym_memory.memory.reading import Entry, split_entries
 from gym_memory.schema import PLAYER
 from gym_memory.types import Observation, Triple
 
@@ -25,7 +26,6 @@ __all__ = [
 
 _CALLED = re.compile(r"called the ([\w ]+?)\.")
 _MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
-_STEP = re.compile(r"^(?:\[step (\d+)\] ?)?> (.+)$")
 _REFUSED = re.compile(
     r"^(?:No known action|Unknown action|ERROR|You can't|It's not clear|The door is not open|"
     r"That|There is no|I'm not sure)|not (?:open|moveable|something)|unable to|must (?:first )?be",
@@ -47,7 +47,8 @@ class Scene(NamedTuple):
         done: Actions with their answers as the memory tells them, earliest first.
         facts: Facts that the memory tells.
         sights: Things by the room that they were seen in, as far as the memory tells.
-        cut: Whether the memory has forgotten how the episode began, or does not tell in order.
+        gap: How many of the actions done lie before the last gap in what the memory tells.
+        cut: Whether there is such a gap, or it has forgotten how the episode began.
         plan: The action that was planned at the last step.
         bound: The room that it was for, where it was still on the way; else empty.
         made: Whether it was sent, and not something on the way to it.
@@ -62,6 +63,7 @@ class Scene(NamedTuple):
     done: tuple[tuple[Act, str], ...]
     facts: tuple[Triple, ...]
     sights: dict[str, str]
+    gap: int
     cut: bool
     plan: Act | None
     bound: str
@@ -134,7 +136,7 @@ def room_of(text: str) -> str:
 def read_scene(obs: Observation, plan: str) -> Scene:
     """Read an observation, with the plan that was published at the last step."""
     text = obs["text"].strip()
-    told = tuple(_transcript(obs["memory"]))
+    told, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
     found = _PLAN.match(plan)
     planned = parse(found[2]) if found and found[2] else None
@@ -156,39 +158,73 @@ def read_scene(obs: Observation, plan: str) -> Scene:
         if relation == "contains":
             sights[f"room {subject}"] = subject
     made = bool(found and found[1] != "later: ") and not (is_view(text) or _MOVED.match(text))
-    done = [(act, answer) for act, answer in told if act.verb]
-    if done and not done[-1][1]:  # a transcript up to now; the answer is the present text
-        done[-1] = (done[-1][0], text)
+    long_ago, done = _settled(told[:gap]), _settled(told[gap:])
+    if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
+        done[-1] = (done[-1][0], text)  # told but for its answer, which is the present text
     elif planned is not None and made:
         done.append((planned, text))
     view = things_in(text) if is_view(text) else ()
     return Scene(
-        text, room, view, things_in(obs["inventory"]), tuple(done), facts, sights,
-        not (told and not told[0][0].verb), planned,
+        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights,
+        len(long_ago), cut, planned,
         at if found and found[1] == "later: " else "", made,
         bool(found and found[1] == "once more: "),
         parse(found[4]) if found and found[4] else None,
     )  # fmt: skip
 
 
+def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+    """The moves with what came of them; a number only says which of several things was meant."""
+    done: list[tuple[Act, str]] = []
+    for act, answer in told:
+        if done and act.verb.isdigit():
+            done[-1] = (done[-1][0], answer)
+        elif act.verb:
+            done.append((act, answer))
+    return done
+
+
+class _Told(NamedTuple):
+    """What a memory shows of what was done.
+
+    Attributes:
+        steps: Actions and answers in their order; no verb where only an observation is told.
+        gap: How many of them lie before the last gap, behind which no step is missing.
+        cut: Whether there is something before that gap, or the beginning is not told.
+    """
+
+    steps: tuple[tuple[Act, str], ...]
+    gap: int
+    cut: bool
+
+
 @lru_cache(maxsize=64)
-def _transcript(memory: str) -> tuple[tuple[Act, str], ...]:
+def _transcript(memory: str) -> _Told:
     """The actions and answers that a memory shows, by their steps where it tells these."""
-    return tuple(_pairs(memory))
+    before, entries = split_entries(memory)
+    if before.startswith("This "):
+        entries.insert(0, Entry(None, "", before))
+    numbered: dict[int, Entry] = {}
+    told = []
+    for entry in entries:
+        if entry.t is None:
+            told.append(entry)
+        elif entry.t not in numbered or len(entry.text) > len(numbered[entry.t].text):
+            numbered[entry.t] = entry
+    told += [numbered[t] for t in sorted(numbered)]
+    gap = len(told) - 1 if told else 0
+    while gap and told[gap].t == _after(told[gap - 1].t):
+        gap -= 1
+    for i in range(len(told) - 1, 0, -1):  # of what was done in a row the last answer is told
+        if told[i - 1][1:] == (told[i].action, "") and told[i].t is not None:
+            told[i - 1] = told[i - 1]._replace(text=told[i].text)
+    outset = told[gap].t in (0, 1) or not told[gap].action if told else False
+    steps = tuple((parse(one.action), one.text.strip()) for one in told)
+    return _Told(steps, gap, not outset)
 
 
-def _pairs(memory: str) -> Iterator[tuple[Act, str]]:
-    blocks: list[tuple[int, str, list[str]]] = []
-    for number, line in enumerate(memory.split("\n")):
-        found = _STEP.match(line)
-        if found:
-            blocks.append((int(found[1] or 0), found[2], []))
-        elif blocks:
-            blocks[-1][2].append(line)
-        elif number == 0 and line.startswith("This "):
-            blocks.append((0, "", [line]))
-    for _, action, lines in sorted(blocks, key=lambda block: block[0]):
-        yield parse(action), "\n".join(lines).strip()
+def _after(t: int | None) -> int | None:
+    return None if t is None else t + 1
 
 
 def _room_holding(holder: str, facts: tuple[Triple, ...]) -> str:

@@ -22,11 +22,9 @@ from gym_memory.tokens import CHARS_PER_TOKEN
 from gym_memory.types import Triple
 
 __all__ = ["NOTHING", "Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
-__all__ += ["fit_attempts", "render_facts"]
+__all__ += ["render_facts", "without_empty_lines"]
 
 _ENOUGH_MISSES = 4
-_MAX_ANSWER_CHARS = 80
-"""What is shown of the answer to an attempt."""
 _WORTH_SHOWING = 40
 """Fewest characters of an observation that are worth showing."""
 
@@ -175,38 +173,15 @@ def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str
     return "\n".join(lines), tuple(shown)
 
 
-def fit_attempts(episodes: Iterable[Episode], most: int, left: int) -> str:
-    """Actions with the first line of their answers, in their order, as many as fit.
-
-    Of the same action done several times in a row only the last is told.
-
-    Args:
-        episodes: What was done, latest first.
-        most: Actions to tell.
-        left: Characters that may be used.
-    """
-    lines: list[str] = []
-    last = ""
-    for episode in episodes:
-        if episode.action in ("", last):
-            continue
-        last = episode.action
-        line = _head(episode) + _body(episode).partition("\n")[0][:_MAX_ANSWER_CHARS]
-        left -= len(line) + 1
-        if left < 0 or len(lines) == most:
-            break
-        lines.append(line)
-    return "\n".join(reversed(lines))
-
-
 def _head(episode: Episode) -> str:
     return entry_head(episode.t, episode.action) + "\n"
 
 
 def _body(episode: Episode) -> str:
-    return _without_empty_lines(episode.text)
+    return without_empty_lines(episode.text)
 
 
 @lru_cache(maxsize=512)
-def _without_empty_lines(text: str) -> str:
+def without_empty_lines(text: str) -> str:
+    """A text as it is shown."""
     return "\n".join([line for line in text.splitlines() if line.strip()])
