@@ -20,6 +20,7 @@ from gym_memory.baselines.players.scienceworld.demonstrations import (
     is_shown_how,
     learn,
     nearest,
+    usual_length,
 )
 from gym_memory.baselines.players.scienceworld.goals import Terms, condition_of, recipe_in, terms
 from gym_memory.baselines.players.scienceworld.guide import Guide
@@ -261,6 +262,37 @@ def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:
     assert lore.house.way("hallway", "moon") == []
 
 
+def test_reads_what_was_done_lately_apart_from_what_was_long_ago() -> None:
+    memory = (
+        "you: is in greenhouse\n[step 2] > pick up jug\nYou move the jug to the inventory.\n"
+        "[step 0]\nThis room is called the greenhouse. In it, you see: \n\ta bee hive\n"
+        "[step 9] > move seed to pot\nAmbiguous request: Please enter the number\n"
+        "[step 10] > 0\nYou move the seed to the pot.\n[step 11-13] > wait1\nYou decide to wait."
+    )
+    scene = read_scene(seen("You decide to wait.", memory), "wait1, in the greenhouse")
+    assert [str(act) for act, _ in scene.done] == [
+        "pick up jug", "move seed to pot", *["wait1"] * 4
+    ]  # fmt: skip
+    assert scene.done[1][1] == "You move the seed to the pot."
+    assert (scene.gap, scene.cut) == (1, True)
+    assert scene.sights["bee hive"] == "greenhouse"
+    whole = read_scene(seen("You wait.", "[step 1-3] > wait1\nYou wait."), "wait1, in the hall")
+    assert (whole.gap, whole.cut, len(whole.done)) == (0, False, 4)
+
+
+def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
+    memory = "[step 1] > move seed to pot\nAmbiguous request: Please enter the number"
+    scene = read_scene(seen("You move the seed.", memory), "move seed to pot, in the greenhouse")
+    assert [answer for _, answer in scene.done] == ["You move the seed."]
+
+
+def test_is_patient_for_as_long_as_the_task_took_when_it_was_shown(lore: Lore) -> None:
+    one = shown(lore, "mendelian-genetics-known-plant")
+    assert one.length > 140
+    assert usual_length(one.goal, lore.demonstrations) > 140
+    assert usual_length(GOAL, lore.demonstrations) < 30
+
+
 def test_decides_by_the_observation_alone() -> None:
     policy = Imitator(RECORDED)
     obs = seen("This room is called the hallway. In it, you see: \n\tthe agent")
@@ -285,7 +317,9 @@ def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
         Imitator(tmp_path / "absent.jsonl.gz")
 
 
-@pytest.mark.parametrize("task", ["lifespan-longest-lived", "find-living-thing"])
+@pytest.mark.parametrize(
+    "task", ["lifespan-longest-lived", "find-living-thing", "identify-life-stages-2"]
+)
 def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> None:
     try:
         env = gym.make(

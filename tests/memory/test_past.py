@@ -154,7 +154,7 @@ def test_recall_says_where_a_thing_was() -> None:
 
 
 def test_recall_shows_the_observation_that_was_asked_for() -> None:
-    memory = taught(AriGraph())
+    memory = taught(AriGraph(attempts=0))
     recall = memory.recall(cue("What did you do at step 1?"), 300)
     assert "[step 1] > take apple from fridge\nYou take the apple" in recall.text
     assert recall.text.count("You take the apple") == 1
