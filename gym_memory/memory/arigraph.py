@@ -53,7 +53,7 @@ EpisodicScore = Literal["paper", "code", "relevance"]
 Queries = Sequence[tuple[str, int]]
 """Search texts of Algorithm 2 with their depths."""
 _EPISODES_SHARE = 4
-"""A quarter of the budget is kept free for recalled observations."""
+"""A quarter of the budget is kept free for attempts and recalled observations."""
 
 
 class AriGraph(Memory):
@@ -63,6 +63,8 @@ class AriGraph(Memory):
     and adds the observation as an episodic vertex tied to all of its facts. A recall is
     Algorithm 1: facts first, then the ``episodes`` observations that score best by equation 1
     against them, then, unless ``exploration`` is off, all exits that nobody took (Algorithm 3).
+    The last ``attempts`` come at the end (ours): who does a thing for the fifth time must know
+    of the four before.
     Where the focus asks about the past ("where was the key at step 12?"), dated facts and
     the observation of that step come before the others: see :mod:`gym_memory.memory.recall.past`.
 
@@ -82,8 +84,9 @@ class AriGraph(Memory):
         episodes: Observations to recall, k >= 0.
         recent: Latest observations, besides the present one, that are never recalled, >= 0,
             because the agent's history shows them.
-        attempts: Last actions, each with the first line of what it led to, that are told where
-            facts and observations leave room, >= 0.
+        attempts: Last actions, each with the first line of what it led to, that are told without
+            gaps in the quarter of the budget that is kept for observations, >= 0; the same
+            action several times in a row counts once (ours).
         recall: ``structural`` or ``semantic``.
         encoder: Encoder of ``semantic``, see :mod:`gym_memory.memory.encoders`.
         threshold: Least similarity of a retrieved edge; None for any, as in the paper; ``auto``
