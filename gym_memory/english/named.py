@@ -23,7 +23,7 @@ from gym_memory.english.nouns import (
 from gym_memory.english.phrases import clean_name, head_noun
 from gym_memory.english.verbs import OTHER, VERBS, is_base, is_past, senses
 
-__all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known"]
+__all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known", "is_no_thing"]
 
 KindOf = Callable[[str], str | None]
 """What is known of a name: ``key``, ``room``, ``container``, ``supporter``, ``door``; ``thing`` for
@@ -162,7 +162,7 @@ class Words:
         begin, end = self._spans[first][0], self._spans[last - 1][1]
         end -= len(words[-1]) - len(_bare(words[-1]))
         if kind is None and (
-            _is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
+            is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
         ):
             kind = _NONE  # corridors are no place to be
         elif kind is None or (kind == THING and kind_of_noun(name) == KEY):
@@ -347,7 +347,7 @@ def _bare(word: str) -> str:
     return word.removesuffix("'s").removesuffix("’s")
 
 
-def _is_no_thing(name: str) -> bool:
+def is_no_thing(name: str) -> bool:
     """Whether an unknown name stands for nothing that can be found: *place*, *old gardener*."""
     first, *rest = name.split()
     if not rest:

@@ -18,7 +18,7 @@ from gym_memory.english.sentences import sentences
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["is_about_cooking", "read_prose_recipe", "read_recipe", "told_of_cooking"]
+__all__ = ["is_about_cooking", "preparation", "read_prose_recipe", "read_recipe", "told_of_cooking"]
 
 _STATES = {
     "chop": "chopped", "slic": "sliced", "dic": "diced",
@@ -192,6 +192,16 @@ def _is_told_of(sentence: Sentence, things: list[NamedThing]) -> bool:
         return False
     between = sentence.lower[things[0].last : things[1].first]
     return any(word.isalpha() and word not in _LISTING for word in between)
+
+
+def preparation(word: str) -> str:
+    """The state that a word for preparing food names; empty for any other word.
+
+    >>> preparation("chopping"), preparation("unsliced"), preparation("frying")
+    ('chopped', 'sliced', 'fried')
+    """
+    found = _PREPARING.fullmatch(word)
+    return _STATES[found.lastgroup or ""] if found else ""
 
 
 def _prepared(sentence: Sentence) -> list[str]:

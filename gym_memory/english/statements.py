@@ -29,7 +29,7 @@ from gym_memory.english.said import ON, PLACED, WITHIN, Sentence
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["Told", "read_statements"]
+__all__ = ["Told", "read_statements", "sentence_spans"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
@@ -75,6 +75,11 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     return Told(tuple(Mention(fact, *span) for fact, span in reader.facts.items()), reader.names)
 
 
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a text begin and end, each with its stop."""
+    return (found.span() for found in _SENTENCE.finditer(text))
+
+
 class _Reader:
     """Reads one text; what was read before tells what *it* means."""
 
@@ -91,13 +96,11 @@ class _Reader:
     def read(self) -> None:
         """Sentence by sentence; a question goes with its answer."""
         start = -1
-        for number, found in enumerate(_SENTENCE.finditer(self._text)):
-            if number >= _MOST_SENTENCES:
-                break
-            start = found.start() if start < 0 else start
-            if found.group().rstrip().endswith("?") and self._is_open(start, found.end()):
+        for first, last in islice(sentence_spans(self._text), _MOST_SENTENCES):
+            start = first if start < 0 else start
+            if self._text[first:last].rstrip().endswith("?") and self._is_open(start, last):
                 continue
-            for begin, end in self._clauses(start, found.end()):
+            for begin, end in self._clauses(start, last):
                 self._read_sentence(begin, end)
             start = -1
         if start >= 0:
