@@ -8,6 +8,7 @@ from functools import cached_property
 from gym_memory.english.named import ARTICLES, BREAKS, KindOf, NamedThing, Words
 from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
 from gym_memory.english.verbs import (
+    GO,
     INSERT,
     KEEP,
     OPEN,
@@ -15,6 +16,7 @@ from gym_memory.english.verbs import (
     REFUSE,
     REQUIRE,
     SEEK,
+    TELL,
     VERBS,
     is_base,
     is_past,
@@ -148,6 +150,32 @@ class Sentence(Words):
             and first.last <= at < second.first
             and not (is_past(self.lower[at]) and self.lower[at - 1] in (*_BE, "be", "been"))
             for at, found in self._verbs
+        )
+
+    def turns_in(self, first: NamedThing, second: NamedThing) -> bool | None:
+        """Which of two things of no known kind is the key, by what is done with each.
+
+        Returns:
+            True if the first opens the second, False if the second opens the first, None if the
+            sentence does not say.
+        """
+        if self.is_used(first) != self.is_used(second):
+            return self.is_used(first)
+        for key, lock, answer in ((first, second, True), (second, first, False)):
+            if self._wants(lock, key):
+                return answer
+            if self.acts_on(key, lock) and not self._wants(key, lock):
+                return answer
+            if self._has(INSERT) and self.preposition(lock) in _INTO and key.last <= lock.first:
+                return answer
+        return None
+
+    def _wants(self, lock: NamedThing, key: NamedThing) -> bool:
+        """Whether a verb whose subject is the lock leads to the key: *responds to, takes*."""
+        return any(
+            self.lower[at] in _OF_THE_LOCK or REQUIRE in found
+            for at, found in self._verbs
+            if lock.last <= at < key.first
         )
 
     def works_on(self, note: bool) -> bool:
@@ -284,6 +312,12 @@ class Sentence(Words):
         return self.lower[0] in _PROPOSES or self.lower[1:2] == ["about"]
 
     @property
+    def leads(self) -> bool:
+        """Whether it may send somebody to its only thing: somebody goes or looks, or no verb."""
+        verbs = [at for at, _ in self._verbs if self.lower[at] not in _BE]
+        return self._has(GO, SEEK, TELL) or not verbs
+
+    @property
     def warns_off(self) -> bool:
         """Whether it says where not to look."""
         return self.is_refusal() and not _LOOKS.isdisjoint(self.lower)
@@ -371,6 +405,14 @@ _PROPOSES = word_set(
     """
 )
 _COMMANDED = ("", ",", ".", ":", ";", "and", "then", "to", "please")
+_INTO = ("into", "to", "in", "on", "inside")
+_OF_THE_LOCK = word_set(
+    """
+    yield yields yielded respond responds responded obey obeys obeyed surrender surrenders accept
+    accepts accepted admit admits answer answers answered take takes
+    """
+)
+"""Verbs of opening whose subject is what is opened."""
 _SUBJECTS = word_set(
     """
     you i we they he she one who whoever anyone everyone unless if when

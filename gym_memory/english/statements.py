@@ -216,8 +216,10 @@ class _Reader:
     def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a thing that is not called a key is used as one."""
         if lock.kind == "":  # either may be the key: the one that opens or is used
-            used = sentence.is_used(key) or sentence.acts_on(key, lock)
-            return used and sentence.opens_surely
+            turns = sentence.turns_in(key, lock)
+            if turns is None:
+                return key.kind == THING and sentence.opens_surely
+            return turns and (sentence.opens if self._note else sentence.opens_surely)
         if key.kind == THING:
             return sentence.opens or self._note
         told = self._note and lock.kind == CONTAINER and self._named.get(key.name, 0) > 1

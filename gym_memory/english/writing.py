@@ -16,6 +16,7 @@ from gym_memory.english.reader import Reader, RulesReader
 from gym_memory.english.recipes import is_about_cooking, read_recipe, told_of_cooking
 from gym_memory.english.statements import Told
 from gym_memory.memory.extract.base import Mention
+from gym_memory.schema import LOCATIONS
 from gym_memory.types import Triple
 
 __all__ = ["RULES", "is_readable", "read_writing", "told"]
@@ -90,7 +91,16 @@ def _is_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
     text = text.strip()
     if not text or _is_described(name, text) or _REFUSED.match(text):
         return False
-    return _tells_of_locks(text, kind_of, reader) or is_readable(name)
+    return is_readable(name) or _tells_of_others(name, text, kind_of, reader)
+
+
+def _tells_of_others(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
+    """Whether a text says what opens something, or where something else is."""
+    return any(
+        fact.relation == "opens" or name not in (fact.subject, fact.object)
+        for fact, _, _ in told(text, kind_of, reader=reader).facts
+        if fact.relation == "opens" or fact.relation in LOCATIONS
+    )
 
 
 def _tells_of_locks(text: str, kind_of: KindOf, reader: Reader) -> bool:
