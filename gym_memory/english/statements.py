@@ -67,8 +67,13 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     key 1, opens, red chest
     red chest, is in, hall
     """
-    reader = _Reader(text[:_MAX_TEXT_CHARS], kind_of, note)
+    text = text[:_MAX_TEXT_CHARS]
+    reader = _Reader(text, kind_of, note)
     reader.read()
+    learnt = reader.learnt() if note else {}
+    if learnt:  # once more, now that it is known what is a key and what locks
+        reader = _Reader(text, lambda name: kind_of(name) or learnt.get(name), note)
+        reader.read()
     if note:
         reader.pair_up()
     reader.place_locks()
@@ -91,6 +96,7 @@ class _Reader:
         self._named: dict[str, int] = {}  # how often
         self._meant: list[NamedThing] = []
         self._rooms: list[NamedThing] = []  # named alone: where all this happens
+        self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
         self._splits = _MOST_SPLITS
 
     def read(self) -> None:
@@ -179,6 +185,8 @@ class _Reader:
             return
         if not things or sentence.is_refusal():
             return
+        if len(things) == 1 and things[0].kind == "" and sentence.leads:
+            self._unknown += [t for t in things if is_known(t, self._kind_of)]
         key, lock = self._key_and_lock(sentence, things)
         if key and lock:
             self._tell(key, "opens", lock)
@@ -188,7 +196,18 @@ class _Reader:
         keys = [t for t in things if t.kind == KEY]
         if keys and len(keys) + len(rooms) == len(things) and _TAKES_TO.search(sentence.cues):
             return
-        self._locate(sentence, things, rooms or self._there(sentence))
+        rooms = rooms or self._there(sentence) or self._place_of(sentence, things)
+        self._locate(sentence, things, rooms)
+
+    def _place_of(self, sentence: Sentence, things: list[NamedThing]) -> list[NamedThing]:
+        """What a note names beside furniture and nobody knows: where that stands."""
+        standing = [t for t in things if t.kind in (CONTAINER, SUPPORTER)]
+        unknown = [t for t in things if t.kind == "" and is_known(t, self._kind_of)]
+        if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
+            return []
+        (holder,), (place,) = standing, unknown
+        holds = sentence.preposition(holder) in (*PLACED, "from") or sentence.keeps(holder, place)
+        return [] if holds or sentence.looks_at(holder) or sentence.stranded else [place]
 
     def _key_and_lock(
         self, sentence: Sentence, things: list[NamedThing]
@@ -263,7 +282,7 @@ class _Reader:
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
                     self._tell(holder, "is in", room)
             return
-        rest = [t for t in things if t.kind not in (ROOM, DOOR)]
+        rest = [t for t in things if t.kind not in (ROOM, DOOR) and t not in rooms]
         place = self._holder(sentence, rest)
         if place is not None:
             word = sentence.preposition(place) or sentence.stranded
@@ -315,7 +334,9 @@ class _Reader:
 
     def place_locks(self) -> None:
         """A room that is named alone is where the lock of the text is."""
-        names = {room.name: room for room in self._rooms}
+        told = {name for fact in self.facts for name in (fact.subject, fact.object)}
+        unknown = [room for room in self._unknown if self._note and room.name not in told]
+        names = {room.name: room for room in self._rooms or unknown}
         if len(names) != 1:
             return
         placed = self._placed()
@@ -325,6 +346,13 @@ class _Reader:
             if lost and kind_of_noun(fact.object) != DOOR:
                 self.facts[Triple(fact.object, "is in", room.name)] = room.span
                 self.names.setdefault(room.name, room.span)
+
+    def learnt(self) -> dict[str, str]:
+        """What the text tells of names that nobody knew: which are keys, and which lock."""
+        pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
+        kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
+        kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
+        return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
 
     def _drop_what_is_nothing(self) -> None:
         """A word that nobody knows, said once, names nothing that could be found."""
