@@ -88,6 +88,8 @@ _VAGUE = word_set(
     """
 )
 """What is said of a thing that is named elsewhere: *the right key*, *the next stop*."""
+_MADE_OF = word_set("tin square safe")
+"""Nouns that may stand before another as adjectives do, be that known or not."""
 _ASKS = frozenset(("do", "does", "did", "can", "will", "could", "would"))
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
 _PLACEHOLDERS = word_set("place way thing one spot time day stop step part side part")
@@ -201,7 +203,8 @@ class Words:
             end += 1
             if kind_of_noun(" ".join(map(_bare, self.lower[at:end]))):
                 best = end
-        end = best or end
+        if not (best and self.lower[best - 1] in _MADE_OF):
+            end = best or end
         while end < len(self.words) and end > at and _LABEL.fullmatch(_bare(self.words[end])):
             end += 1
             if end < len(self.words) and kind_of_noun(_bare(self.lower[end])):
@@ -216,8 +219,11 @@ class Words:
         What is of another thing does not: *the lid of Trunk 4*, *the corner of the hall*.
         """
         head = self.lower[at - 2]
-        if at >= len(self.words) or head in _ABSTRACT or names_person(head):
+        titled = at < len(self.words) and self._is_capital(at) and self._is_capital(at - 2)
+        if at >= len(self.words) or names_person(head):
             return False
+        if head in _ABSTRACT and not (titled and kind_of_noun(head)):
+            return False  # but the Case of Felt
         alike = self.words[at].islower() == self.words[at - 2].islower()
         return alike and not (
             self._known(at) or self._is_label(at + 1) or not self._is_nominal(at, at)

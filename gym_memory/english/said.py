@@ -11,6 +11,7 @@ from gym_memory.english.verbs import (
     GO,
     INSERT,
     KEEP,
+    LIE,
     OPEN,
     PUT,
     REFUSE,
@@ -159,9 +160,13 @@ class Sentence(Words):
             True if the first opens the second, False if the second opens the first, None if the
             sentence does not say.
         """
+        if self.goes_with:
+            return None
         if self.is_used(first) != self.is_used(second):
             return self.is_used(first)
         for key, lock, answer in ((first, second, True), (second, first, False)):
+            if self._has_lock(lock, key):
+                return answer
             if self._wants(lock, key):
                 return answer
             if self.acts_on(key, lock) and not self._wants(key, lock):
@@ -169,6 +174,19 @@ class Sentence(Words):
             if self._has(INSERT) and self.preposition(lock) in _INTO and key.last <= lock.first:
                 return answer
         return None
+
+    @property
+    def goes_with(self) -> bool:
+        """Whether it says that two things go *with* each other, and not which is used."""
+        pairs = zip(self.lower, self.lower[1:], strict=False)
+        return any(GO in senses(word) and after == "with" for word, after in pairs)
+
+    def _has_lock(self, lock: NamedThing, key: NamedThing) -> bool:
+        """Whether it is the lock's own lock that leads to the key: *shut by a lock made for*."""
+        return any(
+            self.lower[at] in ("lock", "keyhole") and self.lower[at + 1] not in ("of", "on")
+            for at in range(lock.last, key.first)
+        )
 
     def _wants(self, lock: NamedThing, key: NamedThing) -> bool:
         """Whether a verb whose subject is the lock leads to the key: *responds to, takes*."""
@@ -204,6 +222,17 @@ class Sentence(Words):
             SEEK in found and not (at == holder.last and self.lower[at].startswith("t"))
             for at, found in self._verbs
         )
+
+    @property
+    def places(self) -> bool:
+        """Whether it may say where something is: a verb of being somewhere, or no verb at all."""
+        brief = not self._verbs and len(self.cues.split()) <= _BRIEF
+        return brief or self._has(LIE, PUT, SEEK, KEEP) or not set(_BE).isdisjoint(self.lower)
+
+    @property
+    def goes(self) -> bool:
+        """Whether somebody goes somewhere, or something was put or stands there."""
+        return self._has(LIE, PUT, SEEK, GO)
 
     @property
     def says_where(self) -> bool:
@@ -333,7 +362,7 @@ class Sentence(Words):
         rooms = {t.name for t in things if t.kind == ROOM}
         if len(rooms) > 1:  # the hall, on the way to a room with a name of its own
             things = [t for t in things if not (t.kind == ROOM and self._is_vague(t))]
-        for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR), (KEY,)):
+        for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR, ""), (KEY,)):
             against = {t: self._spoken_against(t) for t in things if t.kind in kinds}
             if len({t.name for t in against}) > 1 and max(against.values()) > min(against.values()):
                 out = {t.name for t in against if against[t] == max(against.values())}
@@ -405,6 +434,7 @@ _PROPOSES = word_set(
     """
 )
 _COMMANDED = ("", ",", ".", ":", ";", "and", "then", "to", "please")
+_BRIEF = 4
 _INTO = ("into", "to", "in", "on", "inside")
 _OF_THE_LOCK = word_set(
     """

@@ -72,8 +72,10 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     reader.read()
     learnt = reader.learnt() if note else {}
     if learnt:  # once more, now that it is known what is a key and what locks
+        opened = {f: span for f, span in reader.facts.items() if f.relation == "opens"}
         reader = _Reader(text, lambda name: kind_of(name) or learnt.get(name), note)
         reader.read()
+        reader.facts = opened | reader.facts
     if note:
         reader.pair_up()
     reader.place_locks()
@@ -207,7 +209,9 @@ class _Reader:
             return []
         (holder,), (place,) = standing, unknown
         holds = sentence.preposition(holder) in (*PLACED, "from") or sentence.keeps(holder, place)
-        return [] if holds or sentence.looks_at(holder) or sentence.stranded else [place]
+        if holds or sentence.opens or sentence.looks_at(holder) or sentence.stranded:
+            return []
+        return [place] if sentence.goes or sentence.keeps(place, holder) else []
 
     def _key_and_lock(
         self, sentence: Sentence, things: list[NamedThing]
@@ -236,6 +240,9 @@ class _Reader:
         """Whether a thing that is not called a key is used as one."""
         if lock.kind == "":  # either may be the key: the one that opens or is used
             turns = sentence.turns_in(key, lock)
+            serves = sentence.is_used(key) or sentence.preposition(lock) == "for"
+            if self._note and key.kind == THING and serves:
+                return turns is not False
             if turns is None:
                 return key.kind == THING and sentence.opens_surely
             return turns and (sentence.opens if self._note else sentence.opens_surely)
@@ -257,6 +264,8 @@ class _Reader:
         if sentence.is_used(key):
             return True
         surely = sentence.opens_surely
+        if key.kind != KEY and sentence.preposition(key) in (*PLACED, "to", "from"):
+            return False
         if any(sentence.preposition(t) == "from" for t in sentence.things if t.name == lock.name):
             return False
         where = sentence.preposition(lock)
@@ -304,7 +313,7 @@ class _Reader:
         if len(things) < 2:
             return None
         for thing in things:
-            if sentence.preposition(thing) in PLACED:
+            if sentence.preposition(thing) in PLACED and (thing.kind or sentence.places):
                 return thing
         for thing in things:
             if sentence.stranded and thing.kind in (CONTAINER, SUPPORTER):
