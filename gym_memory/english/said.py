@@ -62,7 +62,7 @@ _REFUSES = re.compile(
 _SUPPOSES = re.compile(
     r"\b(?:might|may|could|would)(?: well)? "
     r"(?:think|believe|suppose|expect|guess|look|seem|appear)\b"
-    r"|\bused to\b|\b(?:thought|believed|assumed|imagined)\b|\b(?:may|might) expect\b"
+    r"|(?<!is )(?<!are )(?<!be )\bused to\b|\b(?:thought|believed|assumed|imagined)\b|\b(?:may|might) expect\b"
     r"|\b(?:until|till) (?:yesterday|recently|today|last|now)\b"
     r"|\b(?:was|were) once\b|\bseems? (?:made|right|meant|as)\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
@@ -104,6 +104,8 @@ class Sentence(Words):
             before = self.lower[at - 1] if at and at - 1 not in self.named else ""
             if before in ARTICLES and before not in ("that", "this"):
                 continue  # a noun: the need for
+            if word == "lock" and before in _PREPOSITIONS and before != "to":
+                continue  # under lock and key
             found.append((at, senses(word)))
         return found
 
@@ -142,13 +144,22 @@ class Sentence(Words):
 
     def is_used(self, thing: NamedThing) -> bool:
         """Whether something is done with a thing, or cannot be done without it."""
-        return self.preposition(thing) in _BY
+        begins = re.search(r"\b(?:begin|start)\w* with$", self._before(thing))
+        return self.preposition(thing) in _BY and begins is None
+
+    def _before(self, thing: NamedThing) -> str:
+        """The words before a thing, its article left out."""
+        words = self.lower[: thing.first]
+        while words and words[-1] in ARTICLES:
+            words.pop()
+        return " ".join(words)
 
     def acts_on(self, first: NamedThing, second: NamedThing) -> bool:
         """Whether the first opens the second, with the verb between them in the active."""
         return any(
             OPEN in found
             and first.last <= at < second.first
+            and _OTHERS.isdisjoint(self.lower[first.last : at])
             and not (is_past(self.lower[at]) and self.lower[at - 1] in (*_BE, "be", "been"))
             for at, found in self._verbs
         )
@@ -233,6 +244,13 @@ class Sentence(Words):
     def goes(self) -> bool:
         """Whether somebody goes somewhere, or something was put or stands there."""
         return self._has(LIE, PUT, SEEK, GO)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it only puts names beside each other: *the key = the chest*."""
+        return not self._verbs and not self.cues.replace("the", "").replace("The", "").strip(
+            " .=->"
+        )
 
     @property
     def says_where(self) -> bool:
@@ -439,7 +457,7 @@ _INTO = ("into", "to", "in", "on", "inside")
 _OF_THE_LOCK = word_set(
     """
     yield yields yielded respond responds responded obey obeys obeyed surrender surrenders accept
-    accepts accepted admit admits answer answers answered take takes
+    accepts accepted admit admits answer answers answered takes
     """
 )
 """Verbs of opening whose subject is what is opened."""
@@ -448,6 +466,8 @@ _SUBJECTS = word_set(
     you i we they he she one who whoever anyone everyone unless if when
     """
 )
+_OTHERS = word_set("you i we they he she one who whoever anyone everyone by")
+"""Who acts, where it is not the thing before."""
 _IT_IS_ALL = ("do", "does", "doing", "for", "about", "happens")
 _IMPERSONAL = word_set(
     """

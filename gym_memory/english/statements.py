@@ -161,7 +161,11 @@ class _Reader:
         if at < 0:
             return []
         earlier = [thing for thing in self._before if thing.kind != ROOM]
-        present = [thing for thing in sentence.things if thing.kind != ROOM]
+        present = [
+            thing
+            for thing in sentence.things
+            if thing.kind != ROOM and (thing.kind or sentence.preposition(thing) not in PLACED)
+        ]
         if present and sentence.opens:
             key = present[0].kind == KEY
             fitting = [t for t in earlier if (t.kind == KEY) != key]
@@ -238,17 +242,17 @@ class _Reader:
 
     def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a thing that is not called a key is used as one."""
-        if lock.kind == "":  # either may be the key: the one that opens or is used
-            turns = sentence.turns_in(key, lock)
-            serves = sentence.is_used(key) or sentence.preposition(lock) == "for"
-            if self._note and key.kind == THING and serves:
-                return turns is not False
-            if turns is None:
-                return key.kind == THING and sentence.opens_surely
-            return turns and (sentence.opens if self._note else sentence.opens_surely)
+        turns = sentence.turns_in(key, lock)
+        if turns is not None:
+            loosely = self._note or key.kind == THING
+            serves = self._note and key.kind == THING and sentence.is_used(key)
+            return turns and (serves or (sentence.opens if loosely else sentence.opens_surely))
         if key.kind == THING:
-            return sentence.opens or self._note
-        told = self._note and lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
+            serves = lock.kind != "" or sentence.preposition(lock) == "for"
+            return self._note and (serves or sentence.opens_surely)
+        if not self._note or lock.kind == "":  # a goal names what is to be had, and where
+            return False
+        told = lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
         return sentence.opens_surely or told
 
     def _there(self, sentence: Sentence) -> list[NamedThing]:
@@ -264,11 +268,13 @@ class _Reader:
         if sentence.is_used(key):
             return True
         surely = sentence.opens_surely
-        if key.kind != KEY and sentence.preposition(key) in (*PLACED, "to", "from"):
+        if key.kind != KEY and sentence.preposition(key) in (*PLACED, "from"):
             return False
         if any(sentence.preposition(t) == "from" for t in sentence.things if t.name == lock.name):
             return False
         where = sentence.preposition(lock)
+        if sentence.preposition(key) == "from" and where == "to":
+            return False
         if sentence.keeps(lock, key) or sentence.preposition(key) == "from":
             return surely
         if where in ON and lock.kind == CONTAINER:  # things lie in what locks, not on it
@@ -280,7 +286,7 @@ class _Reader:
             return surely or not (looks or (where == "into" and sentence.was_put))
         if sentence.is_in_it or sentence.seeks(lock):
             return surely
-        return True
+        return self._note or sentence.opens or sentence.is_bare
 
     def _locate(
         self, sentence: Sentence, things: list[NamedThing], rooms: list[NamedThing]

@@ -98,7 +98,7 @@ def _tells_of_others(name: str, text: str, kind_of: KindOf, reader: Reader) -> b
     """Whether a text says what opens something, or where something else is."""
     return any(
         fact.relation == "opens" or name not in (fact.subject, fact.object)
-        for fact, _, _ in told(text, kind_of, reader=reader).facts
+        for fact, _, _ in told(text, kind_of, note=True, reader=reader).facts
         if fact.relation == "opens" or fact.relation in LOCATIONS
     )
 
