@@ -16,6 +16,7 @@ from gym_memory.english.nouns import (
     DOOR,
     KEY,
     ROOM,
+    SUPPORTER,
     kind_of_noun,
     names_person,
     word_set,
@@ -93,6 +94,8 @@ _MADE_OF = word_set("tin square safe")
 _ASKS = frozenset(("do", "does", "did", "can", "will", "could", "would"))
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
 _PLACEHOLDERS = word_set("place way thing one spot time day stop step part side part")
+_TELLING = (KEY, CONTAINER, SUPPORTER, DOOR)
+"""Kinds that a noun tells of what has been seen to lie about, and not what it is."""
 _CONDITIONS = ("locked", "unlocked", "open", "opened", "closed", "shut")
 _GOVERNS = ("is", "are", "was", "from", "on", "with", "using", "to", "of", "for", "in", "into")
 _GO_TO = re.compile(
@@ -167,7 +170,7 @@ class Words:
             is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
         ):
             kind = _NONE  # corridors are no place to be
-        elif kind is None or (kind == THING and kind_of_noun(name) == KEY):
+        elif kind is None or (kind == THING and kind_of_noun(name) in _TELLING):
             kind = kind_of_noun(name)
         return NamedThing(name, kind, first, last, (begin, end))
 

@@ -62,7 +62,8 @@ _REFUSES = re.compile(
 _SUPPOSES = re.compile(
     r"\b(?:might|may|could|would)(?: well)? "
     r"(?:think|believe|suppose|expect|guess|look|seem|appear)\b"
-    r"|(?<!is )(?<!are )(?<!be )\bused to\b|\b(?:thought|believed|assumed|imagined)\b|\b(?:may|might) expect\b"
+    r"|(?<!is )(?<!are )(?<!be )\bused to\b|\b(?:thought|believed|assumed|imagined)\b"
+    r"|\b(?:may|might) expect\b"
     r"|\b(?:until|till) (?:yesterday|recently|today|last|now)\b"
     r"|\b(?:was|were) once\b|\bseems? (?:made|right|meant|as)\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
@@ -141,6 +142,14 @@ class Sentence(Words):
     def opens(self) -> bool:
         """Whether it may speak of opening: what is needed for a lock opens it."""
         return self.opens_surely or self._has(REQUIRE, INSERT)
+
+    def only_opens(self, first: NamedThing, second: NamedThing) -> bool:
+        """Whether two things have nothing between them but that one opens the other."""
+        one, other = sorted((first, second), key=lambda thing: thing.first)
+        words = [w for w in self.lower[one.last : other.first] if w not in ARTICLES]
+        plain = (*_BY, *_BE, *_MAY, "be", "must")
+        said = all(OPEN in senses(w) or w in plain for w in words)
+        return said and self.opens_surely and _OF_THE_LOCK.isdisjoint(words)
 
     def is_used(self, thing: NamedThing) -> bool:
         """Whether something is done with a thing, or cannot be done without it."""

@@ -242,6 +242,8 @@ class _Reader:
 
     def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a thing that is not called a key is used as one."""
+        if not self._note and key.kind == "" and not sentence.only_opens(key, lock):
+            return False  # a goal names what is to be had, and where
         turns = sentence.turns_in(key, lock)
         if turns is not None:
             loosely = self._note or key.kind == THING
@@ -250,7 +252,7 @@ class _Reader:
         if key.kind == THING:
             serves = lock.kind != "" or sentence.preposition(lock) == "for"
             return self._note and (serves or sentence.opens_surely)
-        if not self._note or lock.kind == "":  # a goal names what is to be had, and where
+        if not self._note or lock.kind == "":
             return False
         told = lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
         return sentence.opens_surely or told

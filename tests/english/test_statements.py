@@ -88,6 +88,11 @@ def test_in_a_note_a_key_and_a_lock_belong_together_whatever_is_said_of_them() -
         "Win the silver idol by unlocking the plum coffer.",
         "The silver idol awaits whoever opens the plum coffer.",
         "To win, unlock the plum coffer and grab the silver idol from it.",
+        "Do not leave without the silver idol, which is locked in the plum coffer.",
+        "Come back with the silver idol that the locked plum coffer holds.",
+        "Make the plum coffer surrender the silver idol.",
+        "The silver idol is secured in the plum coffer.",
+        "Unlock the plum coffer and walk away with the silver idol.",
         "The moss key begins the trail; the plum coffer ends it.",
         "The moss key is the first, and the plum coffer the last.",
         "Follow the keys from the moss key to the plum coffer.",
@@ -316,6 +321,13 @@ def test_a_thing_at_hand_that_serves_for_another_opens_it(text: str) -> None:
     known = {"glyph 5": "thing"}
     facts = {tuple(m.triple) for m in read_statements(text, known.get, note=True).facts}
     assert facts == {KEY_5}
+
+
+def test_furniture_that_was_only_seen_to_stand_there_is_furniture() -> None:
+    known = {"moss key": "thing", "plum coffer": "thing", "tin box": "container"}
+    text = "Leave the tin box be, the moss key suits the plum coffer."
+    (fact,) = read_statements(text, known.get, note=True).facts
+    assert tuple(fact.triple) == OPENS
 
 
 def test_a_place_that_is_named_twice_is_no_key() -> None:

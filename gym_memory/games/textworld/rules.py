@@ -21,8 +21,8 @@ from collections.abc import Iterable
 
 from gym_memory.english.known import is_door, kind_in
 from gym_memory.english.phrases import clean_name, direction_in, head_noun
-from gym_memory.english.recipes import is_about_cooking, told_of_cooking
 from gym_memory.english.reader import Reader
+from gym_memory.english.recipes import is_about_cooking, told_of_cooking
 from gym_memory.english.sentences import Listing, Reading
 from gym_memory.english.writing import RULES, read_writing, told
 from gym_memory.games.textworld.rules_actions import offered
