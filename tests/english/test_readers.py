@@ -93,7 +93,7 @@ def test_a_memory_reads_notes_with_the_parser(reader: Reader) -> None:
         memory = f"arigraph?reader={name}"
         env = gym.make("gym_memory/TreasureHunt-v0", level="easy", memory=memory)
         env.reset(seed=0)
-        env.step("examine note 1")
+        env.step("examine crumpled note")
         graph = env.get_wrapper_attr("memory").graph
         told[name] = {str(fact) for fact in graph.diff(0, 1)[0]}
         env.close()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.english.phrases import head_noun
+from gym_memory.english.recipes import told_of_cooking
 from gym_memory.english.statements import read_statements
+from gym_memory.english.writing import read_writing
 
 OPENS = ("moss key", "opens", "plum coffer")
 IN_HALL = ("plum coffer", "is in", "dim hall")
@@ -352,3 +354,29 @@ def test_a_noun_that_names_a_kind_may_be_part_of_another_name(
     text: str, fact: tuple[str, str, str]
 ) -> None:
     assert {tuple(m.triple) for m in read_statements(text, note=True).facts} == {fact}
+
+
+@pytest.mark.parametrize("name", ["chit 4", "torn manifest", "brass plate"])
+def test_what_is_written_is_kept_whatever_it_is_written_on(name: str) -> None:
+    text = "The tine of bone and the plum coffer came as a set."
+    known = {name: "thing", "tine of bone": "thing", "plum coffer": "thing"}
+    told = {tuple(m.triple) for m in read_writing(name, text, known.get)}
+    assert (name, "says", text) in told
+    assert ("tine of bone", "opens", "plum coffer") in told
+
+
+def test_how_a_thing_looks_is_not_written_on_it() -> None:
+    assert not read_writing("oak shelf", "The oak shelf is shaky. On it lies a coin.", {}.get)
+    assert not read_writing("glass", "A tall glass that glitters.", {"glass": "thing"}.get)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("If you have to fry, take the gas stove.", "gas stove"),
+        ("Frying is done with the small electric stove.", "small electric stove"),
+        ("Use the stove to fry.", "stove"),
+    ],
+)
+def test_an_appliance_is_called_by_its_full_name(text: str, name: str) -> None:
+    assert [tuple(m.triple) for m in told_of_cooking(text)] == [(name, "used for", "frying")]
