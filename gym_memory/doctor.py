@@ -30,6 +30,7 @@ PURPOSES = {
     "rl": "training DRRN, GATA, actor-critic, SB3",
     "llm": "language-model policies and memory roles",
     "semantic": "recall by meaning, any sentence-transformers model",
+    "parser": "notes read by a dependency parser, with its model",
     "offline": "recall by meaning with a packaged encoder",
     "smollm": "a small language model in a package, and a llama.cpp server of it",
     "onnx": "faster encoders",

@@ -17,6 +17,13 @@ gym-memory compare $envs -m none -p random --seeds "$seeds" --workers "${WORKERS
   --out results/voices-random
 # shellcheck disable=SC2086
 gym-memory quality $envs --policy walkthrough --seeds "$seeds" --out benchmarks/voices/quality
+# Who reads the notes: the rules, or (extra parser) a statistical parser, alone or behind the rules.
+python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
+for reader in spacy both; do
+  # shellcheck disable=SC2086
+  gym-memory quality $envs -m "arigraph?reader=$reader" --policy walkthrough --seeds "$seeds" \
+    --out "benchmarks/voices/quality_$reader"
+done
 for run in voices voices-random; do
   mkdir -p "benchmarks/voices/$run"
   for file in report.md summary.json config.json environment.json; do

@@ -16,6 +16,7 @@ from gym_memory.english.nouns import (
     DOOR,
     KEY,
     ROOM,
+    SUPPORTER,
     kind_of_noun,
     names_person,
     word_set,
@@ -23,7 +24,7 @@ from gym_memory.english.nouns import (
 from gym_memory.english.phrases import clean_name, head_noun
 from gym_memory.english.verbs import OTHER, VERBS, is_base, is_past, senses
 
-__all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known"]
+__all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known", "is_no_thing"]
 
 KindOf = Callable[[str], str | None]
 """What is known of a name: ``key``, ``room``, ``container``, ``supporter``, ``door``; ``thing`` for
@@ -88,9 +89,13 @@ _VAGUE = word_set(
     """
 )
 """What is said of a thing that is named elsewhere: *the right key*, *the next stop*."""
+_MADE_OF = word_set("tin square safe")
+"""Nouns that may stand before another as adjectives do, be that known or not."""
 _ASKS = frozenset(("do", "does", "did", "can", "will", "could", "would"))
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
 _PLACEHOLDERS = word_set("place way thing one spot time day stop step part side part")
+_TELLING = (KEY, CONTAINER, SUPPORTER, DOOR)
+"""Kinds that a noun tells of what has been seen to lie about, and not what it is."""
 _CONDITIONS = ("locked", "unlocked", "open", "opened", "closed", "shut")
 _GOVERNS = ("is", "are", "was", "from", "on", "with", "using", "to", "of", "for", "in", "into")
 _GO_TO = re.compile(
@@ -162,10 +167,10 @@ class Words:
         begin, end = self._spans[first][0], self._spans[last - 1][1]
         end -= len(words[-1]) - len(_bare(words[-1]))
         if kind is None and (
-            _is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
+            is_no_thing(name) or (head_noun(name).endswith("s") and kind_of_noun(name) == ROOM)
         ):
             kind = _NONE  # corridors are no place to be
-        elif kind is None or (kind == THING and kind_of_noun(name) == KEY):
+        elif kind is None or (kind == THING and kind_of_noun(name) in _TELLING):
             kind = kind_of_noun(name)
         return NamedThing(name, kind, first, last, (begin, end))
 
@@ -201,7 +206,8 @@ class Words:
             end += 1
             if kind_of_noun(" ".join(map(_bare, self.lower[at:end]))):
                 best = end
-        end = best or end
+        if not (best and self.lower[best - 1] in _MADE_OF):
+            end = best or end
         while end < len(self.words) and end > at and _LABEL.fullmatch(_bare(self.words[end])):
             end += 1
             if end < len(self.words) and kind_of_noun(_bare(self.lower[end])):
@@ -216,8 +222,11 @@ class Words:
         What is of another thing does not: *the lid of Trunk 4*, *the corner of the hall*.
         """
         head = self.lower[at - 2]
-        if at >= len(self.words) or head in _ABSTRACT or names_person(head):
+        titled = at < len(self.words) and self._is_capital(at) and self._is_capital(at - 2)
+        if at >= len(self.words) or names_person(head):
             return False
+        if head in _ABSTRACT and not (titled and kind_of_noun(head)):
+            return False  # but the Case of Felt
         alike = self.words[at].islower() == self.words[at - 2].islower()
         return alike and not (
             self._known(at) or self._is_label(at + 1) or not self._is_nominal(at, at)
@@ -347,7 +356,7 @@ def _bare(word: str) -> str:
     return word.removesuffix("'s").removesuffix("’s")
 
 
-def _is_no_thing(name: str) -> bool:
+def is_no_thing(name: str) -> bool:
     """Whether an unknown name stands for nothing that can be found: *place*, *old gardener*."""
     first, *rest = name.split()
     if not rest:

@@ -19,7 +19,8 @@ from gym_memory.english.phrases import (
     direction_in,
     split_things,
 )
-from gym_memory.english.writing import read_writing
+from gym_memory.english.reader import Reader
+from gym_memory.english.writing import RULES, read_writing
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.schema import (
@@ -186,6 +187,9 @@ class PlainRules:
     A memory of a dialect without rules of its own stays useful with it, and an LLM extractor has
     something to fall back on.
 
+    Args:
+        reader: Who reads notes and recipes.
+
     >>> text = "You are in the attic. You see a chest that is closed. To the East you see the hall."
     >>> step = Step(0, text)
     >>> for mention in PlainRules().extract(step, TemporalGraph(), Task("", "")).mentions:
@@ -200,10 +204,13 @@ class PlainRules:
     general = True
     """Whether any English text may be read, so that finding facts tells nothing of its author."""
 
+    def __init__(self, reader: Reader = RULES):
+        self._reader = reader
+
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
-        draft = _Draft(step.action, graph)
+        draft = _Draft(step.action, graph, self._reader)
         listed = _LISTED.search(text)
         start, end = listed.span() if listed is not None else (0, 0)
         for sentence, offset in _sentences(text):
@@ -221,8 +228,8 @@ class PlainRules:
 class _Draft:
     """The extraction of one step while it grows; knows the graph before the step."""
 
-    def __init__(self, action: str, graph: TemporalGraph):
-        self._action, self._graph = action, graph
+    def __init__(self, action: str, graph: TemporalGraph, reader: Reader):
+        self._action, self._graph, self._reader = action, graph, reader
         self._mentions: dict[Triple, Mention] = {}
         self._outdated: dict[Pattern, None] = {}
         left = graph.value(PLAYER, "location")
@@ -426,7 +433,7 @@ class _Draft:
     def read_writing(self, name: str, text: str) -> None:
         """A recipe or a note that was asked for; it does not overrule where a thing was seen."""
         self._offset = 0
-        for triple, start, end in read_writing(name, text, self.kind_of):
+        for triple, start, end in read_writing(name, text, self.kind_of, reader=self._reader):
             known = self._graph.value(triple.subject, "location")
             if triple.relation not in LOCATIONS or known is None:
                 self.add(*triple, (start, end))

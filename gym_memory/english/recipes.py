@@ -18,7 +18,7 @@ from gym_memory.english.sentences import sentences
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["is_about_cooking", "read_prose_recipe", "read_recipe", "told_of_cooking"]
+__all__ = ["is_about_cooking", "preparation", "read_prose_recipe", "read_recipe", "told_of_cooking"]
 
 _STATES = {
     "chop": "chopped", "slic": "sliced", "dic": "diced",
@@ -147,20 +147,22 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
 
 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
-    """Pairs of an appliance and what it does, in whichever order they come."""
+    """Pairs of an appliance, by its full name, and what it does, in whichever order they come."""
     for sentence, offset in sentences(text):
-        stove: re.Match[str] | None = None
+        things = Sentence(text, offset, offset + len(sentence), lambda name: None).things
+        first = {thing.span[1]: thing.span[0] for thing in things}
+        at: tuple[int, int] | None = None
         verb = ""
         for word in _APPLIANCE.finditer(sentence):
             if word["stove"]:
-                stove = word
+                end = offset + word.end()
+                at = first.get(end, offset + word.start()), end
             else:
                 stem = next(v for v in _HEATING if word["verb"].lower().startswith(v[:2]))
                 verb = _HEATING[stem]
-            if stove is not None and verb:
-                fact = Triple(clean_name(stove.group()), "used for", verb)
-                yield fact, (offset + stove.start(), offset + stove.end())
-                stove, verb = None, ""
+            if at is not None and verb:
+                yield Triple(clean_name(text[slice(*at)]), "used for", verb), at
+                at, verb = None, ""
 
 
 def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
@@ -192,6 +194,16 @@ def _is_told_of(sentence: Sentence, things: list[NamedThing]) -> bool:
         return False
     between = sentence.lower[things[0].last : things[1].first]
     return any(word.isalpha() and word not in _LISTING for word in between)
+
+
+def preparation(word: str) -> str:
+    """The state that a word for preparing food names; empty for any other word.
+
+    >>> preparation("chopping"), preparation("unsliced"), preparation("frying")
+    ('chopped', 'sliced', 'fried')
+    """
+    found = _PREPARING.fullmatch(word)
+    return _STATES[found.lastgroup or ""] if found else ""
 
 
 def _prepared(sentence: Sentence) -> list[str]:

@@ -8,13 +8,16 @@ from functools import cached_property
 from gym_memory.english.named import ARTICLES, BREAKS, KindOf, NamedThing, Words
 from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
 from gym_memory.english.verbs import (
+    GO,
     INSERT,
     KEEP,
+    LIE,
     OPEN,
     PUT,
     REFUSE,
     REQUIRE,
     SEEK,
+    TELL,
     VERBS,
     is_base,
     is_past,
@@ -59,7 +62,8 @@ _REFUSES = re.compile(
 _SUPPOSES = re.compile(
     r"\b(?:might|may|could|would)(?: well)? "
     r"(?:think|believe|suppose|expect|guess|look|seem|appear)\b"
-    r"|\bused to\b|\b(?:thought|believed|assumed|imagined)\b|\b(?:may|might) expect\b"
+    r"|(?<!is )(?<!are )(?<!be )\bused to\b|\b(?:thought|believed|assumed|imagined)\b"
+    r"|\b(?:may|might) expect\b"
     r"|\b(?:until|till) (?:yesterday|recently|today|last|now)\b"
     r"|\b(?:was|were) once\b|\bseems? (?:made|right|meant|as)\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
@@ -101,6 +105,8 @@ class Sentence(Words):
             before = self.lower[at - 1] if at and at - 1 not in self.named else ""
             if before in ARTICLES and before not in ("that", "this"):
                 continue  # a noun: the need for
+            if word == "lock" and before in _PREPOSITIONS and before != "to":
+                continue  # under lock and key
             found.append((at, senses(word)))
         return found
 
@@ -137,17 +143,77 @@ class Sentence(Words):
         """Whether it may speak of opening: what is needed for a lock opens it."""
         return self.opens_surely or self._has(REQUIRE, INSERT)
 
+    def only_opens(self, first: NamedThing, second: NamedThing) -> bool:
+        """Whether two things have nothing between them but that one opens the other."""
+        one, other = sorted((first, second), key=lambda thing: thing.first)
+        words = [w for w in self.lower[one.last : other.first] if w not in ARTICLES]
+        plain = (*_BY, *_BE, *_MAY, "be", "must")
+        said = all(OPEN in senses(w) or w in plain for w in words)
+        return said and self.opens_surely and _OF_THE_LOCK.isdisjoint(words)
+
     def is_used(self, thing: NamedThing) -> bool:
         """Whether something is done with a thing, or cannot be done without it."""
-        return self.preposition(thing) in _BY
+        begins = re.search(r"\b(?:begin|start)\w* with$", self._before(thing))
+        return self.preposition(thing) in _BY and begins is None
+
+    def _before(self, thing: NamedThing) -> str:
+        """The words before a thing, its article left out."""
+        words = self.lower[: thing.first]
+        while words and words[-1] in ARTICLES:
+            words.pop()
+        return " ".join(words)
 
     def acts_on(self, first: NamedThing, second: NamedThing) -> bool:
         """Whether the first opens the second, with the verb between them in the active."""
         return any(
             OPEN in found
             and first.last <= at < second.first
+            and _OTHERS.isdisjoint(self.lower[first.last : at])
             and not (is_past(self.lower[at]) and self.lower[at - 1] in (*_BE, "be", "been"))
             for at, found in self._verbs
+        )
+
+    def turns_in(self, first: NamedThing, second: NamedThing) -> bool | None:
+        """Which of two things of no known kind is the key, by what is done with each.
+
+        Returns:
+            True if the first opens the second, False if the second opens the first, None if the
+            sentence does not say.
+        """
+        if self.goes_with:
+            return None
+        if self.is_used(first) != self.is_used(second):
+            return self.is_used(first)
+        for key, lock, answer in ((first, second, True), (second, first, False)):
+            if self._has_lock(lock, key):
+                return answer
+            if self._wants(lock, key):
+                return answer
+            if self.acts_on(key, lock) and not self._wants(key, lock):
+                return answer
+            if self._has(INSERT) and self.preposition(lock) in _INTO and key.last <= lock.first:
+                return answer
+        return None
+
+    @property
+    def goes_with(self) -> bool:
+        """Whether it says that two things go *with* each other, and not which is used."""
+        pairs = zip(self.lower, self.lower[1:], strict=False)
+        return any(GO in senses(word) and after == "with" for word, after in pairs)
+
+    def _has_lock(self, lock: NamedThing, key: NamedThing) -> bool:
+        """Whether it is the lock's own lock that leads to the key: *shut by a lock made for*."""
+        return any(
+            self.lower[at] in ("lock", "keyhole") and self.lower[at + 1] not in ("of", "on")
+            for at in range(lock.last, key.first)
+        )
+
+    def _wants(self, lock: NamedThing, key: NamedThing) -> bool:
+        """Whether a verb whose subject is the lock leads to the key: *responds to, takes*."""
+        return any(
+            self.lower[at] in _OF_THE_LOCK or REQUIRE in found
+            for at, found in self._verbs
+            if lock.last <= at < key.first
         )
 
     def works_on(self, note: bool) -> bool:
@@ -175,6 +241,24 @@ class Sentence(Words):
         return any(
             SEEK in found and not (at == holder.last and self.lower[at].startswith("t"))
             for at, found in self._verbs
+        )
+
+    @property
+    def places(self) -> bool:
+        """Whether it may say where something is: a verb of being somewhere, or no verb at all."""
+        brief = not self._verbs and len(self.cues.split()) <= _BRIEF
+        return brief or self._has(LIE, PUT, SEEK, KEEP) or not set(_BE).isdisjoint(self.lower)
+
+    @property
+    def goes(self) -> bool:
+        """Whether somebody goes somewhere, or something was put or stands there."""
+        return self._has(LIE, PUT, SEEK, GO)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it only puts names beside each other: *the key = the chest*."""
+        return not self._verbs and not self.cues.replace("the", "").replace("The", "").strip(
+            " .=->"
         )
 
     @property
@@ -284,6 +368,12 @@ class Sentence(Words):
         return self.lower[0] in _PROPOSES or self.lower[1:2] == ["about"]
 
     @property
+    def leads(self) -> bool:
+        """Whether it may send somebody to its only thing: somebody goes or looks, or no verb."""
+        verbs = [at for at, _ in self._verbs if self.lower[at] not in _BE]
+        return self._has(GO, SEEK, TELL) or not verbs
+
+    @property
     def warns_off(self) -> bool:
         """Whether it says where not to look."""
         return self.is_refusal() and not _LOOKS.isdisjoint(self.lower)
@@ -299,7 +389,7 @@ class Sentence(Words):
         rooms = {t.name for t in things if t.kind == ROOM}
         if len(rooms) > 1:  # the hall, on the way to a room with a name of its own
             things = [t for t in things if not (t.kind == ROOM and self._is_vague(t))]
-        for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR), (KEY,)):
+        for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR, ""), (KEY,)):
             against = {t: self._spoken_against(t) for t in things if t.kind in kinds}
             if len({t.name for t in against}) > 1 and max(against.values()) > min(against.values()):
                 out = {t.name for t in against if against[t] == max(against.values())}
@@ -371,11 +461,22 @@ _PROPOSES = word_set(
     """
 )
 _COMMANDED = ("", ",", ".", ":", ";", "and", "then", "to", "please")
+_BRIEF = 4
+_INTO = ("into", "to", "in", "on", "inside")
+_OF_THE_LOCK = word_set(
+    """
+    yield yields yielded respond responds responded obey obeys obeyed surrender surrenders accept
+    accepts accepted admit admits answer answers answered takes
+    """
+)
+"""Verbs of opening whose subject is what is opened."""
 _SUBJECTS = word_set(
     """
     you i we they he she one who whoever anyone everyone unless if when
     """
 )
+_OTHERS = word_set("you i we they he she one who whoever anyone everyone by")
+"""Who acts, where it is not the thing before."""
 _IT_IS_ALL = ("do", "does", "doing", "for", "about", "happens")
 _IMPERSONAL = word_set(
     """

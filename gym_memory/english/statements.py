@@ -29,7 +29,7 @@ from gym_memory.english.said import ON, PLACED, WITHIN, Sentence
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["Told", "read_statements"]
+__all__ = ["Told", "read_statements", "sentence_spans"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
@@ -67,12 +67,24 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     key 1, opens, red chest
     red chest, is in, hall
     """
-    reader = _Reader(text[:_MAX_TEXT_CHARS], kind_of, note)
+    text = text[:_MAX_TEXT_CHARS]
+    reader = _Reader(text, kind_of, note)
     reader.read()
+    learnt = reader.learnt() if note else {}
+    if learnt:  # once more, now that it is known what is a key and what locks
+        opened = {f: span for f, span in reader.facts.items() if f.relation == "opens"}
+        reader = _Reader(text, lambda name: kind_of(name) or learnt.get(name), note)
+        reader.read()
+        reader.facts = opened | reader.facts
     if note:
         reader.pair_up()
     reader.place_locks()
     return Told(tuple(Mention(fact, *span) for fact, span in reader.facts.items()), reader.names)
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a text begin and end, each with its stop."""
+    return (found.span() for found in _SENTENCE.finditer(text))
 
 
 class _Reader:
@@ -86,18 +98,17 @@ class _Reader:
         self._named: dict[str, int] = {}  # how often
         self._meant: list[NamedThing] = []
         self._rooms: list[NamedThing] = []  # named alone: where all this happens
+        self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
         self._splits = _MOST_SPLITS
 
     def read(self) -> None:
         """Sentence by sentence; a question goes with its answer."""
         start = -1
-        for number, found in enumerate(_SENTENCE.finditer(self._text)):
-            if number >= _MOST_SENTENCES:
-                break
-            start = found.start() if start < 0 else start
-            if found.group().rstrip().endswith("?") and self._is_open(start, found.end()):
+        for first, last in islice(sentence_spans(self._text), _MOST_SENTENCES):
+            start = first if start < 0 else start
+            if self._text[first:last].rstrip().endswith("?") and self._is_open(start, last):
                 continue
-            for begin, end in self._clauses(start, found.end()):
+            for begin, end in self._clauses(start, last):
                 self._read_sentence(begin, end)
             start = -1
         if start >= 0:
@@ -150,7 +161,11 @@ class _Reader:
         if at < 0:
             return []
         earlier = [thing for thing in self._before if thing.kind != ROOM]
-        present = [thing for thing in sentence.things if thing.kind != ROOM]
+        present = [
+            thing
+            for thing in sentence.things
+            if thing.kind != ROOM and (thing.kind or sentence.preposition(thing) not in PLACED)
+        ]
         if present and sentence.opens:
             key = present[0].kind == KEY
             fitting = [t for t in earlier if (t.kind == KEY) != key]
@@ -176,6 +191,8 @@ class _Reader:
             return
         if not things or sentence.is_refusal():
             return
+        if len(things) == 1 and things[0].kind == "" and sentence.leads:
+            self._unknown += [t for t in things if is_known(t, self._kind_of)]
         key, lock = self._key_and_lock(sentence, things)
         if key and lock:
             self._tell(key, "opens", lock)
@@ -185,7 +202,20 @@ class _Reader:
         keys = [t for t in things if t.kind == KEY]
         if keys and len(keys) + len(rooms) == len(things) and _TAKES_TO.search(sentence.cues):
             return
-        self._locate(sentence, things, rooms or self._there(sentence))
+        rooms = rooms or self._there(sentence) or self._place_of(sentence, things)
+        self._locate(sentence, things, rooms)
+
+    def _place_of(self, sentence: Sentence, things: list[NamedThing]) -> list[NamedThing]:
+        """What a note names beside furniture and nobody knows: where that stands."""
+        standing = [t for t in things if t.kind in (CONTAINER, SUPPORTER)]
+        unknown = [t for t in things if t.kind == "" and is_known(t, self._kind_of)]
+        if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
+            return []
+        (holder,), (place,) = standing, unknown
+        holds = sentence.preposition(holder) in (*PLACED, "from") or sentence.keeps(holder, place)
+        if holds or sentence.opens or sentence.looks_at(holder) or sentence.stranded:
+            return []
+        return [place] if sentence.goes or sentence.keeps(place, holder) else []
 
     def _key_and_lock(
         self, sentence: Sentence, things: list[NamedThing]
@@ -212,12 +242,19 @@ class _Reader:
 
     def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a thing that is not called a key is used as one."""
-        if lock.kind == "":  # either may be the key: the one that opens or is used
-            used = sentence.is_used(key) or sentence.acts_on(key, lock)
-            return used and sentence.opens_surely
+        if not self._note and key.kind == "" and not sentence.only_opens(key, lock):
+            return False  # a goal names what is to be had, and where
+        turns = sentence.turns_in(key, lock)
+        if turns is not None:
+            loosely = self._note or key.kind == THING
+            serves = self._note and key.kind == THING and sentence.is_used(key)
+            return turns and (serves or (sentence.opens if loosely else sentence.opens_surely))
         if key.kind == THING:
-            return sentence.opens or self._note
-        told = self._note and lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
+            serves = lock.kind != "" or sentence.preposition(lock) == "for"
+            return self._note and (serves or sentence.opens_surely)
+        if not self._note or lock.kind == "":
+            return False
+        told = lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
         return sentence.opens_surely or told
 
     def _there(self, sentence: Sentence) -> list[NamedThing]:
@@ -233,9 +270,13 @@ class _Reader:
         if sentence.is_used(key):
             return True
         surely = sentence.opens_surely
+        if key.kind != KEY and sentence.preposition(key) in (*PLACED, "from"):
+            return False
         if any(sentence.preposition(t) == "from" for t in sentence.things if t.name == lock.name):
             return False
         where = sentence.preposition(lock)
+        if sentence.preposition(key) == "from" and where == "to":
+            return False
         if sentence.keeps(lock, key) or sentence.preposition(key) == "from":
             return surely
         if where in ON and lock.kind == CONTAINER:  # things lie in what locks, not on it
@@ -247,7 +288,7 @@ class _Reader:
             return surely or not (looks or (where == "into" and sentence.was_put))
         if sentence.is_in_it or sentence.seeks(lock):
             return surely
-        return True
+        return self._note or sentence.opens or sentence.is_bare
 
     def _locate(
         self, sentence: Sentence, things: list[NamedThing], rooms: list[NamedThing]
@@ -258,7 +299,7 @@ class _Reader:
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
                     self._tell(holder, "is in", room)
             return
-        rest = [t for t in things if t.kind not in (ROOM, DOOR)]
+        rest = [t for t in things if t.kind not in (ROOM, DOOR) and t not in rooms]
         place = self._holder(sentence, rest)
         if place is not None:
             word = sentence.preposition(place) or sentence.stranded
@@ -280,7 +321,7 @@ class _Reader:
         if len(things) < 2:
             return None
         for thing in things:
-            if sentence.preposition(thing) in PLACED:
+            if sentence.preposition(thing) in PLACED and (thing.kind or sentence.places):
                 return thing
         for thing in things:
             if sentence.stranded and thing.kind in (CONTAINER, SUPPORTER):
@@ -310,7 +351,9 @@ class _Reader:
 
     def place_locks(self) -> None:
         """A room that is named alone is where the lock of the text is."""
-        names = {room.name: room for room in self._rooms}
+        told = {name for fact in self.facts for name in (fact.subject, fact.object)}
+        unknown = [room for room in self._unknown if self._note and room.name not in told]
+        names = {room.name: room for room in self._rooms or unknown}
         if len(names) != 1:
             return
         placed = self._placed()
@@ -320,6 +363,13 @@ class _Reader:
             if lost and kind_of_noun(fact.object) != DOOR:
                 self.facts[Triple(fact.object, "is in", room.name)] = room.span
                 self.names.setdefault(room.name, room.span)
+
+    def learnt(self) -> dict[str, str]:
+        """What the text tells of names that nobody knew: which are keys, and which lock."""
+        pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
+        kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
+        kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
+        return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
 
     def _drop_what_is_nothing(self) -> None:
         """A word that nobody knows, said once, names nothing that could be found."""

@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterator
 
 from gym_memory.english.named import KindOf
 from gym_memory.english.phrases import head_noun
-from gym_memory.english.recipes import (
-    is_about_cooking,
-    read_prose_recipe,
-    read_recipe,
-    told_of_cooking,
-)
-from gym_memory.english.statements import Told, read_statements
+from gym_memory.english.reader import Reader, RulesReader
+from gym_memory.english.recipes import is_about_cooking, read_recipe, told_of_cooking
+from gym_memory.english.statements import Told
 from gym_memory.memory.extract.base import Mention
+from gym_memory.schema import LOCATIONS
 from gym_memory.types import Triple
 
-__all__ = ["is_readable", "read_writing", "told"]
+__all__ = ["RULES", "is_readable", "read_writing", "told"]
+
+RULES = RulesReader()
 
 # Notes
 
@@ -56,7 +55,12 @@ def _is_described(name: str, text: str) -> bool:
 
 
 def read_writing(
-    name: str, text: str, kind_of: KindOf, *, recipe: bool = False
+    name: str,
+    text: str,
+    kind_of: KindOf,
+    *,
+    recipe: bool = False,
+    reader: Reader = RULES,
 ) -> tuple[Mention, ...]:
     """What the answer to examining a thing tells, if it is something that is written on it.
 
@@ -65,6 +69,7 @@ def read_writing(
         text: The answer.
         kind_of: What is known of a name.
         recipe: Whether it is known to be a recipe, whatever it is called.
+        reader: Who reads what no list says.
 
     Returns:
         The facts of a recipe, of a note, or of both; nothing where there is no writing.
@@ -74,35 +79,47 @@ def read_writing(
         return listed
     facts: tuple[Mention, ...] = ()
     recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
-    if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of)):
-        facts = read_prose_recipe(text, kind_of)
-    if name and _is_note(name, text, kind_of):
-        return (*facts, *_read_note(name, text, kind_of))
+    if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of, reader)):
+        facts = reader.recipe(text, kind_of)
+    if name and _is_note(name, text, kind_of, reader):
+        return (*facts, *_read_note(name, text, kind_of, reader))
     return facts
 
 
-def _is_note(name: str, text: str, kind_of: KindOf = lambda name: None) -> bool:
+def _is_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
     """Whether ``text``, the answer to examining ``name``, is something written on it."""
     text = text.strip()
     if not text or _is_described(name, text) or _REFUSED.match(text):
         return False
-    return _tells_of_locks(text, kind_of) or is_readable(name)
+    return is_readable(name) or _tells_of_others(name, text, kind_of, reader)
 
 
-def _tells_of_locks(text: str, kind_of: KindOf) -> bool:
+def _tells_of_others(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
+    """Whether a text says what opens something, or where something else is."""
+    return any(
+        fact.relation == "opens" or name not in (fact.subject, fact.object)
+        for fact, _, _ in told(text, kind_of, note=True, reader=reader).facts
+        if fact.relation == "opens" or fact.relation in LOCATIONS
+    )
+
+
+def _tells_of_locks(text: str, kind_of: KindOf, reader: Reader) -> bool:
     """Whether a text says what opens something."""
-    return any(mention.triple.relation == "opens" for mention in told(text, kind_of).facts)
+    return any(
+        mention.triple.relation == "opens" for mention in told(text, kind_of, reader=reader).facts
+    )
 
 
-def _read_note(name: str, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+def _read_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> tuple[Mention, ...]:
     """A note: its text, the facts that it tells and the things that it mentions.
 
     Args:
         name: The note.
         text: What it says.
         kind_of: What is known of a name; None for that of nothing seen before.
+        reader: Who reads it.
     """
-    facts, names = told(text, kind_of, note=True)
+    facts, names = told(text, kind_of, note=True, reader=reader)
     named = dict(names)
     for phrase, *span in _phrases(text, lambda word: kind_of(word) is not None):
         named.setdefault(phrase, (span[0], span[1]))
@@ -135,15 +152,22 @@ _WORD = re.compile(r"[\w'-]+")
 _ARTICLES = ("a", "an", "the", "some")
 
 
-def told(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
+def told(
+    text: str,
+    kind_of: KindOf = lambda name: None,
+    *,
+    note: bool = False,
+    reader: Reader = RULES,
+) -> Told:
     """Lasting facts that a goal or a note states in words.
 
     Args:
         text: The text.
         kind_of: What is known of a name.
         note: Whether it is a note, which is of one matter.
+        reader: Who reads it.
     """
     text = text[:_MAX_TOLD_CHARS]
-    facts, names = read_statements(text, kind_of, note=note)
+    facts, names = reader.statements(text, kind_of, note=note)
     facts = tuple(m for m in facts if m.triple.subject != "meal")
     return Told((*facts, *told_of_cooking(text)), names)

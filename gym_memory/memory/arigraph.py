@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
@@ -14,7 +15,7 @@ from gym_memory.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
-from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract import READERS, get_extractor
 from gym_memory.memory.extract.base import apply
 from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.graph.places import current_place
@@ -109,13 +110,17 @@ class AriGraph(Memory):
             instance or goal has a graph of its own. An episode starts from the newest state and
             adds what it learnt when it ends, whoever else has added in between; one that is cut
             off adds nothing. None keeps all in this object.
+        reader: Who reads notes, goals and recipes for the rules: ``rules`` themselves, ``spacy`` a
+            dependency parser (extra ``parser``), ``both`` the parser where the rules read nothing.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
 
     Raises:
         InvalidArgumentError: An argument has the wrong value.
         StoreError: The store cannot be used.
-        UnknownNameError: ``recall``, ``episodic_score`` or ``lifetime`` is not one of the above.
+        MissingDependencyError: The reader's package is not installed.
+        UnknownNameError: ``recall``, ``episodic_score``, ``lifetime`` or ``reader`` is not one of
+            the above.
     """
 
     name: ClassVar[str] = "arigraph"
@@ -137,6 +142,7 @@ class AriGraph(Memory):
         episodic_score: str = "paper",
         lifetime: str = "episode",
         store: str | None = None,
+        reader: str = "rules",
         llm: str | ChatModel | None = None,
     ):
         for label, number, least in (
@@ -152,6 +158,7 @@ class AriGraph(Memory):
             ("recall", recall, get_args(RecallMode)),
             ("episodic_score", episodic_score, get_args(EpisodicScore)),
             ("lifetime", lifetime, ("episode", "trial", "task", "forever")),
+            ("reader", reader, READERS.names()),
         ):
             if chosen not in known:
                 raise UnknownNameError(label, str(chosen), known)
@@ -168,8 +175,11 @@ class AriGraph(Memory):
         self._kept_in = FactStore(store) if store is not None else None
         self._partition: Partition | None = None
         self._mark = Mark(0, 0, 0)
+        if reader != "rules":
+            READERS.make(reader)  # an extra that is missing is told of now
+        self._rules = partial(get_extractor, reader=reader)
         model = chat_model(llm)
-        self._extractor = LLMExtractor(model, get_extractor) if model else None
+        self._extractor = LLMExtractor(model, self._rules) if model else None
         self._relevant = LLMRelevantEntities(model) if model else None
         self._explore = LLMExplore(model) if model else None
         self._encoder = make_encoder(encoder) if recall == "semantic" else None
@@ -257,7 +267,7 @@ class AriGraph(Memory):
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
         """Update the graph; returns the facts that the observation stated."""
-        extractor = self._extractor or get_extractor(self._task.dialect)
+        extractor = self._extractor or self._rules(self._task.dialect)
         found = extractor.extract(step, self.graph, self._task)
         self._calls += 1
         return apply(found, self.graph, t, episode=len(self.store))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.english.phrases import head_noun
+from gym_memory.english.recipes import told_of_cooking
 from gym_memory.english.statements import read_statements
+from gym_memory.english.writing import read_writing
 
 OPENS = ("moss key", "opens", "plum coffer")
 IN_HALL = ("plum coffer", "is in", "dim hall")
@@ -70,6 +72,37 @@ def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
     known = {"brass wotsit": "thing", "grey monolith": "container"}
     (fact,) = read_statements("The brass wotsit opens the grey monolith.", known.get).facts
     assert tuple(fact.triple) == ("brass wotsit", "opens", "grey monolith")
+
+
+def test_in_a_note_a_key_and_a_lock_belong_together_whatever_is_said_of_them() -> None:
+    text = "Given the moss key, the plum coffer is easy."
+    assert not read_statements(text).facts
+    (fact,) = read_statements(text, note=True).facts
+    assert tuple(fact.triple) == OPENS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Open the plum coffer and take the silver idol.",
+        "Unlock the plum coffer and you will hold the silver idol.",
+        "The silver idol lies under lock and key in the plum coffer.",
+        "Win the silver idol by unlocking the plum coffer.",
+        "The silver idol awaits whoever opens the plum coffer.",
+        "To win, unlock the plum coffer and grab the silver idol from it.",
+        "Do not leave without the silver idol, which is locked in the plum coffer.",
+        "Come back with the silver idol that the locked plum coffer holds.",
+        "Make the plum coffer surrender the silver idol.",
+        "The silver idol is secured in the plum coffer.",
+        "Unlock the plum coffer and walk away with the silver idol.",
+        "The moss key begins the trail; the plum coffer ends it.",
+        "The moss key is the first, and the plum coffer the last.",
+        "Follow the keys from the moss key to the plum coffer.",
+        "The hunt starts with the moss key and ends in the plum coffer.",
+    ],
+)
+def test_what_a_goal_names_beside_a_lock_opens_nothing(text: str) -> None:
+    assert all(m.triple.relation != "opens" for m in read_statements(text).facts)
 
 
 def test_the_only_key_and_the_only_lock_of_a_note_belong_together() -> None:
@@ -154,7 +187,6 @@ WAYS = {
         "It was the plum coffer that they locked with the moss key.",
         "Nothing opens the plum coffer like the moss key.",
         "Whoever turned the moss key in the plum coffer became rich.",
-        "Given the moss key, the plum coffer is easy.",
         "To see what the plum coffer contains, unlock it with the moss key.",
         "Give the plum coffer a turn of the moss key.",
         "Unlock the plum coffer, for which you have the moss key.",
@@ -257,3 +289,94 @@ def test_what_a_thing_is_of_belongs_to_its_name(text: str) -> None:
 def test_a_treasure_that_is_locked_away_opens_nothing() -> None:
     (fact,) = read_statements("The pearl crown is locked away in the plum coffer.").facts
     assert tuple(fact.triple) == ("pearl crown", "is in", "plum coffer")
+
+
+KEY_5, MEUBLE = ("glyph 5", "opens", "odd meuble"), ("odd meuble", "is in", "low garth")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Glyph 5 unlocks the odd meuble. The odd meuble stands in the low garth.",
+        "The odd meuble responds to Glyph 5. The low garth has the odd meuble.",
+        "The odd meuble will not open without Glyph 5. It is in the low garth.",
+        "Slide Glyph 5 into the odd meuble. Your way leads to the low garth.",
+        "The odd meuble accepts Glyph 5. Check the low garth.",
+        "The odd meuble is kept shut by a lock made to suit Glyph 5. Enter the low garth.",
+    ],
+)
+def test_a_note_in_unknown_words_tells_what_they_are(text: str) -> None:
+    facts = {tuple(m.triple) for m in read_statements(text, note=True).facts}
+    assert facts == {KEY_5, MEUBLE}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Every attempt on the odd meuble fails, except with Glyph 5.",
+        "Glyph 5 was made for the odd meuble.",
+        "Glyph 5 does not open the grey pyx, it opens the odd meuble.",
+        "Glyph 5 is for the odd meuble. The odd meuble is located nowhere else.",
+    ],
+)
+def test_a_thing_at_hand_that_serves_for_another_opens_it(text: str) -> None:
+    known = {"glyph 5": "thing"}
+    facts = {tuple(m.triple) for m in read_statements(text, known.get, note=True).facts}
+    assert facts == {KEY_5}
+
+
+def test_furniture_that_was_only_seen_to_stand_there_is_furniture() -> None:
+    known = {"moss key": "thing", "plum coffer": "thing", "tin box": "container"}
+    text = "Leave the tin box be, the moss key suits the plum coffer."
+    (fact,) = read_statements(text, known.get, note=True).facts
+    assert tuple(fact.triple) == OPENS
+
+
+def test_a_place_that_is_named_twice_is_no_key() -> None:
+    text = (
+        "The plum coffer is in the Solar of Mirrors. The oak shelf is in the Solar of Mirrors. "
+        "The plum coffer needs the moss key."
+    )
+    facts = {tuple(m.triple) for m in read_statements(text, note=True).facts}
+    assert ("solar of mirrors", "opens", "plum coffer") not in facts
+    assert OPENS in facts
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("The Case of Felt opens with the moss key.", ("moss key", "opens", "case of felt")),
+        ("The tin glyph opens the plum coffer.", ("tin glyph", "opens", "plum coffer")),
+        ("The plum coffer is in the Square Byre.", ("plum coffer", "is in", "square byre")),
+    ],
+)
+def test_a_noun_that_names_a_kind_may_be_part_of_another_name(
+    text: str, fact: tuple[str, str, str]
+) -> None:
+    assert {tuple(m.triple) for m in read_statements(text, note=True).facts} == {fact}
+
+
+@pytest.mark.parametrize("name", ["chit 4", "torn manifest", "brass plate"])
+def test_what_is_written_is_kept_whatever_it_is_written_on(name: str) -> None:
+    text = "The tine of bone and the plum coffer came as a set."
+    known = {name: "thing", "tine of bone": "thing", "plum coffer": "thing"}
+    told = {tuple(m.triple) for m in read_writing(name, text, known.get)}
+    assert (name, "says", text) in told
+    assert ("tine of bone", "opens", "plum coffer") in told
+
+
+def test_how_a_thing_looks_is_not_written_on_it() -> None:
+    assert not read_writing("oak shelf", "The oak shelf is shaky. On it lies a coin.", {}.get)
+    assert not read_writing("glass", "A tall glass that glitters.", {"glass": "thing"}.get)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("If you have to fry, take the gas stove.", "gas stove"),
+        ("Frying is done with the small electric stove.", "small electric stove"),
+        ("Use the stove to fry.", "stove"),
+    ],
+)
+def test_an_appliance_is_called_by_its_full_name(text: str, name: str) -> None:
+    assert [tuple(m.triple) for m in told_of_cooking(text)] == [(name, "used for", "frying")]

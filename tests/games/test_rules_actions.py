@@ -50,3 +50,29 @@ def test_a_known_way_is_no_further_exit() -> None:
 
 def test_without_valid_actions_nothing_is_offered() -> None:
     assert offered(()) == ((), ())
+
+
+def test_a_thing_is_called_as_commands_call_it() -> None:
+    text = (
+        "-= Hall =-\nYou see a bench. On the bench you can see a pair of blue moccasins, a raw "
+        "meat and a White locker."
+    )
+    actions = ("take blue moccasins from bench", "take meat from bench", "look")
+    carried = "You are carrying: a pair of blue moccasins and a raw meat."
+    taken = "You pick up the blue moccasins from the bench."
+    graph = read(
+        Step(0, text, "", 0.0, "", actions),
+        Step(
+            1,
+            taken,
+            "take blue moccasins from bench",
+            0.0,
+            carried,
+            ("drop meat", "drop blue moccasins", "look"),
+        ),
+    )
+    assert Triple("blue moccasins", "is in", "inventory") in graph
+    assert Triple("meat", "is in", "inventory") in graph
+    assert Triple("meat", "is", "raw") in graph
+    assert Triple("white locker", "is on", "bench") in graph
+    assert not [fact for fact in graph.live() if "pair" in fact.subject]

@@ -21,9 +21,10 @@ from collections.abc import Iterable
 
 from gym_memory.english.known import is_door, kind_in
 from gym_memory.english.phrases import clean_name, direction_in, head_noun
+from gym_memory.english.reader import Reader
 from gym_memory.english.recipes import is_about_cooking, told_of_cooking
 from gym_memory.english.sentences import Listing, Reading
-from gym_memory.english.writing import read_writing, told
+from gym_memory.english.writing import RULES, read_writing, told
 from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
@@ -47,6 +48,9 @@ _PREPARED = "Adding the meal to your inventory"
 class TextWorldRules:
     r"""The extraction role for TextWorld, by rules.
 
+    Args:
+        reader: Who reads notes, goals and recipes.
+
     >>> from gym_memory.memory.graph import TemporalGraph
     >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
     >>> said = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
@@ -58,17 +62,20 @@ class TextWorldRules:
     egg, is, raw
     """
 
+    def __init__(self, reader: Reader = RULES):
+        self._reader = reader
+
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
-        draft = _Draft(graph, step.valid_actions)
+        draft = _Draft(graph, step.valid_actions, self._reader)
         banners = list(BANNER.finditer(text))  # several where a walk is told: it ends in the last
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
         if step.action:
             self._answer(step, answer, draft, task.goal.lower())
         else:
-            draft.tell(told(answer, draft.kind_of).facts)
+            draft.tell(draft.told(answer))
             draft.tell(told_of_cooking(text, draft.kind_of))
         if banner is not None:
             draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
@@ -90,7 +97,7 @@ class TextWorldRules:
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
             asked = bool(thing) and thing in goal and is_about_cooking(goal)
-            written = read_writing(thing, answer, draft.kind_of, recipe=asked)
+            written = read_writing(thing, answer, draft.kind_of, recipe=asked, reader=self._reader)
             if written:
                 draft.tell(written)
                 return
@@ -106,14 +113,14 @@ class TextWorldRules:
             if key and lock:
                 draft.add((Mention(Triple(key, "opens", lock)),))
         if action.lower() == "goal":
-            draft.tell(told(answer, draft.kind_of).facts)
+            draft.tell(draft.told(answer))
 
 
 class _Draft:
     """The extraction of one step while it grows; knows the graph before the step."""
 
-    def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
-        self._graph = graph
+    def __init__(self, graph: TemporalGraph, actions: tuple[str, ...], reader: Reader) -> None:
+        self._graph, self._reader = graph, reader
         self._actions = frozenset(action.lower() for action in actions)
         self._spoken = names_in(actions)
         here = graph.value(PLAYER, "location")
@@ -217,6 +224,10 @@ class _Draft:
             if relation not in LOCATIONS or self._graph.value(subject, "location") is None:
                 self.add((mention,))
 
+    def told(self, text: str) -> tuple[Mention, ...]:
+        """What a goal tells."""
+        return told(text, self.kind_of, reader=self._reader).facts
+
     def read_again(self) -> None:
         """Read notes anew that name what has just come into view: now it is known what it is."""
         new = {
@@ -230,7 +241,7 @@ class _Draft:
             return
         for fact in self._graph.live():
             if fact.relation == "says" and any(name in fact.object.lower() for name in new):
-                facts = told(fact.object, self.kind_in_view, note=True).facts
+                facts = told(fact.object, self.kind_in_view, note=True, reader=self._reader).facts
                 self.tell(Mention(m.triple) for m in facts)
 
     def kind_in_view(self, name: str) -> str | None:

@@ -1,0 +1,128 @@
+"""Who reads notes best: the rules, a dependency parser, or the parser where the rules read nothing.
+
+    python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
+
+Reads the notes of planned hunts (``TreasureHunt?level=voices-*``), each on its own. What a note was
+written to tell is right: which key opens which lock and, where that is told, what room the lock
+stands in, what the key lies in or on and where that stands. Twice: of names that nobody has seen
+(the words alone say what they are), and of names that are known from play. ``rare`` puts nouns in
+the place of the split's own that are in no list of the rules (*the pewter larnax*, *the Spindle of
+Bone*, *Narthex 4*). Prints numbers only, so that it may be run on the test split.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from gym_memory.english.reader import Reader
+from gym_memory.english.writing import read_writing
+from gym_memory.games.textworld.treasure_hunt import TreasureHunt
+from gym_memory.games.textworld.voices import voice
+from gym_memory.games.textworld.voices.hunts import Link, VoicedHunt, plan_voiced_hunt
+from gym_memory.memory.extract import READERS
+
+RARE_WORDS = {
+    "key nouns": ["tine", "spindle", "latchpin", "glyph", "turnpin", "wand"],
+    "key materials": ["bone", "amber", "flint", "tallow", "willow"],
+    "lock nouns": ["pyx", "larnax", "aumbry", "cassapanca", "bombard", "meuble"],
+    "lock materials": ["slate", "oakum", "jasper", "felt"],
+    "note nouns": ["screed", "chit", "jotting", "manifest"],
+    "room nouns": ["oubliette", "solar", "garth", "narthex", "hypocaust", "byre", "croft"],
+    "room materials": ["echoes", "dust", "mirrors", "whispers", "tides"],
+}
+RARE_NAMES = {
+    "key": ["{noun} {letter}", "{adj} {noun}", "{Adj} {Noun}", "{noun} of {mat}", "{NOUN} {n}"],
+    "lock": ["{adj} {noun}", "{Noun} {letter}", "{noun} of {mat}", "{Noun} of {Mat}"],
+    "room": ["{Noun} {n}", "{adj} {noun}", "{Adj} {Noun}", "{Noun} of {Mat}"],
+}
+Fact = tuple[str, str, str]
+
+
+def told(link: Link, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
+    """What a note was written to tell."""
+    facts = {(link.key.name, "opens", link.lock.name)}
+    if rooms[link.cell].name in link.text:
+        facts.add((link.lock.name, "is in", rooms[link.cell].name))
+    if link.apart is not None:
+        holder = link.apart.name.name
+        facts.add((link.key.name, f"is {link.apart.prep}", holder))
+        facts.add((holder, "is in", rooms[link.apart.cell].name))
+    return {(a.lower(), relation, b.lower()) for a, relation, b in facts}
+
+
+def known(plan: VoicedHunt) -> dict[str, str]:
+    """What is known of the names of a game once all of it was seen."""
+    kinds = {name.name: "room" for name in plan.rooms.values()}
+    kinds |= {name.name: "container" for name, _ in plan.decoys}
+    for link in plan.links:
+        kinds |= {link.key.name: "thing", link.note.name: "thing", link.lock.name: "container"}
+    for holder in plan.holders:
+        kinds[holder.name.name] = "supporter" if holder.prep == "on" else "container"
+    return {name.lower(): kind for name, kind in kinds.items()}
+
+
+def plans(level: str, split: str, games: int, *, rare: bool) -> Iterator[VoicedHunt]:
+    """The games of a level, perhaps with rare words."""
+    data = dict(copy.deepcopy(voice.load_voices(split)))
+    if rare:
+        data["words"], data["names"] = data["words"] | RARE_WORDS, data["names"] | RARE_NAMES
+    with patch.object(voice, "load_voices", lambda _: data):
+        for seed in range(games):
+            yield plan_voiced_hunt(TreasureHunt.levels[level], split, seed)[0]
+
+
+def score(reader: Reader, level: str, split: str, games: int, *, rare: bool, seen: bool) -> Counter:
+    """Facts told, read and right."""
+    count: Counter[str] = Counter()
+    for plan in plans(level, split, games, rare=rare):
+        kinds = known(plan) if seen else {}
+        for link in plan.links:
+            name = link.note.name.lower()
+            mentions = read_writing(name, link.text, kinds.get, reader=reader)
+            read = {tuple(m.triple) for m in mentions} if mentions else set()
+            read = {fact for fact in read if fact[1] not in ("says", "mentions")}
+            truth = told(link, plan.rooms)
+            count.update(notes=1, told=len(truth), read=len(read), right=len(read & truth))
+    return count
+
+
+def main() -> None:
+    """Compare the readers."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--games", type=int, default=60)
+    parser.add_argument("--out", type=Path, help="JSON to write")
+    args = parser.parse_args()
+    rows = []
+    for rare in (False, True):
+        for level in ("voices-easy", "voices-hard"):
+            for seen in (False, True):
+                for name in ("rules", "spacy", "both"):
+                    reader = READERS.make(name)
+                    begun = time.process_time()
+                    found = score(reader, level, args.split, args.games, rare=rare, seen=seen)
+                    spent = time.process_time() - begun
+                    row = {
+                        "level": level, "words": "rare" if rare else args.split,
+                        "names": "seen" if seen else "unseen", "reader": name,
+                        "notes": found["notes"],
+                        "precision": round(found["right"] / max(found["read"], 1), 4),
+                        "recall": round(found["right"] / found["told"], 4),
+                        "cpu_ms_a_note": round(1000 * spent / found["notes"], 2),
+                    }  # fmt: skip
+                    rows.append(row)
+                    print(json.dumps(row), flush=True)
+    if args.out:
+        args.out.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
