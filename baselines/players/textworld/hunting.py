@@ -13,11 +13,13 @@ from gym_memory.english.phrases import head_noun
 from gym_memory.english.writing import is_readable
 from gym_memory.schema import INVENTORY
 
-__all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]
+__all__ = [
+    "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
+]  # fmt: skip
 
 _FEW = 3
 """So many things lie together where somebody left them for a reason."""
-_KEY = re.compile(r"key(?:s|card|cards)?$")
+_KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
@@ -29,6 +31,7 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
     done = done if beliefs.plan.startswith("read ") else []
     for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
         tells = is_readable(thing) or _is_guarded(beliefs, thing)
+        tells = tells and not is_key(beliefs, thing)
         if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
@@ -43,13 +46,12 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, a thing that the task names, or what a key was needed for."""
+    """Take a key, a thing that the task or a text names, or what a key was needed for."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
-        named = _is_key(beliefs, thing) or _is_named(beliefs, thing)
-        wanted = named or _is_guarded(beliefs, thing)
+        wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
         wanted = wanted and (not is_readable(thing) or _is_to_be_moved(beliefs, thing))
-        if wanted and not _placed(beliefs, thing):
+        if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
 
 
@@ -68,10 +70,10 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
     if beliefs.subjects("opens", holder):
         return True
     beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
-    return len(beside) <= _FEW and any(_is_key(beliefs, t) or is_readable(t) for t in beside)
+    return len(beside) <= _FEW and any(is_key(beliefs, t) or is_readable(t) for t in beside)
 
 
-def _is_key(beliefs: Beliefs, thing: str) -> bool:
+def is_key(beliefs: Beliefs, thing: str) -> bool:
     """Whether it opens something: by its name, or because a text said so."""
     return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
 
@@ -179,7 +181,7 @@ def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest key without a use so far, or thing that the task names."""
+    """Go to the nearest key without a use so far, or thing that the task or a text names."""
     distances = beliefs.distances()
     targets = []
     for thing in beliefs.graph.entities():
@@ -188,12 +190,12 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
             continue
         if beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
             continue
-        if is_readable(thing) and not _is_to_be_moved(beliefs, thing):
-            continue
-        if _is_key(beliefs, thing):
+        if is_key(beliefs, thing):
             wanted = not _spent(beliefs, thing)
+        elif is_readable(thing) and not _is_to_be_moved(beliefs, thing):
+            continue
         else:
-            wanted = _is_named(beliefs, thing) and _is_portable(beliefs, thing)
+            wanted = beliefs.is_spoken_of(thing) and _is_portable(beliefs, thing)
         if wanted and not _placed(beliefs, thing):
             targets.append((distances[room], room, f"fetch {thing}"))
     for _, room, aim in sorted(targets):
@@ -223,11 +225,6 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     if keys or beliefs.openness(holder) == "closed":
         return any(not beliefs.holds(key) for key in keys)
     return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
-
-
-def _is_named(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task names it."""
-    return beliefs.is_named(thing, beliefs.task.goal.lower())
 
 
 def _is_portable(beliefs: Beliefs, thing: str) -> bool:

@@ -26,6 +26,7 @@ from gym_memory.baselines.players.textworld.hunting import (
     try_keys,
     use_keys,
 )
+from gym_memory.baselines.players.textworld.searching import search
 from gym_memory.baselines.players.textworld.tidying import Tidier
 from gym_memory.baselines.players.travel import explore, open_here
 from gym_memory.memory.encoders import DEFAULT_MODEL
@@ -57,5 +58,6 @@ class Planner(Advised):
             lambda beliefs: only(explore(beliefs, "explore")),
             lambda beliefs: only(open_here(beliefs, "see what it holds")),
             try_keys,
+            search,
             Tidier(encoder, unasked=True),
         )
