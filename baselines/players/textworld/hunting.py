@@ -23,13 +23,15 @@ _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
-    """Read what lies here or is held, once.
+    """Read what lies here or has just been taken, once.
 
     A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
     """
+    last = Move.read(beliefs.plan).action
+    new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
     done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
     done = done if beliefs.plan.startswith("read ") else []
-    for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
+    for thing in (*beliefs.contents(beliefs.here), *new):
         tells = is_readable(thing) or _is_guarded(beliefs, thing)
         tells = tells and not is_key(beliefs, thing)
         if tells and thing not in done and not _is_read(beliefs, thing):
@@ -50,9 +52,16 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
         wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
-        wanted = wanted and (not is_readable(thing) or _is_to_be_moved(beliefs, thing))
+        wanted = wanted and (not _is_page(beliefs, thing) or _is_to_be_moved(beliefs, thing))
         if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
+
+
+def _is_page(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it is there to be read: that it was looked at in vain tells that it is not."""
+    return is_readable(thing) and not (
+        beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
+    )
 
 
 def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
@@ -192,7 +201,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
             continue
         if is_key(beliefs, thing):
             wanted = not _spent(beliefs, thing)
-        elif is_readable(thing) and not _is_to_be_moved(beliefs, thing):
+        elif _is_page(beliefs, thing) and not _is_to_be_moved(beliefs, thing):
             continue
         else:
             wanted = beliefs.is_spoken_of(thing) and _is_portable(beliefs, thing)

@@ -32,7 +32,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
         return
     if not beliefs.plan.startswith(_LOCKS):
         been = _been(beliefs, _ROOMS)
-        for action in _handle(beliefs, carry=bool(locks)):
+        for action in _handle(beliefs, look_at_held=not been, carry=bool(locks)):
             yield Move(action, _listing(_ROOMS, been))
         rooms = (room for room in beliefs.distances() if beliefs.contents(room))
         yield from _tour(beliefs, _ROOMS, been, rooms)
@@ -46,9 +46,9 @@ def _is_hunt(beliefs: Beliefs) -> bool:
     return any(is_readable(name) or is_key(beliefs, name) for name in beliefs.graph.entities())
 
 
-def _handle(beliefs: Beliefs, *, carry: bool) -> Iterator[str]:
+def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
     """Look at what is here and was not looked at; take it along if there is a lock to try it on."""
-    for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
+    for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
         action = f"examine {thing}"
         known = beliefs.objects(thing, "says") or beliefs.tried(action)
         if not known and action in beliefs.actions:
