@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move, only
+from gym_memory.baselines.players.plan import SEARCH, Move, only
 from gym_memory.baselines.players.textworld.errands import is_asked_for
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.english.phrases import head_noun
@@ -143,8 +143,9 @@ def _turned_here(beliefs: Beliefs, lock: str) -> bool:
 
 
 def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
-    """Pause to let the memory answer the plan, unless it has just been asked that."""
-    return None if beliefs.plan.startswith(f"{aim} |") else Move("look", aim)
+    """Pause to let the memory answer the plan, unless it was asked that and knew no answer."""
+    asked = beliefs.plan.startswith((f"{aim} |", SEARCH, "try "))
+    return None if asked else Move("look", aim)
 
 
 def try_keys(beliefs: Beliefs) -> Iterator[Move]:
@@ -173,20 +174,25 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """Whether it is a key of which nothing is known but where it does not turn, and not there."""
+    """Whether it may be a key, and nothing is known of it but where else it does not turn."""
     # Of what is nowhere, the text may have another name.
     known = any(beliefs.room_of(told) for told in _opened_by(beliefs, key))
-    if known or not _KEY.search(head_noun(key)):
+    if known or not (_KEY.search(head_noun(key)) or _are_told_of(beliefs, key, lock)):
         return False
     return lock not in beliefs.objects(key, "does not open")
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
     """Whether a text names both, or their names share what tells each from others."""
-    if set(beliefs.subjects("mentions", key)) & set(beliefs.subjects("mentions", lock)):
+    if _are_told_of(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
     return bool(set.intersection(*apart))
+
+
+def _are_told_of(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether one text names both."""
+    return bool({*beliefs.subjects("mentions", key)} & {*beliefs.subjects("mentions", lock)})
 
 
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
