@@ -79,7 +79,7 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
     if beliefs.subjects("opens", holder):
         return True
     beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
-    return len(beside) <= _FEW and any(is_key(beliefs, t) or is_readable(t) for t in beside)
+    return len(beside) <= _FEW and any(is_key(beliefs, t) or _is_page(beliefs, t) for t in beside)
 
 
 def is_key(beliefs: Beliefs, thing: str) -> bool:
@@ -88,8 +88,13 @@ def is_key(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _placed(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task asks to put the thing where it already is."""
+    """Whether the task asks to put the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
+    if holder and holder in (
+        *beliefs.objects(thing, "was put on"),
+        *beliefs.objects(thing, "was put in"),
+    ):
+        return True
     put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
     return bool(put and holder and holder != beliefs.here and holder in put.group())
 

@@ -14,7 +14,7 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import SEARCH, Move, Notes, only
 from gym_memory.baselines.players.textworld.hunting import is_key
 from gym_memory.baselines.players.travel import go_to
-from gym_memory.english.writing import is_readable
+from gym_memory.schema import VERBATIM
 
 __all__ = ["search"]
 
@@ -43,7 +43,9 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 def _is_hunt(beliefs: Beliefs) -> bool:
     """Whether keys or texts were met: somebody hid something here."""
-    return any(is_readable(name) or is_key(beliefs, name) for name in beliefs.graph.entities())
+    if any(fact.relation in VERBATIM for fact in beliefs.graph.live()):
+        return True
+    return any(is_key(beliefs, name) for name in beliefs.graph.entities())
 
 
 def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:

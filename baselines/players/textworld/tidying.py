@@ -20,7 +20,10 @@ _TASK = re.compile(
     r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
     r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
     r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home|position)s?"
-    r"|in (?:its|their) place"
+    r"|in(?:to)? (?:its|their) (?:\w+ )?(?:place|spot|home|position)s?"
+    r"|(?:sort|organi[sz]e|(?:re)?arrange|stow) (?:the|all|every\w*|out|things|items|objects)"
+    r"|house-?work|house-?keep(?:er|ing)|clean(?:er|ing) (?:lady|man|job|service|person)"
+    r"|(?:the|new|a) (?:cleaner|maid|butler|janitor)|messy|cluttered|untidy|displaced|disorder"
     r"|(?:restore|bring|make|put|set|return)\b[^.]*\border|(?:put|bring|return)\b[^.]* back\b"
     r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
     re.IGNORECASE,
