@@ -42,9 +42,10 @@ _SILENT = 5
 """Things put somewhere without a word of praise, after which none is expected any more."""
 _ASTRAY = 0.3
 """The share of things that are out of place, where nobody says how many there are."""
-_SURE, _LIKELY, _ANY = 0.5, 0.3, 0.02
-"""How probable it must be that a thing is put right: where nothing tells whether it was; where a
-point is lost by taking the wrong thing; else."""
+_SURE, _ANY = 0.5, 0.02
+"""How probably a thing must be put right: where nothing tells whether it was, and elsewhere."""
+_WORTH = 0.2
+"""Points to be expected of taking a thing where one is lost by taking one from its place."""
 _AT_ONCE = 5
 """Things of one plan."""
 _NEAR_BEST = 0.4
@@ -165,10 +166,10 @@ class Tidier:
         count = _count(beliefs)
         share = _ASTRAY if count is None else min(max(count / len(lying), 0.02), 0.9)
         stays = len(holders) * (1 - share) / share
-        if praised - placed:  # known by a point that was lost
-            enough = _LIKELY
-        else:
-            enough = _SURE if not praised and len(placed) >= _SILENT else _ANY
+        enough = _SURE if not praised and len(placed) >= _SILENT else _ANY
+        punished = bool(praised - placed)  # a point was lost by taking what belonged there
+        touched = placed | praised | set(beliefs.held())
+        all_touched = count is not None and len(placed | set(beliefs.held())) >= count
         names = list(holders)
         found = []
         rows = homes(things, holders, lying, make_encoder(self._encoder))
@@ -185,6 +186,10 @@ class Tidier:
                 stay = 0.0 if mentioned else here * stays
             target = max(left, key=lambda name: left[name])
             chance = left[target] / (sum(left.values()) + stay)
+            if thing not in touched:
+                astray = 1 - stay / (sum(left.values()) + stay)
+                if all_touched or (punished and 2 * astray + chance - 1 < _WORTH):
+                    continue
             if chance >= enough or thing in beliefs.held():
                 found.append((thing, target, chance))
         return found

@@ -277,6 +277,8 @@ class _Draft:
         for thing, relation, holder in tuple(self._moved.values()):
             if holder not in (INVENTORY, self.room):
                 where = relation.removeprefix("is ")
+                if self._holds(Triple(thing, f"belongs {where}", holder)):
+                    continue  # put back after it was taken from its place, which is no new attempt
                 self.add((Mention(Triple(thing, f"was put {where}", holder)),))
                 if praised:
                     self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
@@ -303,7 +305,7 @@ class _Draft:
                 self.add((Mention(Triple(name, "is", state)),))
 
     def note_locked(self) -> None:
-        """What is shut in view and yet cannot be opened is locked, to judge by the valid actions."""
+        """What is shut in view and yet cannot be opened is locked: the valid actions tell."""
         for name in self._in_view():
             at_hand = f"examine {name}" in self._actions  # called so by commands too
             shut = at_hand and f"open {name}" not in self._actions
