@@ -37,6 +37,8 @@ _IDLE = ("wander", "survey", "cook: ", "tidy: ")
 """Aims for which an action may be repeated: they know of no other, or pause on purpose."""
 _AFTER_SEARCH = ("wander", "survey", "tidy: ")
 """What is done once even that led nowhere."""
+_READING = ("read ", "look at ")
+"""Aims of which a second time tells nothing new, even to a player who has forgotten the first."""
 _MOST_AIMS = 4
 _MAX_AIM_CHARS = 60
 _ENOUGH = 3
@@ -110,7 +112,8 @@ class Notes(NamedTuple):
 
     def has_given_up(self, aim: str) -> bool:
         """Whether an aim led nowhere so often that something else should be tried."""
-        return dict(self.stuck).get(key_of(aim), 0) >= _ENOUGH
+        enough = 1 if aim.startswith(_READING) else _ENOUGH
+        return dict(self.stuck).get(key_of(aim), 0) >= enough
 
     def give_up(self, aim: str) -> Notes:
         """The notes with an aim that led nowhere."""
