@@ -24,6 +24,12 @@ _NEAREST = 3
 _ROUNDS = 4
 _MARGIN = 0.05
 _ROOM, _NEIGHBOURS, _COMMON, _SPREAD = 0.4, 0.4, 0.7, 0.07
+_EVERYDAY = (
+    "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
+    "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
+    "phone", "paper", "key", "candle", "pan", "toothbrush", "cushion", "bag",
+)  # fmt: skip
+"""Things of all kinds: a piece of furniture that is like them all is like nothing much."""
 _STRANGERS = 0.2
 """How alike two things are that have nothing to do with each other."""
 _TEMPLATES = ("a {}", "used in the {}")
@@ -129,10 +135,10 @@ def likeness(
         One row a thing, one column a holder.
     """
     rows = _encode(encoder, "a {}", tuple(things))
-    scores: Floats = rows @ _encode(encoder, "a {}", tuple(holders)).T
-    scores += _ROOM * (rows @ _encode(encoder, "a {}", tuple(holders.values())).T)
-    if len(things) > 1:
-        scores -= _COMMON * scores.mean(0)
+    pieces = _encode(encoder, "a {}", tuple(holders))
+    pieces = pieces + _ROOM * _encode(encoder, "a {}", tuple(holders.values()))
+    everyday = np.concatenate([rows, _encode(encoder, "a {}", _EVERYDAY)])
+    scores: Floats = (rows - _COMMON * everyday.mean(0)) @ pieces.T
     for column, holder in enumerate(holders):
         members = [thing for thing, place in company.items() if place == holder]
         close = rows @ _encode(encoder, "a {}", tuple(members)).T

@@ -38,12 +38,10 @@ _LARGE = 6
 """From so many rooms on, trying one place after the other costs more than it finds."""
 _CROWDED = 4
 """So many things a room, and their neighbours tell which of them is in the wrong one."""
-_SILENT = 5
-"""Things put somewhere without a word of praise, after which none is expected any more."""
 _ASTRAY = 0.3
 """The share of things that are out of place, where nobody says how many there are."""
-_SURE, _ANY = 0.5, 0.02
-"""How probably a thing must be put right: where nothing tells whether it was, and elsewhere."""
+_SURE = 0.1
+"""How probably a thing must be put right by a player whom nobody asked to tidy."""
 _WORTH = 0.2
 """Points to be expected of taking a thing where one is lost by taking one from its place."""
 _AT_ONCE = 5
@@ -166,7 +164,7 @@ class Tidier:
         count = _count(beliefs)
         share = _ASTRAY if count is None else min(max(count / len(lying), 0.02), 0.9)
         stays = len(holders) * (1 - share) / share
-        enough = _SURE if not praised and len(placed) >= _SILENT else _ANY
+        enough = _SURE if self._unasked else 0.0
         punished = bool(praised - placed)  # a point was lost by taking what belonged there
         touched = placed | praised | set(beliefs.held())
         all_touched = count is not None and len(placed | set(beliefs.held())) >= count
