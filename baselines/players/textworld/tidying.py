@@ -49,6 +49,8 @@ _AT_ONCE = 5
 _NEAR_BEST = 0.4
 """So probable beside the best, and it goes into the same plan."""
 
+Chance = tuple[str, str, float]
+"""A thing, where it is to be brought, and how probably that is right."""
 Plan = list[tuple[str, str]]
 """Things, and the room or the piece of furniture that each is to be brought to."""
 
@@ -153,7 +155,7 @@ class Tidier:
 
     def _chances(
         self, beliefs: Beliefs, things: list[str], holders: dict[str, str], lying: dict[str, str]
-    ) -> list[tuple[str, str, float]]:
+    ) -> list[Chance]:
         """Things, where each most probably belongs of what was not tried, and how probably.
 
         By Bayes' rule from how alike they are and from what share of the things is astray.
@@ -169,7 +171,8 @@ class Tidier:
         touched = placed | praised | set(beliefs.held())
         all_touched = count is not None and len(placed | set(beliefs.held())) >= count
         names = list(holders)
-        found = []
+        found: list[Chance] = []
+        risky: list[tuple[float, Chance]] = []
         rows = homes(things, holders, lying, make_encoder(self._encoder))
         for thing, row in zip(things, rows, strict=True):
             chances = dict(zip(names, map(float, row), strict=True))
@@ -184,13 +187,13 @@ class Tidier:
                 stay = 0.0 if mentioned else here * stays
             target = max(left, key=lambda name: left[name])
             chance = left[target] / (sum(left.values()) + stay)
-            if thing not in touched:
-                astray = 1 - stay / (sum(left.values()) + stay)
-                if all_touched or (punished and 2 * astray + chance - 1 < _WORTH):
-                    continue
-            if chance >= enough or thing in beliefs.held():
-                found.append((thing, target, chance))
-        return found
+            if thing in touched or not (all_touched or punished):
+                if chance >= enough or thing in beliefs.held():
+                    found.append((thing, target, chance))
+            elif not all_touched:
+                astray = sum(left.values()) / (sum(left.values()) + stay)
+                risky.append((astray, (thing, target, chance)))
+        return found or _worth_it(risky, some=not praised & placed)
 
     # ------------------------------------------------------------ doing
 
@@ -222,6 +225,21 @@ class Tidier:
         if puts:
             return puts[(holders or list(puts))[0]]
         return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
+
+
+def _worth_it(risky: list[tuple[float, Chance]], *, some: bool) -> list[Chance]:
+    """The thing to try of those that may cost a point: one, for what comes of it tells more.
+
+    Args:
+        risky: How probably each thing is out of place, and where it would go.
+        some: Whether some thing is known to be out of place that was not found yet. Somebody
+            asked to have the place tidied.
+    """
+    if not risky:
+        return []
+    best, entry = max(risky, key=lambda one: (2 * one[0] + one[1][2], one[1]))
+    points = 2 * best + entry[2] - 1  # one for taking it, one for putting it right, or one lost
+    return [entry] if some or points >= _WORTH else []
 
 
 def _survey(beliefs: Beliefs) -> Move:
