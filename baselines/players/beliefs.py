@@ -300,6 +300,12 @@ class Beliefs:
         exits.sort(key=itemgetter(0, 1))
         return [(distance, (place, direction)) for _, distance, place, direction in exits]
 
+    def far_exits(self) -> list[Exit]:
+        """Exits that nobody took in places to which no way is known, as recalled."""
+        known = self.distances()
+        facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
+        return [(t.subject, t.object) for t in facts if t.subject not in known]
+
     def _guess_ways(self) -> None:
         """Two exits that nobody took and that face each other are taken to be one way."""
         at: dict[object, str] = {cell: place for place, cell in self._cells.items()}

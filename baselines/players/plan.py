@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gym_memory.schema import DIRECTIONS, OPPOSITE
 
-__all__ = ["ALL_DONE", "NEW_EXIT", "Move", "Notes", "key_of", "only"]
+__all__ = ["ALL_DONE", "NEW_EXIT", "SEARCH", "Move", "Notes", "key_of", "only"]
 
 _DIRECTION = "|".join(DIRECTIONS)
 NEW_EXIT = re.compile(
@@ -21,17 +21,24 @@ NEW_EXIT = re.compile(
 """The exit that nobody took and that an aim leads to; ``far`` while it is not in this place."""
 ALL_DONE = "all done"
 """What an aim ends in whose player waits on purpose."""
+SEARCH = "search "
+"""How aims begin that go round everything once more, because nothing else is left to do."""
 _LAST = " | last: "
 _DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
+_SEARCHED = " | searched"
 _STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
 _AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
 _ROUTE = re.compile(rf", (?:by|(?:{_DIRECTION}) of) .*")
 _EXPLORING = ("explore", "wander", "survey", "see what is where")
-_AIMLESS = (*_EXPLORING, "find ", "cook: ", "tidy: ")
+_AIMLESS = (*_EXPLORING, SEARCH, "find ", "cook: ", "tidy: ")
 """Aims that may be taken up again and again: they search, or change as things get done."""
 _FOLLOWED = re.compile(r"do (?P<number>\d+): ")
 _IDLE = ("wander", "survey", "cook: ", "tidy: ")
 """Aims for which an action may be repeated: they know of no other, or pause on purpose."""
+_AFTER_SEARCH = ("wander", "survey", "tidy: ")
+"""What is done once even that led nowhere."""
+_READING = ("read ", "look at ")
+"""Aims of which a second time tells nothing new, even to a player who has forgotten the first."""
 _MOST_AIMS = 4
 _MAX_AIM_CHARS = 60
 _ENOUGH = 3
@@ -78,18 +85,20 @@ class Notes(NamedTuple):
         done: Instructions of the task that were followed.
         astray: Whether the player went elsewhere since then, so that directions are void.
         stuck: Aims that led nowhere, and how often.
+        searched: Whether everything was gone round once more, and no lock has opened since.
     """
 
     done: int = 0
     astray: bool = False
     stuck: tuple[tuple[str, int], ...] = ()
+    searched: bool = False
 
     @classmethod
     def read(cls, plan: str) -> Notes:
         """The notes in a published plan.
 
         >>> Notes.read("wander | done: 2? | stuck: fetch bowl x3; go up x1 | last: look")
-        Notes(done=2, astray=True, stuck=(('fetch bowl', 3), ('go up', 1)))
+        Notes(done=2, astray=True, stuck=(('fetch bowl', 3), ('go up', 1)), searched=False)
         """
         done, stuck = _DONE.search(plan), _STUCK.search(plan)
         aims = stuck["aims"].split("; ") if stuck else ()
@@ -98,11 +107,13 @@ class Notes(NamedTuple):
             int(done["done"]) if done else 0,
             bool(done and done["astray"]),
             tuple((found["aim"], int(found["times"])) for found in counted),
+            _SEARCHED in plan,
         )
 
     def has_given_up(self, aim: str) -> bool:
         """Whether an aim led nowhere so often that something else should be tried."""
-        return dict(self.stuck).get(key_of(aim), 0) >= _ENOUGH
+        enough = 1 if aim.startswith(_READING) else _ENOUGH
+        return dict(self.stuck).get(key_of(aim), 0) >= enough
 
     def give_up(self, aim: str) -> Notes:
         """The notes with an aim that led nowhere."""
@@ -130,11 +141,15 @@ class Notes(NamedTuple):
         if _leads_nowhere(last, move):
             times = stuck.pop(key_of(move.aim), 0) + 1
             stuck[key_of(move.aim)] = min(times, _ENOUGH)
-        return Notes(done, astray, tuple(stuck.items())[-_MOST_AIMS:])
+        over = last.aim.startswith(SEARCH) and move.aim.startswith(_AFTER_SEARCH)
+        searched = (self.searched or over) and not move.action.startswith("unlock ")
+        return Notes(done, astray, tuple(stuck.items())[-_MOST_AIMS:], searched)
 
     def written_into(self, move: Move) -> str:
         """The plan to publish."""
         middle = f" | done: {self.done}{'?' * self.astray}" if self.done else ""
+        if self.searched:
+            middle += _SEARCHED
         if self.stuck:
             middle += " | stuck: " + "; ".join(f"{aim} x{times}" for aim, times in self.stuck)
         return f"{move.aim}{middle}{_LAST}{move.action}"

@@ -117,7 +117,14 @@ def explore(beliefs: Beliefs, aim: str) -> Move | None:
             move = _along(beliefs, [*path, direction], f"{aim}, {direction} of {place}")
             if move is not None:
                 return move
-    return None
+    return _ask_the_way(beliefs, aim)
+
+
+def _ask_the_way(beliefs: Beliefs, aim: str) -> Move | None:
+    """Pause for a memory that tells of an exit and not how to get there: the plan names it now."""
+    far = beliefs.far_exits()
+    asked = f"{aim}, {far[0][1]} of {far[0][0]}" if far else aim
+    return None if not far or beliefs.plan.startswith(asked) else Move("look", asked)
 
 
 def open_here(beliefs: Beliefs, aim: str) -> Move | None:

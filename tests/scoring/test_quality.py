@@ -89,6 +89,16 @@ def test_one_remembers_and_learns_the_way() -> None:
     assert Triple("chest", "is", "locked") not in observer.true
 
 
+def test_what_is_at_hand_and_cannot_be_opened_is_locked() -> None:
+    observer = IdealObserver()
+    hall = swap(START, ("you|is in|kitchen", "you|is in|hall"))
+    told = "-= Hall =-\nYou see a chest and a lamp."
+    observer.see(world(hall), told, "", ("examine lamp", "look"))
+    assert Triple("chest", "is", "closed") in observer.known
+    observer.see(world(hall), told, "look", ("examine chest", "look"))
+    assert Triple("chest", "is", "locked") in observer.known
+
+
 def test_own_actions_change_what_is_known() -> None:
     observer = IdealObserver()
     observer.see(world(START), KITCHEN)

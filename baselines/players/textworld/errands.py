@@ -26,7 +26,7 @@ _VERBS = {
     "close": "close closed shut",
     "open": "open opened",
     "insert": "insert deposit stow stash",
-    "put": "put place sit set rest lay leave position",
+    "put": "put place sit set rest lay leave position deliver bring carry return lying",
     "take": "take pick grab get retrieve recover fetch lift obtain steal collect acquire remove",
     "drop": "drop discard release",
     "eat": "eat consume devour swallow",
@@ -44,6 +44,11 @@ _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
 _PRONOUN = re.compile(r"\b(?:it|them)\b")
 _NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*(?:and |but |so )?(?:once|if|when|whenever|while|as soon as|with that)\b")
+_WISH = re.compile(
+    r"\b(?:should|must|ought|has to|have to|needs? to|belongs?|goes|go)\b"
+    r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
+)
+"""How a text says where something is to be, without telling anybody to put it there."""
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -86,6 +91,8 @@ def _errands(text: str) -> tuple[_Errand, ...]:
         if way and not _TRIP.isdisjoint(words):
             verb = "go"
         way = way if verb == "go" else ""
+        if verb in ("", "go") and not way and _WISH.search(clause):
+            verb = "put"
         if not verb:
             continue
         if verb != "go" or way:

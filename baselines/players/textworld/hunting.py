@@ -6,29 +6,34 @@ import re
 from collections.abc import Iterator
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move, only
+from gym_memory.baselines.players.plan import SEARCH, Move, only
 from gym_memory.baselines.players.textworld.errands import is_asked_for
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.writing import is_readable
 from gym_memory.schema import INVENTORY
 
-__all__ = ["fetch_wanted", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys"]
+__all__ = [
+    "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
+]  # fmt: skip
 
 _FEW = 3
 """So many things lie together where somebody left them for a reason."""
-_KEY = re.compile(r"key(?:s|card|cards)?$")
+_KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
-    """Read what lies here or is held, once.
+    """Read what lies here or has just been taken, once.
 
     A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
     """
+    last = Move.read(beliefs.plan).action
+    new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
     done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
     done = done if beliefs.plan.startswith("read ") else []
-    for thing in (*beliefs.contents(beliefs.here), *beliefs.held()):
+    for thing in (*beliefs.contents(beliefs.here), *new):
         tells = is_readable(thing) or _is_guarded(beliefs, thing)
+        tells = tells and not is_key(beliefs, thing)
         if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
@@ -43,14 +48,20 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Take a key, a thing that the task names, or what a key was needed for."""
+    """Take a key, a thing that the task or a text names, or what a key was needed for."""
     for action in beliefs.options("take"):
         thing = action.removeprefix("take ").split(" from ")[0]
-        named = _is_key(beliefs, thing) or _is_named(beliefs, thing)
-        wanted = named or _is_guarded(beliefs, thing)
-        wanted = wanted and (not is_readable(thing) or _is_to_be_moved(beliefs, thing))
-        if wanted and not _placed(beliefs, thing):
+        wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
+        wanted = wanted and (not _is_page(beliefs, thing) or _is_to_be_moved(beliefs, thing))
+        if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
             yield Move(action, f"take {thing}")
+
+
+def _is_page(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it is there to be read: that it was looked at in vain tells that it is not."""
+    return is_readable(thing) and not (
+        beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
+    )
 
 
 def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
@@ -68,17 +79,22 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
     if beliefs.subjects("opens", holder):
         return True
     beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
-    return len(beside) <= _FEW and any(_is_key(beliefs, t) or is_readable(t) for t in beside)
+    return len(beside) <= _FEW and any(is_key(beliefs, t) or _is_page(beliefs, t) for t in beside)
 
 
-def _is_key(beliefs: Beliefs, thing: str) -> bool:
+def is_key(beliefs: Beliefs, thing: str) -> bool:
     """Whether it opens something: by its name, or because a text said so."""
     return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
 
 
 def _placed(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task asks to put the thing where it already is."""
+    """Whether the task asks to put the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
+    if holder and holder in (
+        *beliefs.objects(thing, "was put on"),
+        *beliefs.objects(thing, "was put in"),
+    ):
+        return True
     put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
     return bool(put and holder and holder != beliefs.here and holder in put.group())
 
@@ -132,8 +148,9 @@ def _turned_here(beliefs: Beliefs, lock: str) -> bool:
 
 
 def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
-    """Pause to let the memory answer the plan, unless it has just been asked that."""
-    return None if beliefs.plan.startswith(f"{aim} |") else Move("look", aim)
+    """Pause to let the memory answer the plan, unless it was asked that and knew no answer."""
+    asked = beliefs.plan.startswith((f"{aim} |", SEARCH, "try "))
+    return None if asked else Move("look", aim)
 
 
 def try_keys(beliefs: Beliefs) -> Iterator[Move]:
@@ -162,24 +179,29 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """Whether it is a key of which nothing is known but where it does not turn, and not there."""
+    """Whether it may be a key, and nothing is known of it but where else it does not turn."""
     # Of what is nowhere, the text may have another name.
     known = any(beliefs.room_of(told) for told in _opened_by(beliefs, key))
-    if known or not _KEY.search(head_noun(key)):
+    if known or not (_KEY.search(head_noun(key)) or _are_told_of(beliefs, key, lock)):
         return False
     return lock not in beliefs.objects(key, "does not open")
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
     """Whether a text names both, or their names share what tells each from others."""
-    if set(beliefs.subjects("mentions", key)) & set(beliefs.subjects("mentions", lock)):
+    if _are_told_of(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
     return bool(set.intersection(*apart))
 
 
+def _are_told_of(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether one text names both."""
+    return bool({*beliefs.subjects("mentions", key)} & {*beliefs.subjects("mentions", lock)})
+
+
 def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
-    """Go to the nearest key without a use so far, or thing that the task names."""
+    """Go to the nearest key without a use so far, or thing that the task or a text names."""
     distances = beliefs.distances()
     targets = []
     for thing in beliefs.graph.entities():
@@ -188,12 +210,12 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
             continue
         if beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
             continue
-        if is_readable(thing) and not _is_to_be_moved(beliefs, thing):
-            continue
-        if _is_key(beliefs, thing):
+        if is_key(beliefs, thing):
             wanted = not _spent(beliefs, thing)
+        elif _is_page(beliefs, thing) and not _is_to_be_moved(beliefs, thing):
+            continue
         else:
-            wanted = _is_named(beliefs, thing) and _is_portable(beliefs, thing)
+            wanted = beliefs.is_spoken_of(thing) and _is_portable(beliefs, thing)
         if wanted and not _placed(beliefs, thing):
             targets.append((distances[room], room, f"fetch {thing}"))
     for _, room, aim in sorted(targets):
@@ -223,11 +245,6 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     if keys or beliefs.openness(holder) == "closed":
         return any(not beliefs.holds(key) for key in keys)
     return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
-
-
-def _is_named(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task names it."""
-    return beliefs.is_named(thing, beliefs.task.goal.lower())
 
 
 def _is_portable(beliefs: Beliefs, thing: str) -> bool:

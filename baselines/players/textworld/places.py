@@ -17,14 +17,20 @@ from numpy.typing import NDArray
 
 from gym_memory.memory.encoders import Encoder
 
-__all__ = ["Misfit", "likeness", "misfits"]
+__all__ = ["Misfit", "homes", "likeness", "misfits"]
 
 _NAME, _FURNITURE, _COMPANY, _CROWD = 1.5, 0.6, 1.0, 1.0
 _NEAREST = 3
 _ROUNDS = 4
 _MARGIN = 0.05
-_ROOM, _NEIGHBOURS = 0.4, 0.5
-_STRANGERS = 0.15
+_ROOM, _NEIGHBOURS, _COMMON, _SPREAD = 0.4, 0.4, 0.7, 0.07
+_EVERYDAY = (
+    "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
+    "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
+    "phone", "paper", "key", "candle", "pan", "toothbrush", "cushion", "bag",
+)  # fmt: skip
+"""Things of all kinds: a piece of furniture that is like them all is like nothing much."""
+_STRANGERS = 0.2
 """How alike two things are that have nothing to do with each other."""
 _TEMPLATES = ("a {}", "used in the {}")
 
@@ -116,7 +122,8 @@ def likeness(
 ) -> Floats:
     """How well each thing suits each piece of furniture.
 
-    Judged by the names of the furniture and of its room, and by what lies there.
+    Judged by the names of the furniture and of its room, and by what lies there. From a piece
+    that is like everything, most of that is taken off.
 
     Args:
         things: Names of things.
@@ -128,13 +135,34 @@ def likeness(
         One row a thing, one column a holder.
     """
     rows = _encode(encoder, "a {}", tuple(things))
-    scores: Floats = rows @ _encode(encoder, "a {}", tuple(holders)).T
-    scores += _ROOM * (rows @ _encode(encoder, "a {}", tuple(holders.values())).T)
+    pieces = _encode(encoder, "a {}", tuple(holders))
+    pieces = pieces + _ROOM * _encode(encoder, "a {}", tuple(holders.values()))
+    everyday = np.concatenate([rows, _encode(encoder, "a {}", _EVERYDAY)])
+    scores: Floats = (rows - _COMMON * everyday.mean(0)) @ pieces.T
     for column, holder in enumerate(holders):
         members = [thing for thing, place in company.items() if place == holder]
         close = rows @ _encode(encoder, "a {}", tuple(members)).T
         for row, thing in enumerate(things):
             others = sorted(close[row, i] for i, member in enumerate(members) if member != thing)
             near = float(np.mean(others[-2:])) if others else _STRANGERS
-            scores[row, column] += _NEIGHBOURS * near
+            scores[row, column] += _NEIGHBOURS * (near - _STRANGERS)
     return scores
+
+
+def homes(
+    things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
+) -> Floats:
+    """How probably each thing belongs in or on each piece of furniture, where it lies apart.
+
+    Args:
+        things: Names of things.
+        holders: Piece of furniture to its room; at least one.
+        company: Thing to the holder that it lies in or on.
+        encoder: Encodes names; rows of unit length.
+
+    Returns:
+        One row a thing, which sums to 1; one column a holder.
+    """
+    scores = likeness(things, holders, company, encoder) / _SPREAD
+    weights: Floats = np.exp(scores - scores.max(1, keepdims=True))
+    return weights / weights.sum(1, keepdims=True)

@@ -26,6 +26,7 @@ from gym_memory.baselines.players.textworld.hunting import (
     try_keys,
     use_keys,
 )
+from gym_memory.baselines.players.textworld.searching import search
 from gym_memory.baselines.players.textworld.tidying import Tidier
 from gym_memory.baselines.players.travel import explore, open_here
 from gym_memory.memory.encoders import DEFAULT_MODEL
@@ -48,14 +49,15 @@ class Planner(Advised):
             deliver,
             Tidier(encoder),
             run_errands,
+            read_here,
             take_wanted,
             open_locks,
-            read_here,
             use_keys,
             carry,
             fetch_wanted,
             lambda beliefs: only(explore(beliefs, "explore")),
             lambda beliefs: only(open_here(beliefs, "see what it holds")),
             try_keys,
+            search,
             Tidier(encoder, unasked=True),
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import ALL_DONE, Move
-from gym_memory.baselines.players.textworld.places import likeness, misfits
+from gym_memory.baselines.players.textworld.hunting import is_key
+from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
 from gym_memory.english.writing import is_readable
 from gym_memory.memory.encoders import make_encoder
@@ -20,7 +20,10 @@ _TASK = re.compile(
     r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
     r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
     r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home|position)s?"
-    r"|in (?:its|their) place"
+    r"|in(?:to)? (?:its|their) (?:\w+ )?(?:place|spot|home|position)s?"
+    r"|(?:sort|organi[sz]e|(?:re)?arrange|stow) (?:the|all|every\w*|out|things|items|objects)"
+    r"|house-?work|house-?keep(?:er|ing)|clean(?:er|ing) (?:lady|man|job|service|person)"
+    r"|(?:the|new|a) (?:cleaner|maid|butler|janitor)|messy|cluttered|untidy|displaced|disorder"
     r"|(?:restore|bring|make|put|set|return)\b[^.]*\border|(?:put|bring|return)\b[^.]* back\b"
     r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
     re.IGNORECASE,
@@ -35,15 +38,19 @@ _LARGE = 6
 """From so many rooms on, trying one place after the other costs more than it finds."""
 _CROWDED = 4
 """So many things a room, and their neighbours tell which of them is in the wrong one."""
-_SILENT = 5
-"""Things put somewhere without a word of praise, after which none is expected any more."""
-_SURE = 1.0
-"""What is known to be out of place: it was put somewhere without praise, or a note speaks of it."""
-_RISK = -0.1
-"""The same as ``_DOUBT`` where the game tells what is in its place, so that little is lost."""
-_DOUBT = 0.12
-"""How much better a place must suit a thing than where it lies, if it is to be moved there."""
+_ASTRAY = 0.3
+"""The share of things that are out of place, where nobody says how many there are."""
+_SURE = 0.1
+"""How probably a thing must be put right by a player whom nobody asked to tidy."""
+_WORTH = 0.2
+"""Points to be expected of taking a thing where one is lost by taking one from its place."""
+_AT_ONCE = 5
+"""Things of one plan."""
+_NEAR_BEST = 0.4
+"""So probable beside the best, and it goes into the same plan."""
 
+Chance = tuple[str, str, float]
+"""A thing, where it is to be brought, and how probably that is right."""
 Plan = list[tuple[str, str]]
 """Things, and the room or the piece of furniture that each is to be brought to."""
 
@@ -51,11 +58,11 @@ Plan = list[tuple[str, str]]
 class Tidier:
     """Decides once what goes where, and again where the game praises what was put right.
 
-    In a house of several rooms a thing is judged by its room, elsewhere by the furniture: a thing
-    on the floor or in hand belongs into or onto the piece most like it, and one that lies
-    somewhere moves if another piece suits it better. A game that praises some of what was put
-    away tells by its silence which things are not in their place yet: these go to the next best
-    place, never twice to the same one.
+    In a large full house a thing is judged by its room first, elsewhere by the furniture: by how
+    probably it belongs in or on each piece, given that most things are where they belong. What is
+    most probably put right for the fewest steps comes first, a few things a plan. A game that
+    praises some of what was put away tells by its silence what is not in its place yet: that goes
+    to the next best place, never twice to the same one.
 
     Before it decides on many rooms it pauses with a plan that names them all, for a memory that
     recalls what the plan is about. The decision is the published plan, ``tidy: razor to bathroom;
@@ -81,17 +88,17 @@ class Tidier:
             if look is not None:
                 yield look
             if len(beliefs.distances()) >= _MANY_ROOMS and not beliefs.plan.startswith(_SURVEY):
-                yield Move("look", _SURVEY + ", ".join(beliefs.distances()))
+                yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
-        if not self._is_settled(beliefs):
-            plan = [(thing, right.get(thing, target)) for thing, target in plan]
-            if right:  # what the game tells since it was decided counts: one thing after the other
-                plan = [(thing, target) for thing, target in plan if beliefs.holds(thing)]
+        plan = [(thing, right.get(thing, target)) for thing, target in plan]
+        plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
         plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
+        if action is None and _is_large(beliefs) and not beliefs.plan.startswith(_SURVEY):
+            yield _survey(beliefs)
         known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unasked):  # else try what comes to mind
             yield Move(action or "look", _write_plan(plan if action else []))
@@ -102,77 +109,91 @@ class Tidier:
     # ------------------------------------------------------------ deciding
 
     def _decide(self, beliefs: Beliefs) -> Plan:
+        if not _is_large(beliefs) or _placings(beliefs, "was put"):
+            return self._decide_again(beliefs)
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
         where = {thing: room for room in rooms for thing in _things(beliefs, room, rooms[room])}
         where.update(dict.fromkeys(beliefs.held(), ""))
-        if len(rooms) < _MANY_ROOMS or len(where) < _CROWDED * len(rooms):
-            return self._to_furniture(beliefs)
-        most = _count(beliefs)
-        out = misfits(where, rooms, make_encoder(self._encoder), most)
+        out = misfits(where, rooms, make_encoder(self._encoder), _count(beliefs))
         return [(thing, room) for thing, room, _ in out]
 
-    def _is_settled(self, beliefs: Beliefs) -> bool:
-        """Whether the first decision stands: in a large full house there is too much to try."""
-        rooms = beliefs.distances()
-        things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
-        return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
-
     def _decide_again(self, beliefs: Beliefs) -> Plan:
-        """What to bring elsewhere once all was put somewhere."""
-        placed = {thing for thing, _ in _placings(beliefs, "was put")}
-        praised = {thing for thing, _ in _placings(beliefs, "belongs")}
-        if self._is_settled(beliefs) or (not praised and len(placed) >= _SILENT):
-            return []
-        return self._to_furniture(beliefs, again=True, only=() if praised else tuple(placed))[:1]
-
-    def _to_furniture(
-        self, beliefs: Beliefs, *, again: bool = False, only: tuple[str, ...] = ()
-    ) -> Plan:
-        """The best piece of furniture of each thing that may be out of place, surest first.
-
-        Args:
-            beliefs: What is known.
-            again: Whether each thing is to go elsewhere than where it lies.
-            only: The things to judge; empty for all.
-        """
+        """What to bring to which piece of furniture, most probable and nearest first."""
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
-        right = dict(_placings(beliefs, "belongs"))
         lying = {
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
         }
         lying.update(dict.fromkeys(beliefs.held(), ""))
-        things = sorted(
-            t
-            for t in lying
-            if t not in right
-            and (not only or t in only)
-            and not (_is_message(t) or beliefs.objects(t, "says") or beliefs.objects(t, "opens"))
-        )
+        things = sorted(t for t in lying if self._is_movable(beliefs, t))
         if not things or not holders:
             return []
-        scores = likeness(things, holders, lying, make_encoder(self._encoder))
+        chances = self._chances(beliefs, things, holders, lying)
+        distances = beliefs.distances()
+        ranked = []
+        for thing, target, chance in chances:
+            start = beliefs.room_of(thing)
+            steps = 2 + distances.get(start, 0) + self._apart(beliefs, start, holders[target])
+            ranked.append((-chance / steps, thing, target, chance))
+        ranked.sort()
+        most = max((chance for *_, chance in ranked[:1]), default=0.0)
+        plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
+        return plan[:_AT_ONCE]
+
+    def _apart(self, beliefs: Beliefs, start: str, room: str) -> int:
+        """Moves between two rooms, as far as the distances from here tell."""
+        distances = beliefs.distances()
+        return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
+
+    def _is_movable(self, beliefs: Beliefs, thing: str) -> bool:
+        if thing in dict(_placings(beliefs, "belongs")):
+            return False
+        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+            return False
+        written = beliefs.objects(thing, "says") or beliefs.objects(thing, "opens")
+        return not (_is_message(thing) or written)
+
+    def _chances(
+        self, beliefs: Beliefs, things: list[str], holders: dict[str, str], lying: dict[str, str]
+    ) -> list[Chance]:
+        """Things, where each most probably belongs of what was not tried, and how probably.
+
+        By Bayes' rule from how alike they are and from what share of the things is astray.
+        """
+        praised = {thing for thing, _ in _placings(beliefs, "belongs")}
         tried = set(_placings(beliefs, "was put"))
         placed = {thing for thing, _ in tried}
-        most = None if again else _count(beliefs)
-        ranked = []
-        for row, thing in enumerate(things):
-            here = lying[thing]
-            best = {
-                holder: float(score)
-                for holder, score in zip(holders, scores[row], strict=True)
-                if (thing, holder) not in tried and (holder != here or not again)
-            }
-            if not best:
+        count = _count(beliefs)
+        share = _ASTRAY if count is None else min(max(count / len(lying), 0.02), 0.9)
+        stays = len(holders) * (1 - share) / share
+        enough = _SURE if self._unasked else 0.0
+        punished = bool(praised - placed)  # a point was lost by taking what belonged there
+        touched = placed | praised | set(beliefs.held())
+        all_touched = count is not None and len(placed | set(beliefs.held())) >= count
+        names = list(holders)
+        found: list[Chance] = []
+        risky: list[tuple[float, Chance]] = []
+        rows = homes(things, holders, lying, make_encoder(self._encoder))
+        for thing, row in zip(things, rows, strict=True):
+            chances = dict(zip(names, map(float, row), strict=True))
+            here = chances.pop(lying[thing], 0.0)
+            left = {name: c for name, c in chances.items() if (thing, name) not in tried}
+            if not left:
                 continue
-            target = max(best, key=lambda holder: best[holder])
-            lies = list(holders).index(here) if here in holders else -1
-            gain = best[target] - float(scores[row][lies]) if lies >= 0 else math.inf
-            if thing in placed or beliefs.subjects("mentions", thing):
-                gain += _SURE
-            if target != here and (most is not None or gain > (_RISK if again else _DOUBT)):
-                ranked.append((-gain, thing, target))
-        return [(thing, target) for _, thing, target in sorted(ranked)[:most]]
+            if thing in placed:  # perhaps it was in its place before it was touched
+                stay = share
+            else:
+                mentioned = beliefs.subjects("mentions", thing)
+                stay = 0.0 if mentioned else here * stays
+            target = max(left, key=lambda name: left[name])
+            chance = left[target] / (sum(left.values()) + stay)
+            if thing in touched or not (all_touched or punished):
+                if chance >= enough or thing in beliefs.held():
+                    found.append((thing, target, chance))
+            elif not all_touched:
+                astray = sum(left.values()) / (sum(left.values()) + stay)
+                risky.append((astray, (thing, target, chance)))
+        return found or _worth_it(risky, some=not praised & placed)
 
     # ------------------------------------------------------------ doing
 
@@ -204,6 +225,33 @@ class Tidier:
         if puts:
             return puts[(holders or list(puts))[0]]
         return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
+
+
+def _worth_it(risky: list[tuple[float, Chance]], *, some: bool) -> list[Chance]:
+    """The thing to try of those that may cost a point: one, for what comes of it tells more.
+
+    Args:
+        risky: How probably each thing is out of place, and where it would go.
+        some: Whether some thing is known to be out of place that was not found yet. Somebody
+            asked to have the place tidied.
+    """
+    if not risky:
+        return []
+    best, entry = max(risky, key=lambda one: (2 * one[0] + one[1][2], one[1]))
+    points = 2 * best + entry[2] - 1  # one for taking it, one for putting it right, or one lost
+    return [entry] if some or points >= _WORTH else []
+
+
+def _survey(beliefs: Beliefs) -> Move:
+    """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
+    return Move("look", _SURVEY + ", ".join(beliefs.distances()))
+
+
+def _is_large(beliefs: Beliefs) -> bool:
+    """Whether it is a large full house: there is too much in it to try one thing after another."""
+    rooms = beliefs.distances()
+    things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
+    return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
 
 
 def _put_there(beliefs: Beliefs, thing: str, target: str) -> str | None:

@@ -87,6 +87,7 @@ class TextWorldRules:
         if step.inventory and not step.done:  # a game that is over no longer lists it
             draft.take(read_inventory(step.inventory))
         draft.note_offered(step.valid_actions)
+        draft.note_locked()
         draft.note_misfits()
         return draft.extraction()
 
@@ -287,6 +288,8 @@ class _Draft:
         for thing, relation, holder in tuple(self._moved.values()):
             if holder not in (INVENTORY, self.room):
                 where = relation.removeprefix("is ")
+                if self._holds(Triple(thing, f"belongs {where}", holder)):
+                    continue  # put back after it was taken from its place, which is no new attempt
                 self.add((Mention(Triple(thing, f"was put {where}", holder)),))
                 if praised:
                     self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
@@ -312,6 +315,15 @@ class _Draft:
             if state and not self._openness(name):
                 self.add((Mention(Triple(name, "is", state)),))
 
+    def note_locked(self) -> None:
+        """What is shut in view and yet cannot be opened is locked: the valid actions tell."""
+        for name in self._in_view():
+            at_hand = f"examine {name}" in self._actions  # called so by commands too
+            shut = at_hand and f"open {name}" not in self._actions
+            if shut and self._openness(name) == "closed":
+                self._mentions.pop(Triple(name, "is", "closed"), None)
+                self.add((Mention(Triple(name, "is", "locked")),))
+
     def note_loss(self) -> None:
         """A reward was lost: what was taken belonged where it was."""
         for thing, _, holder in tuple(self._moved.values()):
@@ -325,8 +337,7 @@ class _Draft:
         keys = [key for key in self._inside(INVENTORY) if self._is_riddle(key)]
         if not (keys and self._actions):
             return
-        doors = (f.object for f in self._graph.outgoing(self.room) if f.relation.endswith(" door"))
-        for lock in dict.fromkeys((*self._inside(self.room), *doors)):
+        for lock in self._in_view():
             if self._openness(lock) in ("", "open") or f"open {lock}" in self._actions:
                 continue
             for key in keys:
@@ -348,6 +359,12 @@ class _Draft:
         before = (f.subject for f in self._graph.incoming(holder) if f.relation in LOCATIONS)
         kept = [n for n in before if n != PLAYER and n not in self._moved]
         return kept + [n for n, now in self._moved.items() if now.object == holder and n != PLAYER]
+
+    def _in_view(self) -> tuple[str, ...]:
+        """What stands in the room and in its exits."""
+        about = (*self._graph.outgoing(self.room), *self._mentions)
+        doors = (f.object for f in about if f.subject == self.room and f.relation.endswith(" door"))
+        return tuple(dict.fromkeys((*self._inside(self.room), *doors)))
 
     def _openness(self, name: str) -> str:
         """Open, closed, locked or unknown, once this step is over."""

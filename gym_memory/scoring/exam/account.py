@@ -97,7 +97,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self, obs: dict[str, Any], info: dict[str, Any], action: str, reward: float, *, done: bool
     ) -> None:
         oracle: Oracle = self._oracle()
-        self._observer.see(oracle, obs["text"], action)
+        self._observer.see(oracle, obs["text"], action, obs["valid_actions"])
         step = Step(
             info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], done
         )

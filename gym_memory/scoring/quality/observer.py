@@ -15,7 +15,7 @@ action changes it; nothing else changes the world of these games. Besides, one k
   opens what, where something is (in one sentence or one that goes on with *it*, of a note in any
   two that follow each other), what a recipe asks for, what an appliance does;
 * that a thing is locked, and not merely shut, once a sentence that is no writing names it beside a
-  word for a lock.
+  word for a lock, or once it is at hand and shut and the valid actions do not offer to open it.
 
 So a text that names a key and its lock counts as telling that the one opens the other, however it
 is worded. That is how TextWorld shows things. A family that shows them in another way says itself
@@ -82,7 +82,7 @@ class IdealObserver:
         """The observer of an episode, from what its oracle says at the start."""
         return cls(oracle.objects.get("shut", ()), oracle.objects.get("writings", ()))
 
-    def see(self, oracle: Oracle, text: str, action: str = "") -> None:
+    def see(self, oracle: Oracle, text: str, action: str = "", actions: Iterable[str] = ()) -> None:
         """Take in one step.
 
         Args:
@@ -91,6 +91,7 @@ class IdealObserver:
                 ``seen``, also no change that it leaves out is noticed but a way that was walked.
             text: What was shown.
             action: What was done; empty for the first observation.
+            actions: The valid actions that were shown.
         """
         world = _World(self._completed(oracle.facts))
         visible, seen = oracle.objects.get("visible"), oracle.objects.get("seen")
@@ -105,6 +106,14 @@ class IdealObserver:
             thing
             for thing, state in world.openness.items()
             if state == "locked" and self._was(thing, "closed")
+        }
+        offered = {offer.lower() for offer in actions}
+        self._locked |= {
+            fact.subject
+            for fact in visible
+            if world.openness.get(fact.subject) == "locked"
+            and f"examine {fact.subject}" in offered
+            and f"open {fact.subject}" not in offered
         }
         self.true = self._in_words(world.facts)
         self.rough = frozenset(world.roughly) - self.true

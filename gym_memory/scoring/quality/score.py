@@ -226,7 +226,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
     def _see(self, obs: dict[str, Any], action: str, t: int) -> None:
         observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
         oracle = self._oracle()
-        observer.see(oracle, obs["text"], action)
+        observer.see(oracle, obs["text"], action, obs["valid_actions"])
         undecided = oracle.objects.get(
             "undecided", ()
         )  # relations of which the engine knows nothing

@@ -1,0 +1,203 @@
+"""The planner on games in words and ways that none of our generators has, made by TextWorld."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.plan import Move, Notes
+from gym_memory.baselines.players.textworld.planner import Planner
+from gym_memory.baselines.players.travel import explore
+from gym_memory.games.textworld.games import compile_game, quiet_random_state
+from gym_memory.memory.extract import get_extractor
+from gym_memory.run import EpisodeResult, rollout
+from gym_memory.types import Observation, Task, Triple
+
+textworld = pytest.importorskip("textworld")
+
+Build = Callable[[Any, Callable[..., Any]], str]
+"""Fills a world with ``thing(kind, name, place, state="", text="")``; returns the goal."""
+
+
+def make(path: Path, build: Build, quests: Callable[[Any, dict[str, Any]], list[Any]]) -> Path:
+    """Compile a game of a few rooms in a row, Room A to its east Room B, and so on."""
+    options = textworld.GameOptions()
+    options.seeds = 7
+    maker = textworld.GameMaker(options)
+    rooms = {name: maker.new_room(name) for name in ("Room A", "Room B", "Room C")}
+    maker.connect(rooms["Room A"].east, rooms["Room B"].west)
+    maker.connect(rooms["Room B"].east, rooms["Room C"].west)
+    maker.set_player(rooms["Room A"])
+    things: dict[str, Any] = dict(rooms)
+
+    def thing(kind: str, name: str, place: str, state: str = "", text: str | None = None) -> Any:
+        things[name] = maker.new(kind, name=name, desc=text)
+        things[place].add(things[name])
+        if state:
+            things[name].add_property(state)
+        return things[name]
+
+    with quiet_random_state():
+        goal = build(maker, thing)
+        maker.quests = quests(maker, things)
+        game = maker.build(validate=False)
+        game.objective = goal
+        story = path / "game.z8"
+        compile_game(game, story)
+    return story
+
+
+def quest(maker: Any, *fact: Any) -> Any:
+    generator = textworld.generator.game
+    event = generator.Event(conditions=[maker.new_fact(*fact)])
+    return generator.Quest(win_events=[event], reward=1)
+
+
+def play(story: Path, steps: int, memory: str = "arigraph") -> tuple[EpisodeResult, list[str]]:
+    env = gym.make("gym_memory/TextWorld-v0", path=str(story), memory=memory, max_steps=steps)
+    actions: list[str] = []
+
+    class Planning(Planner):
+        def act(self, obs: Observation, info: dict[str, Any]) -> str:
+            actions.append(super().act(obs, info))
+            return actions[-1]
+
+    try:
+        return rollout(env, Planning(), 0), actions
+    finally:
+        env.close()
+
+
+def test_keys_and_pages_may_be_called_anything(tmp_path: Path) -> None:
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        thing("c", "Locker 4", "Room A", "locked")
+        thing("c", "tin trunk", "Room C", "locked")
+        thing("s", "pine bench", "Room B")
+        key = thing("k", "token of Ra", "pine bench")
+        maker.add_fact("match", key, _named(maker, "Locker 4"))
+        thing("o", "ship's log", "Locker 4", text="The swipe card fits the tin trunk. Good luck!")
+        card = thing("k", "swipe card", "Locker 4")
+        maker.add_fact("match", card, _named(maker, "tin trunk"))
+        thing("o", "golden egg", "tin trunk")
+        return "Get the golden egg."
+
+    story = make(
+        tmp_path,
+        build,
+        lambda maker, things: [quest(maker, "in", things["golden egg"], maker.inventory)],
+    )
+    result, _ = play(story, 60)
+    assert result.success
+
+
+def _named(maker: Any, name: str) -> Any:
+    return next(entity for entity in maker._entities.values() if entity.name == name)
+
+
+def test_a_room_is_tidied_into_and_onto_by_what_things_are(tmp_path: Path) -> None:
+    homes = {
+        "bar of soap": "washbasin",
+        "soup spoon": "cutlery drawer",
+        "woollen sock": "laundry basket",
+    }
+
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        thing("s", "washbasin", "Room A")
+        thing("c", "cutlery drawer", "Room A", "closed")
+        thing("c", "laundry basket", "Room A", "open")
+        for name in homes:
+            thing("o", name, "Room A")
+        return "Put everything where it belongs."
+
+    def quests(maker: Any, things: dict[str, Any]) -> list[Any]:
+        how = {"washbasin": "on"}
+        return [
+            quest(maker, how.get(home, "in"), things[name], things[home])
+            for name, home in homes.items()
+        ]
+
+    result, actions = play(make(tmp_path, build, quests), 40)
+    assert result.success
+    assert any(action.startswith("insert ") for action in actions)
+    assert any(action.startswith("put ") for action in actions)
+
+
+def test_a_thing_is_brought_where_the_task_says_it_should_be(tmp_path: Path) -> None:
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        thing("s", "glass counter", "Room C")
+        thing("c", "tea chest", "Room A", "closed")
+        thing("o", "sealed dossier", "tea chest")
+        return "The sealed dossier should end up on the glass counter."
+
+    story = make(
+        tmp_path,
+        build,
+        lambda maker, things: [
+            quest(maker, "on", things["sealed dossier"], things["glass counter"])
+        ],
+    )
+    result, _ = play(story, 15)
+    assert result.success
+
+
+@pytest.mark.parametrize("memory", ["arigraph", "none"])
+def test_where_there_is_nothing_to_do_nothing_is_done_for_ever(tmp_path: Path, memory: str) -> None:
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        thing("o", "pebble", "Room B")
+        thing("c", "wall safe", "Room A", "locked")
+        thing("o", "golden egg", "wall safe")
+        return ""
+
+    story = make(
+        tmp_path,
+        build,
+        lambda maker, things: [quest(maker, "in", things["golden egg"], maker.inventory)],
+    )
+    _, actions = play(story, 60, memory)
+    assert len(actions) == 60
+    longest = max(Counter(pairwise(actions)).values())
+    assert longest < 20, "two actions in turn all the way"
+    assert not any(len({*actions[i : i + 8]}) == 1 for i in range(len(actions) - 8))
+
+
+def observation(**known: Any) -> Observation:
+    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
+    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
+    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
+
+
+def beliefs(plan: str = "", **known: Any) -> Beliefs:
+    rules = get_extractor("textworld")
+    return Beliefs(observation(**known), rules, Task("t", "", "textworld"), plan=plan)
+
+
+def test_asks_for_the_way_to_an_exit_that_is_recalled_without_one() -> None:
+    facts = (Triple("you", "is in", "hall"), Triple("attic", "has unexplored exit", "up"))
+    asking = explore(beliefs(triples=facts), "explore")
+    assert asking == Move("look", "explore, up of attic")
+    assert asking is not None
+    assert explore(beliefs(plan=str(asking), triples=facts), "explore") is None
+
+
+def test_what_is_shut_in_view_and_cannot_be_opened_is_locked() -> None:
+    seen = "-= Hall =-\nYou see a closed white chest.\nThere is a closed gate leading north."
+    at_hand = ("examine white chest", "examine gate", "open gate", "look")
+    found = beliefs(text=seen, valid_actions=at_hand)
+    assert found.openness("white chest") == "locked"
+    assert found.openness("gate") == "closed"
+
+
+def test_the_search_of_everything_is_noted_until_a_lock_gives_way() -> None:
+    searched = Notes().after(Move("go east", "search all rooms after hall"), Move("look", "wander"))
+    assert searched.searched
+    assert Notes.read(searched.written_into(Move("look", "wander"))) == searched
+    opened = searched.after(Move("look", "wander"), Move("unlock safe with rod", "unlock safe"))
+    assert not opened.searched
