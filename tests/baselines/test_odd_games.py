@@ -148,6 +148,16 @@ def test_a_thing_is_brought_where_the_task_says_it_should_be(tmp_path: Path) -> 
     assert result.success
 
 
+def test_what_is_wanted_grilled_is_put_on_one_appliance_after_another() -> None:
+    env = gym.make(
+        "gym_memory/TextWorld-v0", challenge="simple", level="sparse-brief", split="train",
+        memory="arigraph", max_steps=60,
+    )  # fmt: skip
+    results = [rollout(env, Planner(), seed=seed) for seed in range(3)]
+    env.close()
+    assert [result.success for result in results] == [True] * 3
+
+
 @pytest.mark.parametrize("memory", ["arigraph", "none"])
 def test_where_there_is_nothing_to_do_nothing_is_done_for_ever(tmp_path: Path, memory: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move, only
@@ -33,7 +34,9 @@ def cook(beliefs: Beliefs) -> tuple[Move, ...]:
         return ()
     if "eat meal" in beliefs.actions:
         return (Move("eat meal", "eat meal"),)
-    return only(_Kitchen(beliefs, needed).step() if needed else _find_recipe(beliefs))
+    if needed:
+        return only(_Kitchen(beliefs, needed).step())
+    return (*only(_find_recipe(beliefs)), *only(_heat_wanted(beliefs)))
 
 
 def _book(beliefs: Beliefs) -> str:
@@ -41,7 +44,10 @@ def _book(beliefs: Beliefs) -> str:
     known = [name for name in beliefs.graph.entities() if not beliefs.is_place(name)]
     called = [name for name in known if is_readable(name) and is_about_cooking(name)]
     goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
-    named = [name for name in known if name in goal and not beliefs.openness(name)]
+    named = [
+        name for name in known
+        if name in goal and not beliefs.openness(name) and not beliefs.tried(f"examine {name}")
+    ]  # fmt: skip
     return next(iter((*called, *named)), "")
 
 
@@ -55,6 +61,29 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
     if room and room != beliefs.here:
         return go_to(beliefs, room, aim) or explore(beliefs, aim)
     return explore(beliefs, aim) or open_here(beliefs, aim)
+
+
+def _heat_wanted(beliefs: Beliefs) -> Move | None:
+    """What the task wants *grilled*, where no recipe tells how: on one appliance after another."""
+    goal, known = beliefs.task.goal.lower(), list(beliefs.graph.entities())
+    for state, use in _HEATS.items():
+        thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", goal)), "")
+        if not thing:
+            continue
+        aim = f"heat {thing}"
+        if not beliefs.holds(thing):
+            action = beliefs.taking(thing)
+            return Move(action, aim) if action else go_to(beliefs, beliefs.room_of(thing), aim)
+        nouns = (*_APPLIANCES[use], *chain.from_iterable(_APPLIANCES.values()))
+        done = (*beliefs.objects(thing, "was put on"), *beliefs.objects(thing, "was put in"))
+        places = [x for noun in nouns for x in known if head_noun(x) == noun and x not in done]
+        for place in places:
+            for action in (f"put {thing} on {place}", f"insert {thing} into {place}"):
+                if action in beliefs.actions:
+                    return Move(action, aim)
+            if beliefs.room_of(place) != beliefs.here:
+                return go_to(beliefs, beliefs.room_of(place), aim)
+    return None
 
 
 class _Kitchen:
