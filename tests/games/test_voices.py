@@ -13,7 +13,6 @@ import pytest
 from gym_memory.games.textworld.cleaning import Cleaning
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import game_sha256, generate
-from gym_memory.games.textworld.manifest import SPLITS
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.voices.hunts import plan_voiced_hunt
 from gym_memory.games.textworld.voices.voice import SHARED, expanded, load_voices
@@ -25,6 +24,8 @@ LEVELS = [
     (Cleaning, "voices-house"),
     (Cooking, "voices"),
 ]
+SPLITS = ("train", "valid", "test")
+"""Those with words of their own; ``held_out`` speaks the words of ``test``."""
 TOLD = ("opens", "room", "holder", "go")
 SPOKEN = "{a} {b} {c} {d} {e}"
 

@@ -48,7 +48,7 @@ def test_tools_can_be_described_to_a_model() -> None:
 
 def test_splits_indices_and_seeds_of_a_session() -> None:
     session = Session(ENV, "none")
-    assert split_names(ENV) == ("train", "valid", "test")
+    assert split_names(ENV) == ("train", "valid", "test", "held_out")
     assert len(task_names(ENV)) == 100
     assert len(task_names(ENV, "test")) == 20
     assert session.reset(split="test", index=7).info["task_id"] == "cooking/rl-1/test/7"
