@@ -171,6 +171,9 @@ class Tidier:
         touched = placed | praised | set(beliefs.held())
         all_touched = count is not None and len(placed | set(beliefs.held())) >= count
         names = list(holders)
+        large = _is_large(beliefs)
+        if large and not praised:  # nothing tells what is wrong yet: the first decision stands
+            return []
         found: list[Chance] = []
         risky: list[tuple[float, Chance]] = []
         rows = homes(things, holders, lying, make_encoder(self._encoder))
@@ -187,10 +190,10 @@ class Tidier:
                 stay = 0.0 if mentioned else here * stays
             target = max(left, key=lambda name: left[name])
             chance = left[target] / (sum(left.values()) + stay)
-            if thing in touched or not (all_touched or punished):
+            if thing in touched or not (all_touched or punished or large):
                 if chance >= enough or thing in beliefs.held():
                     found.append((thing, target, chance))
-            elif not all_touched:
+            elif not (all_touched or large):
                 astray = sum(left.values()) / (sum(left.values()) + stay)
                 risky.append((astray, (thing, target, chance)))
         return found or _worth_it(risky, some=not praised & placed)
