@@ -46,6 +46,7 @@ class Arm(NamedTuple):
     budget: int
     words: str
     seed: int
+    steps: int = 1200
 
 
 def arms() -> list[Arm]:
@@ -53,17 +54,19 @@ def arms() -> list[Arm]:
     first = [Arm(game, memory, 500, "own", 0) for game in GAMES for memory in MEMORIES]
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm(game, "rag", 4000, "own", 0) for game in ("rl-4", "hunt", "rl-3")]
-    again = [arm._replace(seed=seed) for seed in (1, 2) for arm in first[:10]]
-    return first[:15] + again + first[15:] + large + minilm
+    again = [arm._replace(seed=1) for arm in first[:10]]
+    longer = [arm._replace(steps=4800) for arm in first[:10] if arm.memory != "shuffled"]
+    third = [arm._replace(seed=2) for arm in first[:10]]
+    return first[:15] + again + first[15:] + longer + minilm + large + third
 
 
 def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
     """Train and test one arm."""
     started = time.process_time()
-    s = TextSettings(words=arm.words, update_every=2, beta_steps=options.steps // 2)
+    s = TextSettings(words=arm.words, update_every=2, beta_steps=arm.steps // 2)
     arena = Arena(GAMES[arm.game], arm.memory, arm.budget, "valid", MAX_STEPS, s.teacher_memory)
     how = TrainSettings(
-        steps=options.steps, games=100, valid_games=4, evaluate_every=options.steps,
+        steps=arm.steps, games=100, valid_games=4, evaluate_every=arm.steps,
         checkpoint_every=400, seed=arm.seed,
     )  # fmt: skip
     folder = options.out / "-".join(map(str, arm)).replace("?", "-").replace(" ", "-")
@@ -73,7 +76,7 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
     finally:
         trainer.close()
     row: dict[str, Any] = {**arm._asdict(), "train_cpu_seconds": round(trainer.cpu_seconds)}
-    row |= {key: curve[-1][key] for key in ("steps", "updates", "clone_loss", "train_score")}
+    row |= {key: curve[-1][key] for key in ("updates", "clone_loss", "train_score")}
     name, kwargs = parse_spec(GAMES[arm.game])
     for mode in ("greedy", "sample"):
         policy = Text(str(folder / "last.safetensors"), mode=mode)
@@ -91,11 +94,12 @@ def report(rows: list[dict[str, Any]]) -> str:
     """Means with intervals over games (and over seeds, where there are several); the gaps."""
     arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        arms.setdefault((row["game"], row["memory"], row["budget"], row["words"]), []).append(row)
+        key = ("game", "memory", "budget", "words", "steps")
+        arms.setdefault(tuple(row[field] for field in key), []).append(row)
     lines = [
-        "| game | memory (budget) | words | seeds | tokens | greedy | sampled | "
+        "| game | memory (budget) | words | steps | seeds | tokens | greedy | sampled | "
         "`arigraph` - it, greedy | sampled |",
-        "|---|---|---|--:|--:|---|---|---|---|",
+        "|---|---|---|--:|--:|--:|---|---|---|---|",
     ]
 
     def told(kind: Any, values: list[tuple[int, int, float]]) -> str:
@@ -104,9 +108,9 @@ def report(rows: list[dict[str, Any]]) -> str:
         low, high = estimate.interval()
         return f"{estimate.mean:.2f} [{low:.2f}, {high:.2f}]"
 
-    for (game, memory, budget, words), runs in arms.items():
-        best = {run["seed"]: run for run in arms.get((game, "arigraph", 500, words), [])}
-        cells = [game, f"`{memory}` ({budget})", words, len(runs), runs[0]["tokens"]]
+    for (game, memory, budget, words, steps), runs in arms.items():
+        best = {run["seed"]: run for run in arms.get((game, "arigraph", 500, words, steps), [])}
+        cells = [game, f"`{memory}` ({budget})", words, steps, len(runs), runs[0]["tokens"]]
         for mode in ("greedy", "sample"):
             cells.append(told(intervals.scores, [
                 (run["seed"], g, score) for run in runs for g, score in enumerate(run[mode])
@@ -123,7 +127,6 @@ def report(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Memories read as text.")
-    parser.add_argument("--steps", type=int, default=1200)
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("results/text"))
     parser.add_argument("--report", action="store_true")
