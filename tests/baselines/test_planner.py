@@ -14,6 +14,7 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.textworld.places import misfits
 from gym_memory.baselines.players.textworld.planner import Planner
 from gym_memory.baselines.players.travel import explore, follow, step_towards
+from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.extract import get_extractor
 from gym_memory.run import rollout
@@ -59,6 +60,24 @@ def test_chance_facts_of_the_same_size_do_not_stand_in_for_the_graph(control: st
 
 def test_reads_a_transcript_as_well_as_a_graph() -> None:
     assert play("TreasureHunt", 1, "history", level="easy", budget=4000).success
+
+
+def test_needs_no_encoder_where_nobody_asked_for_tidying() -> None:
+    """Without a memory it comes to tidying in this game, for want of anything else to do."""
+    env = gym.make("gym_memory/Cooking-v0", split="test", memory="none", level="medium")
+    try:
+        assert rollout(env, Planner("no-such-model"), 4).steps > 0
+    finally:
+        env.close()
+
+
+def test_says_what_to_install_where_somebody_asked_for_tidying() -> None:
+    env = gym.make("gym_memory/Cleaning-v0", split="test", memory="arigraph", max_steps=60)
+    try:
+        with pytest.raises(MissingDependencyError, match=r"gym-memory\[offline\]"):
+            rollout(env, Planner("no-such-model"), 0)
+    finally:
+        env.close()
 
 
 @pytest.mark.parametrize("level", ["medium", "hardest"])

@@ -11,6 +11,7 @@ from gym_memory.baselines.players.textworld.hunting import is_key
 from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
 from gym_memory.english.writing import is_readable
+from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 
@@ -70,17 +71,29 @@ class Tidier:
 
     Args:
         encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
-        unasked: Whether to tidy without being asked, which is for players with nothing to do.
+        unasked: Whether to tidy without being asked, which is for players with nothing to do; they
+            leave it where the encoder is not installed.
     """
 
     def __init__(self, encoder: str, *, unasked: bool = False):
         self._encoder, self._unasked = encoder, unasked
 
     def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
-        """The next step; none when the task is not about tidying."""
+        """The next step; none when the task is not about tidying.
+
+        Raises:
+            MissingDependencyError: It is, and the encoder is not installed.
+        """
         asked = _TASK.search(beliefs.task.goal) is not None
         if asked == self._unasked or beliefs.objects("recipe", "requires"):
             return
+        try:
+            yield from self._tidy(beliefs)
+        except MissingDependencyError:  # nobody is to install a model to play what needs none
+            if asked:
+                raise
+
+    def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
         plan = _read_plan(beliefs.plan)
         if plan is None:
             aim = "see what is where"
