@@ -20,9 +20,10 @@ from itertools import islice, permutations
 from typing import Any, NamedTuple
 
 from gym_memory.english.named import ARTICLES, THING, KindOf, NamedThing, Words
-from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, kind_of_noun, word_set
+from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
 from gym_memory.english.recipes import preparation
-from gym_memory.english.statements import Told, sentence_spans
+from gym_memory.english.statements import sentence_spans
+from gym_memory.english.telling import Telling, Told
 from gym_memory.english.verbs import GO, INSERT, KEEP, OPEN, PUT, REFUSE, REQUIRE, SEEK, senses
 from gym_memory.memory.extract.base import Mention
 from gym_memory.optional import require
@@ -81,7 +82,7 @@ class ParserReader:
         if note:
             reading.pair_up()
         reading.place_locks()
-        return Told(tuple(Mention(f, *span) for f, span in reading.facts.items()), reading.names)
+        return reading.told()
 
     def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         """What a recipe requires, what is to be done to it, and where the meal is prepared."""
@@ -281,16 +282,13 @@ def _is_place(named: _Named, kind_of: KindOf) -> bool:
     return kind in (ROOM, CONTAINER, SUPPORTER, DOOR) or (kind is None and named.kind == ROOM)
 
 
-class _Reading:
+class _Reading(Telling[_Named]):
     """Reads one text; what was read before tells what *it* means."""
 
     def __init__(self, kind_of: KindOf):
+        super().__init__()
         self._kind_of = kind_of
         self._before: list[_Named] = []
-        self._rooms: list[_Named] = []  # named alone: where all this happens
-        self._meant: list[_Named] = []
-        self.facts: dict[Triple, tuple[int, int]] = {}
-        self.names: dict[str, tuple[int, int]] = {}
 
     def read(self, sentence: _Sentence) -> None:
         """Add what a sentence says."""
@@ -299,7 +297,7 @@ class _Reading:
         things = self._kept(named)
         sentence.contrasts |= len(things) < len(named)
         things += self._it(sentence, things)
-        self._meant += things
+        self.meant += things
         if things and not sentence.commands_to_put:
             self._relate(sentence, things)
         self._before = things or self._before
@@ -307,7 +305,7 @@ class _Reading:
     def _whole(self, named: _Named) -> _Named:
         """The thing that *that locker* means: the last one named whose name ends so."""
         if " " not in named.name and self._kind_of(named.name) is None:
-            for earlier in reversed(self._meant):
+            for earlier in reversed(self.meant):
                 if earlier.name.endswith(f" {named.name}"):
                     return named._replace(name=earlier.name, kind=earlier.kind)
         return named
@@ -334,7 +332,7 @@ class _Reading:
         elif CONTAINER in present and sentence.means(OPEN):
             earlier = [n for n in earlier if n.kind == KEY] or earlier
         else:
-            placed = {f.subject for f in self.facts if f.relation != "opens"}
+            placed = self.placed()
             earlier = [n for n in earlier if n.name not in placed]
             earlier = [n for n in earlier if n.kind in (CONTAINER, SUPPORTER)] or earlier
         return [n._replace(head=tokens[0]) for n in earlier[-1:]]
@@ -343,21 +341,21 @@ class _Reading:
         rooms = [n for n in things if n.kind == ROOM] or self._gone_to(sentence, things)
         rest = [n for n in things if n not in rooms]
         if not rest:
-            self._rooms += rooms[:1]
+            self.rooms += rooms[:1]
             return
         pair = next(_pairs(sentence, rest), None)
         if pair is not None:
-            self._tell(pair[0], "opens", pair[1])
+            self.tell(pair[0], "opens", pair[1])
             rest = [pair[1]] if pair[1].kind != DOOR else []
         else:
             rest = self._placed(sentence, rest)
         if not rooms and "there" in sentence.words:
             rooms = [n for n in self._before if n.kind == ROOM][:1]
-            self._rooms = [n for n in self._rooms if n not in rooms]
+            self.rooms = [n for n in self.rooms if n not in rooms]
         for thing in rest if rooms else ():
             carried = thing.kind == KEY and _preposition(rooms[0]) == "to"
             if not carried and not sentence.denies(_path(thing.head, rooms[0].head)):
-                self._tell(thing, "is in", rooms[0])
+                self.tell(thing, "is in", rooms[0])
 
     @staticmethod
     def _gone_to(sentence: _Sentence, things: list[_Named]) -> list[_Named]:
@@ -373,37 +371,7 @@ class _Reading:
             word = _preposition(place)
             on = word in _ON or (word not in _IN and place.kind == SUPPORTER)
             for thing in held:
-                self._tell(thing, "is on" if on else "is in", place)
+                self.tell(thing, "is on" if on else "is in", place)
             if held:
                 return [place]
         return things
-
-    def pair_up(self) -> None:
-        """A key and a lock that are named, one each, where nothing is told of what opens what."""
-        if any(fact.relation == "opens" for fact in self.facts):
-            return
-        holders = {fact.object for fact in self.facts}
-        keys = {n.name: n for n in self._meant if n.kind == KEY}
-        locks = {n.name: n for n in self._meant if n.kind == CONTAINER and n.name not in holders}
-        if len(keys) == len(locks) == 1:
-            (key,), (lock,) = keys.values(), locks.values()
-            self._tell(key, "opens", lock)
-
-    def place_locks(self) -> None:
-        """A room that is named alone is where the lock of the text is."""
-        rooms = {room.name: room for room in self._rooms}
-        if len(rooms) != 1:
-            return
-        (room,) = rooms.values()
-        placed = {fact.subject for fact in self.facts if fact.relation != "opens"}
-        for fact in list(self.facts):
-            lost = fact.relation == "opens" and fact.object not in placed
-            if lost and kind_of_noun(fact.object) != DOOR:
-                self.facts[Triple(fact.object, "is in", room.name)] = room.span
-                self.names.setdefault(room.name, room.span)
-
-    def _tell(self, subject: _Named, relation: str, obj: _Named) -> None:
-        if subject.name != obj.name:
-            self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
-            for named in (subject, obj):
-                self.names.setdefault(named.name, named.span)

@@ -10,7 +10,8 @@ from typing import Protocol
 
 from gym_memory.english.named import KindOf
 from gym_memory.english.recipes import read_prose_recipe
-from gym_memory.english.statements import Told, read_statements
+from gym_memory.english.statements import read_statements
+from gym_memory.english.telling import Told
 from gym_memory.memory.extract.base import Mention
 
 __all__ = ["Reader", "RulesReader", "RulesThenParser"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
-from typing import NamedTuple
 
 from gym_memory.english.named import THING, KindOf, NamedThing, is_known
 from gym_memory.english.nouns import (
@@ -26,10 +25,9 @@ from gym_memory.english.nouns import (
     kind_of_noun,
 )
 from gym_memory.english.said import ON, PLACED, WITHIN, Sentence
-from gym_memory.memory.extract.base import Mention
-from gym_memory.types import Triple
+from gym_memory.english.telling import Telling, Told
 
-__all__ = ["Told", "read_statements", "sentence_spans"]
+__all__ = ["read_statements", "sentence_spans"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
@@ -39,18 +37,6 @@ _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _SPLIT = re.compile(r"[;:] |, and ")
 _TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
 _THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE)
-
-
-class Told(NamedTuple):
-    """What a text tells.
-
-    Attributes:
-        facts: Facts, each with the characters that name its subject.
-        names: Things that the text is about, with the characters of each.
-    """
-
-    facts: tuple[Mention, ...]
-    names: dict[str, tuple[int, int]]
 
 
 def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
@@ -79,7 +65,7 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     if note:
         reader.pair_up()
     reader.place_locks()
-    return Told(tuple(Mention(fact, *span) for fact, span in reader.facts.items()), reader.names)
+    return reader.told()
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -87,17 +73,14 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _SENTENCE.finditer(text))
 
 
-class _Reader:
+class _Reader(Telling[NamedThing]):
     """Reads one text; what was read before tells what *it* means."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
+        super().__init__()
         self._text, self._kind_of, self._note = text, kind_of, note
-        self.facts: dict[Triple, tuple[int, int]] = {}
-        self.names: dict[str, tuple[int, int]] = {}
         self._before: list[NamedThing] = []
         self._named: dict[str, int] = {}  # how often
-        self._meant: list[NamedThing] = []
-        self._rooms: list[NamedThing] = []  # named alone: where all this happens
         self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
         self._splits = _MOST_SPLITS
 
@@ -138,7 +121,7 @@ class _Reader:
         sentence = Sentence(self._text, start, end, self._kind_of)
         things = [self._whole(thing) for thing in sentence.meant()]
         things = list({thing.name: thing for thing in reversed(things)}.values())[::-1]
-        self._meant += things
+        self.meant += things
         named = [thing for thing in things if thing.kind != ROOM]
         if len(things) == 1 or (things and not named):
             things = sorted([*things, *self._it(sentence)], key=lambda thing: thing.first)
@@ -171,23 +154,19 @@ class _Reader:
             fitting = [t for t in earlier if (t.kind == KEY) != key]
             earlier = fitting or earlier
         if not present:
-            earlier = [thing for thing in earlier if thing.name not in self._placed()]
+            earlier = [thing for thing in earlier if thing.name not in self.placed()]
             standing = [t for t in earlier if t.kind in (CONTAINER, SUPPORTER)]
             earlier = standing or [t for t in earlier if t.kind != KEY] or earlier
         for thing in earlier[-1:]:
             self._named[thing.name] = self._named.get(thing.name, 0) + 1
         return [thing._replace(first=at, last=at + 1) for thing in earlier[-1:]]
 
-    def _placed(self) -> set[str]:
-        """The things of which it was said where they are."""
-        return {fact.subject for fact in self.facts if fact.relation != "opens"}
-
     # ------------------------------------------------------------ relations
 
     def _relate(self, sentence: Sentence, things: list[NamedThing]) -> None:
         rooms = [t for t in things if t.kind == ROOM]
         if len(rooms) == 1 and (len(things) == 1 or sentence.sends_to(rooms[0])):
-            self._rooms += [] if sentence.warns_off else rooms
+            self.rooms += [] if sentence.warns_off else rooms
             return
         if not things or sentence.is_refusal():
             return
@@ -195,9 +174,9 @@ class _Reader:
             self._unknown += [t for t in things if is_known(t, self._kind_of)]
         key, lock = self._key_and_lock(sentence, things)
         if key and lock:
-            self._tell(key, "opens", lock)
+            self.tell(key, "opens", lock)
             for room in (rooms or self._there(sentence))[:1] if lock.kind != DOOR else ():
-                self._tell(lock, "is in", room)
+                self.tell(lock, "is in", room)
             return
         keys = [t for t in things if t.kind == KEY]
         if keys and len(keys) + len(rooms) == len(things) and _TAKES_TO.search(sentence.cues):
@@ -262,7 +241,7 @@ class _Reader:
         earlier = [t for t in self._before if t.kind == ROOM][:1]
         if not _THERE.search(sentence.cues):
             return []
-        self._rooms = [room for room in self._rooms if room not in earlier]
+        self.rooms = [room for room in self.rooms if room not in earlier]
         return earlier
 
     def _turns(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
@@ -297,7 +276,7 @@ class _Reader:
         if sentence.commands_to_put:
             for holder, room in pairwise(things):  # the place that it names, as it is found
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
-                    self._tell(holder, "is in", room)
+                    self.tell(holder, "is in", room)
             return
         rest = [t for t in things if t.kind not in (ROOM, DOOR) and t not in rooms]
         place = self._holder(sentence, rest)
@@ -309,11 +288,11 @@ class _Reader:
                 if thing is place or thing.kind == SUPPORTER:
                     continue
                 if sure or thing.kind == CONTAINER:
-                    self._tell(thing, "is on" if on else "is in", place)
+                    self.tell(thing, "is on" if on else "is in", place)
             rest = [place]
         if rooms and sentence.places_in_room:
             for thing in rest:
-                self._tell(thing, "is in", rooms[0])
+                self.tell(thing, "is in", rooms[0])
 
     @staticmethod
     def _holder(sentence: Sentence, things: list[NamedThing]) -> NamedThing | None:
@@ -338,31 +317,12 @@ class _Reader:
                 return thing
         return None
 
-    def pair_up(self) -> None:
-        """A key and a lock that are named, one each, where nothing is told of what opens what."""
-        if any(fact.relation == "opens" for fact in self.facts):
-            return
-        holders = {fact.object for fact in self.facts}
-        keys = {t.name: t for t in self._meant if t.kind == KEY}
-        locks = {t.name: t for t in self._meant if t.kind == CONTAINER and t.name not in holders}
-        if len(keys) == len(locks) == 1:
-            (key,), (lock,) = keys.values(), locks.values()
-            self._tell(key, "opens", lock)
-
     def place_locks(self) -> None:
-        """A room that is named alone is where the lock of the text is."""
-        told = {name for fact in self.facts for name in (fact.subject, fact.object)}
-        unknown = [room for room in self._unknown if self._note and room.name not in told]
-        names = {room.name: room for room in self._rooms or unknown}
-        if len(names) != 1:
-            return
-        placed = self._placed()
-        (room,) = names.values()
-        for fact in list(self.facts):
-            lost = fact.relation == "opens" and fact.object not in placed
-            if lost and kind_of_noun(fact.object) != DOOR:
-                self.facts[Triple(fact.object, "is in", room.name)] = room.span
-                self.names.setdefault(room.name, room.span)
+        """A room that is named alone, or in a note what may be one, is where its lock is."""
+        if self._note and not self.rooms:
+            told = {name for fact in self.facts for name in (fact.subject, fact.object)}
+            self.rooms = [room for room in self._unknown if room.name not in told]
+        super().place_locks()
 
     def learnt(self) -> dict[str, str]:
         """What the text tells of names that nobody knew: which are keys, and which lock."""
@@ -375,7 +335,7 @@ class _Reader:
         """A word that nobody knows, said once, names nothing that could be found."""
         once = {
             t.name
-            for t in self._meant
+            for t in self.meant
             if self._named.get(t.name, 0) < 2 and not is_known(t, self._kind_of)
         }
         self.facts = {
@@ -383,9 +343,3 @@ class _Reader:
             for fact, span in self.facts.items()
             if once.isdisjoint((fact.subject, fact.object))
         }
-
-    def _tell(self, subject: NamedThing, relation: str, obj: NamedThing) -> None:
-        if subject.name != obj.name:
-            self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
-            for thing in (subject, obj):
-                self.names.setdefault(thing.name, thing.span)

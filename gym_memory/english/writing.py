@@ -14,7 +14,7 @@ from gym_memory.english.named import KindOf
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.reader import Reader, RulesReader
 from gym_memory.english.recipes import is_about_cooking, read_recipe, told_of_cooking
-from gym_memory.english.statements import Told
+from gym_memory.english.telling import Told
 from gym_memory.memory.extract.base import Mention
 from gym_memory.schema import LOCATIONS
 from gym_memory.types import Triple

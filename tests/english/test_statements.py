@@ -74,8 +74,14 @@ def test_what_is_known_counts_more_than_what_a_noun_suggests() -> None:
     assert tuple(fact.triple) == ("brass wotsit", "opens", "grey monolith")
 
 
-def test_in_a_note_a_key_and_a_lock_belong_together_whatever_is_said_of_them() -> None:
-    text = "Given the moss key, the plum coffer is easy."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Given the moss key, the plum coffer is easy.",
+        "I wonder what the plum coffer holds. Maybe the moss key knows.",
+    ],
+)
+def test_the_only_key_and_the_only_lock_of_a_note_belong_together(text: str) -> None:
     assert not read_statements(text).facts
     (fact,) = read_statements(text, note=True).facts
     assert tuple(fact.triple) == OPENS
@@ -103,13 +109,6 @@ def test_in_a_note_a_key_and_a_lock_belong_together_whatever_is_said_of_them() -
 )
 def test_what_a_goal_names_beside_a_lock_opens_nothing(text: str) -> None:
     assert all(m.triple.relation != "opens" for m in read_statements(text).facts)
-
-
-def test_the_only_key_and_the_only_lock_of_a_note_belong_together() -> None:
-    text = "I wonder what the plum coffer holds. Maybe the moss key knows."
-    assert not read_statements(text).facts
-    (fact,) = read_statements(text, note=True).facts
-    assert tuple(fact.triple) == OPENS
 
 
 @pytest.mark.parametrize(
