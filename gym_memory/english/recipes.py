@@ -149,6 +149,8 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
     """Pairs of an appliance, by its full name, and what it does, in whichever order they come."""
     for sentence, offset in sentences(text):
+        if _APPLIANCE.search(sentence) is None:
+            continue
         things = Sentence(text, offset, offset + len(sentence), lambda name: None).things
         first = {thing.span[1]: thing.span[0] for thing in things}
         at: tuple[int, int] | None = None
@@ -167,6 +169,8 @@ def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
 
 def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
     """Which appliance is said to do what, one a sentence."""
+    if _PREPARING.search(text) is None:
+        return
     for sentence in _sentences(text, kind_of):
         verbs = _prepared(sentence)
         tools = [t for t in sentence.things if not _PREPARING.fullmatch(t.name)]
