@@ -155,6 +155,11 @@ class Beliefs:
         """Subjects of the facts ``* relation obj``."""
         return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
 
+    def ingredients(self) -> list[str]:
+        """What a recipe requires; what is to be prepared stands in one, too."""
+        due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
+        return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
+
     def held(self) -> list[str]:
         """What the agent carries."""
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]

@@ -29,7 +29,7 @@ _SEARCHED = " | searched"
 _STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
 _AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
 _ROUTE = re.compile(rf", (?:by|(?:{_DIRECTION}) of) .*")
-_EXPLORING = ("explore", "wander", "survey", "see what is where")
+_EXPLORING = ("explore", "wander", "survey", "look round")
 _AIMLESS = (*_EXPLORING, SEARCH, "find ", "cook: ", "tidy: ")
 """Aims that may be taken up again and again: they search, or change as things get done."""
 _FOLLOWED = re.compile(r"do (?P<number>\d+): ")

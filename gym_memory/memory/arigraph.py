@@ -279,7 +279,7 @@ class AriGraph(Memory):
         with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
         past, asked = self._recall_past(cue, budget)
         left = budget - count_tokens(f"{past}\n") if past else budget
-        kept = left // _EPISODES_SHARE
+        kept = max(0, left - 200) // 3
         attempts = last_attempts(self._done(), self.attempts)
         if not with_episodes:
             lately, _ = fit_attempts(attempts, kept * CHARS_PER_TOKEN)

@@ -11,6 +11,7 @@ from gym_memory.baselines.players.travel import explore, go_to, open_here
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.recipes import is_about_cooking
 from gym_memory.english.writing import is_readable
+from gym_memory.schema import PLAYER
 
 __all__ = ["cook"]
 
@@ -29,7 +30,7 @@ _TASK = re.compile(r"\b(?:cook(?:ing|book)?|recipes?|meals?|dinner|dine|supper)\
 
 def cook(beliefs: Beliefs) -> tuple[Move, ...]:
     """The next step towards the meal; nothing when the task is not about one."""
-    needed = beliefs.objects("recipe", "requires")
+    needed = beliefs.ingredients()
     if not (needed or _book(beliefs) or _TASK.search(beliefs.task.goal)):
         return ()
     if "eat meal" in beliefs.actions:
@@ -41,7 +42,7 @@ def cook(beliefs: Beliefs) -> tuple[Move, ...]:
 
 def _book(beliefs: Beliefs) -> str:
     """Something that is known and called like a book of recipes; empty if nothing is."""
-    known = [name for name in beliefs.graph.entities() if not beliefs.is_place(name)]
+    known = [x for x in beliefs.graph.entities() if x != PLAYER and not beliefs.is_place(x)]
     called = [name for name in known if is_readable(name) and is_about_cooking(name)]
     goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
     named = [

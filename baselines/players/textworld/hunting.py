@@ -44,7 +44,7 @@ def _is_read(beliefs: Beliefs, thing: str) -> bool:
     known = ("says", "mentions")
     if any(t.relation in known for t in beliefs.graph.outgoing(thing)):
         return True
-    return thing == "cookbook" and bool(beliefs.objects("recipe", "requires"))
+    return thing == "cookbook" and bool(beliefs.ingredients())
 
 
 def take_wanted(beliefs: Beliefs) -> Iterator[Move]:

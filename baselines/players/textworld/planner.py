@@ -56,7 +56,7 @@ class Planner(Advised):
             carry,
             fetch_wanted,
             lambda beliefs: only(explore(beliefs, "explore")),
-            lambda beliefs: only(open_here(beliefs, "see what it holds")),
+            lambda beliefs: only(open_here(beliefs, "look inside")),
             try_keys,
             search,
             Tidier(encoder, unasked=True),

@@ -85,7 +85,7 @@ class Tidier:
             MissingDependencyError: It is, and the encoder is not installed.
         """
         asked = _TASK.search(beliefs.task.goal) is not None
-        if asked == self._unasked or beliefs.objects("recipe", "requires"):
+        if asked == self._unasked or beliefs.ingredients():
             return
         try:
             yield from self._tidy(beliefs)
@@ -96,7 +96,7 @@ class Tidier:
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
         plan = _read_plan(beliefs.plan)
         if plan is None:
-            aim = "see what is where"
+            aim = "look round"
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look

@@ -93,13 +93,14 @@ def put_unexplored(index: StructuralIndex, page: Page) -> None:
 class _Ranking:
     """One answer: fills a page."""
 
-    __slots__ = ("cards", "entered", "index", "page", "parts", "shown", "ways")
+    __slots__ = ("cards", "entered", "index", "page", "parts", "shown", "told", "ways")
 
     def __init__(self, index: StructuralIndex, page: Page):
         self.index, self.page, self.cards = index, page, index.cards
         self.shown: set[str] = set()
         self.entered: set[str] = set()
         self.ways: dict[Triple, None] = {}  # those shown before the map's turn
+        self.told: set[Triple] = set()  # quoted texts that are shown
         self.parts: list[tuple[str, int]] = []
 
     def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> int:
@@ -111,21 +112,28 @@ class _Ranking:
         self.show(PLAYER)
         if here is not None:
             self.show(here)
-            self.show_inside(here)
             place = index.place(here)
             self.put((place.unexplored if exploration else place.exits,))
-            self.put((next(ways)[1],))
-            self.show_doors(here)
+            self.put_ways(next(ways)[1].triples)
         self.mark("here")
-        self.show_inside(INVENTORY)
-        self.mark("carried")
-        page.put(tried)
-        self.mark("tried")
         self.show_ways_to(cue.focus, here)
         self.mark("on the way to the plan")
-        self.show_named(cue)
-        self.mark("named by plan, task or actions")
+        self.show_named(cue.focus)
+        self.mark("named by the plan")
+        self.show_knowledge(keep=page.left // 2)
+        self.mark("was read")
+        if here is not None:
+            self.show_inside(here)
+            self.show_doors(here)
+        self.show_inside(INVENTORY)
+        self.mark("at hand")
+        page.put(tried)
+        self.mark("tried")
+        self.show_named(cue.task)
+        self.show_usable(cue.valid_actions)
+        self.mark("named by task or actions")
         self.show_knowledge(keep=page.left // 3)
+        self.show_quoted(keep=page.left // 3)
         self.mark("was read")
         relevant = len(page.triples)
         unexplored = index.unexplored(view) if exploration else iter(())
@@ -138,6 +146,7 @@ class _Ranking:
         self.show_places(view)
         self.mark("in other places, nearest first")
         self.show_rest(view)
+        self.show_quoted(0)
         self.mark("everything else, latest first")
         self.put(unexplored)
         self.mark("exit that nobody took")
@@ -187,17 +196,27 @@ class _Ranking:
                 return
             entity = fact.object
 
-    def show_named(self, cue: Cue) -> None:
-        """What the plan and the task name, with its contents, then what can be acted on."""
-        names = self.index.entities_in
-        for text in (cue.focus, cue.task):
-            for name in names(text):
-                self.show_where(name)
-                self.show_inside(name)
-        for action in cue.valid_actions:
-            for name in names(action):
+    def show_named(self, text: str) -> None:
+        """What a text names, with its contents."""
+        for name in self.index.entities_in(text):
+            self.show_where(name)
+            self.show_inside(name)
+
+    def show_usable(self, actions: Iterable[str]) -> None:
+        """What can be acted on."""
+        for action in actions:
+            for name in self.index.entities_in(action):
                 if name not in self.shown:
                     self.show_where(name)
+
+    def show_quoted(self, keep: int) -> None:
+        """Texts word for word, latest first."""
+        for fact in reversed(self.index.quoted):
+            if self.page.left <= keep or self.page.full:
+                return
+            if fact not in self.told:
+                self.told.add(fact)
+                self.page.put(fact_block((fact,)))
 
     def show_ways_to(self, plan: str, here: str | None) -> None:
         """The way to every place that the plan names, and the ways around it."""

@@ -97,6 +97,7 @@ class StructuralIndex:
         self.subjects: dict[str, None] = {}
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
+        self.quoted: dict[Triple, None] = {}
         self._names = NameIndex()
 
     # ------------------------------------------------------------ following the graph
@@ -121,9 +122,10 @@ class StructuralIndex:
             if kind == _LOCATION:
                 self.cards.pop(obj, None)
             elif kind == _KNOWLEDGE:
-                self.knowledge.pop(triple, None)
+                known = self.quoted if relation in VERBATIM else self.knowledge
+                known.pop(triple, None)
                 if not ended:
-                    self.knowledge[triple] = None
+                    known[triple] = None
         else:
             place = obj if kind == _WAY else subject
             self._places.pop(place, None)
@@ -142,7 +144,8 @@ class StructuralIndex:
             own, held = [], []
             for fact in self.graph.outgoing(entity):
                 if _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
-                    own.append(fact)
+                    if fact[1] not in VERBATIM:
+                        own.append(fact)
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
