@@ -75,7 +75,7 @@ class Step(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """What a recall is steered by: the present situation and the policy's published focus."""
+    """What a recall is steered by: the present situation and what the policy is after."""
 
     text: str
     task: str = ""

@@ -22,6 +22,7 @@ DEFAULT_MEMORY = "arigraph"
 """The memory where none is named."""
 DEFAULT_BUDGET = 1000
 """Tokens of a recall where none are said."""
+_NOTES = " | "
 
 Obs = dict[str, Any]
 
@@ -66,13 +67,17 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._focus = ""
-        self._cue = Cue("")
+        self._cue, self._plan = Cue(""), ""
         self._open: Outcome | None = None
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
     def set_focus(self, focus: str) -> None:
         """Steer the recalls of this episode from now on by what the policy is after (its plan).
+
+        Args:
+            focus: The plan. What stands behind a `` | `` are the policy's own notes, for whoever
+                looks on: nothing is recalled for them.
 
         Raises:
             InvalidArgumentError: The focus is no text.
@@ -102,6 +107,11 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     def focus(self) -> str:
         """What the last recall was steered by besides the observation."""
         return self._cue.focus
+
+    @property
+    def plan(self) -> str:
+        """The focus as the policy published it before the last recall, with its own notes."""
+        return self._plan
 
     def reasons(self) -> Reasons:
         """Why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
@@ -145,9 +155,9 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
         started = time.perf_counter()
-        cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], self._focus)
-        self._cue = cue
-        recall = self.memory.recall(cue, self.budget)
+        aim, self._plan = self._focus.partition(_NOTES)[0], self._focus
+        self._cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], aim)
+        recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = dataclasses.replace(self.memory.stats(), update_ms=update_ms, recall_ms=recall_ms)
         shown = {

@@ -137,7 +137,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
     def _details(self, obs: Obs, info: dict[str, Any]) -> Row:
         reasons = self._below("reasons", Reasons)()
-        return self._detail.of(obs, info.get("memory_stats"), self._below("focus", ""), reasons)
+        return self._detail.of(obs, info.get("memory_stats"), self._below("plan", ""), reasons)
 
     def _below(self, name: str, otherwise: Any) -> Any:
         """Something of a memory below, where there is one."""

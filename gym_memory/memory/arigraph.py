@@ -53,8 +53,8 @@ RecallMode = Literal["structural", "semantic"]
 EpisodicScore = Literal["paper", "code", "relevance"]
 Queries = Sequence[tuple[str, int]]
 """Search texts of Algorithm 2 with their depths."""
-_EPISODES_SHARE = 4
-"""A quarter of the budget is kept free for attempts and recalled observations."""
+_FACTS_FIRST = 200
+"""So many tokens are the facts'; of more, up to a quarter of all is kept free for the rest."""
 
 
 class AriGraph(Memory):
@@ -86,7 +86,7 @@ class AriGraph(Memory):
         recent: Latest observations, besides the present one, that are never recalled, >= 0,
             because the agent's history shows them.
         attempts: Last actions, each with the first line of what it led to, that are told without
-            gaps in the quarter of the budget that is kept for observations, >= 0; the same
+            gaps in the part of the budget that is kept for observations, >= 0; the same
             action several times in a row counts once (ours).
         recall: ``structural`` or ``semantic``.
         encoder: Encoder of ``semantic``, see :mod:`gym_memory.memory.encoders`.
@@ -279,7 +279,7 @@ class AriGraph(Memory):
         with_episodes = self.episodic and self.k > 0 and len(self.store) > self.recent + 1
         past, asked = self._recall_past(cue, budget)
         left = budget - count_tokens(f"{past}\n") if past else budget
-        kept = max(0, left - 200) // 3
+        kept = min(left // 4, max(left - _FACTS_FIRST, 0) // 3)  # for attempts and observations
         attempts = last_attempts(self._done(), self.attempts)
         if not with_episodes:
             lately, _ = fit_attempts(attempts, kept * CHARS_PER_TOKEN)

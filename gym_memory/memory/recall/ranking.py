@@ -2,20 +2,25 @@
 
 What is ranked, most useful first:
 
-1. the agent's place: what is in it, its ways, doors and exits; the inventory; what was tried
-   there and could be tried again;
-2. the ways to and around the places that the policy's focus names; what the focus, the task and
-   the valid actions name, with where that is; what was read (recipes, notes, uses: every fact
-   that is neither a place nor a state nor a way), latest first, with the things it is about;
-3. exits of all known places that nobody took (Algorithm 3), nearest first;
-4. the map, nearest first: ways and doors. Of the two directions of a way only the one that
+1. the agent's place and its exits;
+2. the ways to and around the places that the policy's focus names, and what it names, with where
+   that is;
+3. what was read (recipes, notes, uses: every fact that is neither a place nor a state nor a way),
+   latest first, with the things it is about, in half of what is left;
+4. the nearest exits of other places that nobody took (Algorithm 3);
+5. what is at hand: what is in the place, its doors, the inventory; what was tried there and could
+   be tried again; what the task and the valid actions name; the rest of what was read, and texts
+   word for word;
+6. the map, nearest first: ways and doors. Of the two directions of a way only the one that
    leads away from the agent is given;
-5. the contents of the other places, nearest first; then everything else, latest first;
-6. exits that were taken, which the map implies.
+7. the contents of the other places, nearest first; then everything else, latest first;
+8. exits that were taken, which the map implies.
 
-A page of 1,000 tokens holds about 150 facts, so a game of 200 facts is already cut, and the
-order decides what a policy can know. Parts 2 to 4 may take only a share of what is left when
-their turn comes, so that a talkative world does not drown the map, nor a large map the things.
+What is at hand comes late, for most of it the policy sees: in the text, in the inventory or in
+what it can do. A page of 100 tokens holds some 15 facts, which parts 1 to 4 fill; one of 1,000
+about 150, so a game of 200 facts is still cut, and the order decides what a policy can know. Parts
+3, 4 and 6 may take only a share of what is left when their turn comes, so that a talkative world
+does not drown the map, nor a large map the things.
 """
 
 from __future__ import annotations
@@ -56,7 +61,7 @@ def rank(
         tried: What was tried in the agent's place.
 
     Returns:
-        How many of the facts on the page are about the situation and the plan (parts 1 and 2 of
+        How many of the facts on the page are about the situation and the plan (parts 1 to 5 of
         the module's list), which is what an episodic search starts from.
     """
     index.sync()
@@ -122,6 +127,11 @@ class _Ranking:
         self.mark("named by the plan")
         self.show_knowledge(keep=page.left // 2)
         self.mark("was read")
+        unexplored = index.unexplored(view) if exploration else iter(())
+        if here is not None and exploration and index.place(here).unexplored.triples:
+            next(unexplored)
+        self.put(unexplored, keep=page.left * 3 // 4)
+        self.mark("exit that nobody took")
         if here is not None:
             self.show_inside(here)
             self.show_doors(here)
@@ -136,11 +146,6 @@ class _Ranking:
         self.show_quoted(keep=page.left // 3)
         self.mark("was read")
         relevant = len(page.triples)
-        unexplored = index.unexplored(view) if exploration else iter(())
-        if here is not None and exploration and index.place(here).unexplored.triples:
-            next(unexplored)
-        self.put(unexplored, keep=page.left * 3 // 4)
-        self.mark("exit that nobody took")
         self.show_map(ways, keep=page.left // 2)
         self.mark("map, nearest first")
         self.show_places(view)

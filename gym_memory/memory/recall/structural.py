@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 
 class _Card(NamedTuple):
-    """One entity: its own facts (no ways, exits or doors), and what is in or on it."""
+    """One entity: its own facts (no ways, exits, doors or texts), and what is in or on it."""
 
     own: Block
     held: tuple[str, ...]
@@ -143,9 +143,9 @@ class StructuralIndex:
         if card is None:
             own, held = [], []
             for fact in self.graph.outgoing(entity):
-                if _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
-                    if fact[1] not in VERBATIM:
-                        own.append(fact)
+                told = _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE)
+                if told and fact[1] not in VERBATIM:
+                    own.append(fact)
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
