@@ -75,7 +75,7 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="SmolLM2 cloned.")
-    parser.add_argument("--steps", type=int, default=72)
+    parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--memories", nargs="+", default=["arigraph", "none"])
     parser.add_argument("--out", type=Path, default=Path("results/smollm-clone"))
