@@ -12,15 +12,18 @@ play() {  # folder, environment, policy, further arguments
   folder="results/$1" env=$2 policy=$3
   shift 3
   $gym_memory compare --env "$env" -p "$policy" "$@" --seeds "$seeds" --workers "$workers" \
-    -m none -m history -m "history?full=true" -m rag -m summary -m stma -m arigraph \
-    --budget 300 --budget 1000 --budget 4000 --out "$folder"
+    --out "$folder"
   gzip -9nc "$folder/episodes.jsonl" > "benchmarks/budgets/$(basename "$folder").jsonl.gz"
 }
 
+rivals="-m history -m rag -m summary -m stma -m arigraph"
+
 world() {  # name, environment, policy
-  name=$1
-  shift
-  play "budgets/$name" "$@" -m present -m noise -m shuffled -m oracle --budget 100 --budget 16000
+  # What takes no notice of the budget, and the controls, are played under one.
+  play "budgets/$1-once" "$2" "$3" -m none -m "history?full=true" \
+    -m present -m noise -m shuffled -m oracle --budget 1000
+  play "budgets/$1" "$2" "$3" $rivals \
+    --budget 100 --budget 300 --budget 1000 --budget 4000 --budget 16000
 }
 
 world hunt-hard "TreasureHunt?level=hard&split=held_out" planner
@@ -35,7 +38,11 @@ $gym_memory serve-scripted --port 8765 &
 trap 'kill $!' EXIT
 sleep 3
 # history=0: an agent that keeps five observations of its own knows most of what a memory could tell.
-play agent-budgets/agent "TreasureHunt?level=hard&split=held_out" "ariadne?history=0" --concurrency 8
+agent="TreasureHunt?level=hard&split=held_out"
+play agent-budgets/agent-once "$agent" "ariadne?history=0" -m none -m "history?full=true" \
+  --budget 1000 --concurrency 8
+play agent-budgets/agent "$agent" "ariadne?history=0" $rivals \
+  --budget 300 --budget 1000 --budget 4000 --concurrency 8
 
 for kind in budgets agent-budgets; do
   $gym_memory report "results/$kind"/* --out "results/$kind-report" --against arigraph

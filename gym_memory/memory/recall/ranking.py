@@ -105,7 +105,7 @@ class _Ranking:
         self.shown: set[str] = set()
         self.entered: set[str] = set()
         self.ways: dict[Triple, None] = {}  # those shown before the map's turn
-        self.told: set[Triple] = set()  # quoted texts that are shown
+        self.told: set[str] = set()  # whose text is shown
         self.parts: list[tuple[str, int]] = []
 
     def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> int:
@@ -216,12 +216,12 @@ class _Ranking:
 
     def show_quoted(self, keep: int) -> None:
         """Texts word for word, latest first."""
-        for fact in reversed(self.index.quoted):
+        for name in reversed(self.index.quoted):
             if self.page.left <= keep or self.page.full:
                 return
-            if fact not in self.told:
-                self.told.add(fact)
-                self.page.put(fact_block((fact,)))
+            if name not in self.told:
+                self.told.add(name)
+                self.page.put(self.index.card(name).quoted)
 
     def show_ways_to(self, plan: str, here: str | None) -> None:
         """The way to every place that the plan names, and the ways around it."""

@@ -49,6 +49,10 @@ def _kind_of(relation: str) -> int:
     return kind
 
 
+_QUOTED = VERBATIM | {"mentions"}
+"""What a text says, and what it speaks of: what was read in it stands in facts of its own."""
+
+
 class Answer(NamedTuple):
     """The last ranking, good as long as nothing changes and the same is asked."""
 
@@ -60,9 +64,10 @@ class Answer(NamedTuple):
 
 
 class _Card(NamedTuple):
-    """One entity: its own facts (no ways, exits, doors or texts), and what is in or on it."""
+    """One entity: its own facts (no ways, exits or doors), its text, what is in or on it."""
 
     own: Block
+    quoted: Block
     held: tuple[str, ...]
 
 
@@ -97,7 +102,7 @@ class StructuralIndex:
         self.subjects: dict[str, None] = {}
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
-        self.quoted: dict[Triple, None] = {}
+        self.quoted: dict[str, None] = {}  # what has a text, in the order of reading
         self._names = NameIndex()
 
     # ------------------------------------------------------------ following the graph
@@ -122,10 +127,13 @@ class StructuralIndex:
             if kind == _LOCATION:
                 self.cards.pop(obj, None)
             elif kind == _KNOWLEDGE:
-                known = self.quoted if relation in VERBATIM else self.knowledge
-                known.pop(triple, None)
-                if not ended:
-                    known[triple] = None
+                if relation in _QUOTED:
+                    self.quoted.pop(subject, None)
+                    self.quoted[subject] = None
+                else:
+                    self.knowledge.pop(triple, None)
+                    if not ended:
+                        self.knowledge[triple] = None
         else:
             place = obj if kind == _WAY else subject
             self._places.pop(place, None)
@@ -141,15 +149,16 @@ class StructuralIndex:
         """What is known of an entity."""
         card = self.cards.get(entity)
         if card is None:
-            own, held = [], []
+            own: list[Triple] = []
+            quoted: list[Triple] = []
+            held = []
             for fact in self.graph.outgoing(entity):
-                told = _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE)
-                if told and fact[1] not in VERBATIM:
-                    own.append(fact)
+                if _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
+                    (quoted if fact[1] in _QUOTED else own).append(fact)
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
-            card = self.cards[entity] = _Card(fact_block(own), tuple(held))
+            card = self.cards[entity] = _Card(fact_block(own), fact_block(quoted), tuple(held))
         return card
 
     def place(self, name: str) -> _Place:
