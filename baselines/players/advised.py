@@ -39,7 +39,8 @@ class Advised(RulePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
         plan, patience = Patience.read(self.focus)
-        last, notes, patience = Move.read(plan), Notes.read(plan), patience.after(obs)
+        patience = patience.after(obs["text"], obs["inventory"])
+        last, notes = Move.read(plan), Notes.read(plan)
         if patience.idle == 0:
             notes = notes.take_up()
         elif patience.idle >= _PATIENCE and not last.aim.endswith(ALL_DONE):

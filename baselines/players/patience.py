@@ -11,8 +11,6 @@ import re
 import zlib
 from typing import NamedTuple
 
-from gym_memory.types import Observation
-
 __all__ = ["Patience"]
 
 _IDLE = re.compile(r"(?P<plan>.*) \| idle: (?P<steps>\d{1,4}) \((?P<seen>[a-z]{2}(?: [a-z]{2})*)\)")
@@ -44,9 +42,9 @@ class Patience(NamedTuple):
             return published, cls()
         return found["plan"], cls(int(found["steps"]), tuple(found["seen"].split(" ")))
 
-    def after(self, obs: Observation) -> Patience:
-        """The patience once ``obs`` is seen: its text, and what is carried, are new or not."""
-        mark = _mark(f"{obs['text']}\n{obs['inventory']}")
+    def after(self, text: str, inventory: str) -> Patience:
+        """The patience once a text is seen: it, and what is carried, are new or not."""
+        mark = _mark(f"{text}\n{inventory}")
         others = tuple(one for one in self.seen if one != mark)
         again = len(others) < len(self.seen)
         return Patience(self.idle + 1 if again else 0, (*others, mark)[-_LATEST:])

@@ -2,7 +2,10 @@
 
     python benchmarks/scienceworld/unshown.py --out benchmarks/scienceworld/unshown.json
 
-Two dev variations a task, 50 steps, raw scores: a wrong focus would be -100.
+Four dev variations a task, 50 steps, beside two controls on the same episodes: one that does
+nothing but look around, and seeded chance among the valid actions, which are shown to it alone.
+Differences are of scores in [0, 1] with a wrong focus, -100, counted as 0; their intervals take
+the task as the unit. ``--seeds 0:2`` are the variations that the imitator was developed on.
 """
 
 from __future__ import annotations
@@ -10,40 +13,84 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
+from gym_memory.baselines import Policy
 from gym_memory.baselines.players.scienceworld.demonstrations import learn
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.scripted import Random
 from gym_memory.games.scienceworld import catalog
+from gym_memory.results import intervals
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 
 RECORDED = Path(__file__).parent / "learner/demonstrations.jsonl.gz"
+STEPS = 50
+
+
+def play(policy: Policy, memory: str, task: str, seed: int) -> dict[str, Any]:
+    """One episode: its score in points, -100 for a wrong focus."""
+    shown = str(policy.name == "random").lower()
+    env = f"ScienceWorld?task={task}&split=dev&max_steps={STEPS}&valid_actions={shown}"
+    made = Job(env, memory, policy.name, seed).make_env()
+    try:
+        played = rollout(made, policy, seed)
+    finally:
+        made.close()
+    return {"task": task, "seed": seed, "score": played.score, "lost": played.lost}
+
+
+class Idle(Random):
+    """Looks around and does nothing else."""
+
+    name = "idle"
+
+    def __init__(self) -> None:
+        super().__init__(fallback="look around")
+
+
+def floored(row: dict[str, Any]) -> float:
+    """The score in [0, 1], a wrong focus as 0."""
+    return max(0.0, row["score"]) / 100
+
+
+def difference(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> dict[str, Any]:
+    """How far the mean of ``rows`` is above that of ``others``, in points."""
+    gap = [floored(one) - floored(other) for one, other in zip(rows, others, strict=True)]
+    found = intervals.gaps(gap, [row["task"] for row in rows])
+    ends = found.interval() or (float("nan"), float("nan"))
+    return {"mean": round(100 * found.mean, 1), "interval": [round(100 * end, 1) for end in ends]}
 
 
 def main() -> None:
     """Play all of them and write the scores."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memory", default="arigraph")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", default="2:6", help="variations a task: FIRST:END")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
+    first, end = map(int, args.seeds.split(":"))
     shown = {one.task for one in learn(RECORDED).demonstrations}
-    rows = []
-    for task in sorted(name for name in catalog.TASKS if name not in shown):
-        for seed in range(args.seeds):
-            env = f"ScienceWorld?task={task}&split=dev&max_steps=50&valid_actions=false"
-            policy = f"imitator?checkpoint={RECORDED}"
-            made = Job(env, args.memory, "imitator", seed).make_env()
-            try:
-                played = rollout(made, make_policy(policy), seed)
-            finally:
-                made.close()
-            rows.append({"task": task, "seed": seed, "score": played.score, "lost": played.lost})
-            print(rows[-1], flush=True)
-    mean = sum(float(str(row["score"])) for row in rows) / len(rows)
-    lost = sum(bool(row["lost"]) for row in rows)
-    record = {"memory": args.memory, "mean": round(mean, 2), "lost": lost, "episodes": rows}
-    args.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    tasks = sorted(name for name in catalog.TASKS if name not in shown)
+    imitator = make_policy(f"imitator?checkpoint={RECORDED}")
+    record: dict[str, Any] = {"memory": args.memory, "seeds": args.seeds, "steps": STEPS}
+    played: dict[str, list[dict[str, Any]]] = {}
+    for policy in (imitator, Idle(), Random()):
+        rows = [
+            play(policy, args.memory, task, seed) for task in tasks for seed in range(first, end)
+        ]
+        played[policy.name] = rows
+        record[policy.name] = {
+            "mean": round(100 * fmean(map(floored, rows)), 1),
+            "raw mean": round(fmean(row["score"] for row in rows), 1),
+            "lost": sum(row["lost"] for row in rows),
+        }
+        print(policy.name, record[policy.name], flush=True)
+    for control in ("idle", "random"):
+        record[f"imitator - {control}"] = difference(played["imitator"], played[control])
+        print(f"imitator - {control}", record[f"imitator - {control}"])
+    args.out.write_text(json.dumps({**record, "episodes": played}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.players.patience import Patience
+from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, Abandoned
 from gym_memory.baselines.players.scienceworld.decisions import decided
 from gym_memory.baselines.players.scienceworld.demonstrations import (
     Demonstration,
@@ -20,10 +22,10 @@ from gym_memory.baselines.players.scienceworld.demonstrations import (
     is_shown_how,
     learn,
     nearest,
-    usual_length,
+    usual_pause,
 )
 from gym_memory.baselines.players.scienceworld.goals import Terms, condition_of, recipe_in, terms
-from gym_memory.baselines.players.scienceworld.guide import Guide
+from gym_memory.baselines.players.scienceworld.guide import Guide, choose
 from gym_memory.baselines.players.scienceworld.imitator import Imitator
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.phrases import fit, likeness, parse, things_in
@@ -286,11 +288,113 @@ def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
     assert [answer for _, answer in scene.done] == ["You move the seed."]
 
 
-def test_is_patient_for_as_long_as_the_task_took_when_it_was_shown(lore: Lore) -> None:
+def test_is_patient_for_as_long_as_nothing_new_was_shown(lore: Lore) -> None:
     one = shown(lore, "mendelian-genetics-known-plant")
-    assert one.length > 140
-    assert usual_length(one.goal, lore.demonstrations) > 140
-    assert usual_length(GOAL, lore.demonstrations) < 30
+    assert usual_pause(one.goal, lore.demonstrations) >= 15
+    assert usual_pause(GOAL, lore.demonstrations) <= 2
+
+
+BOIL = (
+    "Your task is to boil {}. For compounds without a boiling point, combusting the substance is "
+    "also acceptable. First, focus on the substance. Then, take actions that will cause it to "
+    "change its state of matter."
+)
+KITCHEN = (
+    "This room is called the kitchen. In it, you see: \n\ta sink, which is turned off. In the sink "
+    "is: nothing.\n\ta stove, which is turned off. On the stove is: nothing.{}\n"
+    "You also see:\n\tA door to the hallway (that is open)"
+)
+
+
+def followed(lore: Lore, obs: Any, plan: str, abandoned: Abandoned = NOTHING) -> str:
+    """What is due by the demonstration that agrees best."""
+    scene = read_scene(obs, plan)
+    rng = np.random.default_rng(0)
+    best = choose(lore.demonstrations, obs["task"], scene, rng, history=True, abandoned=abandoned)[
+        0
+    ]
+    return str(best.here(best.standing.done))
+
+
+def packed(lore: Lore) -> str:
+    """What was done until the pot is at hand, which all ways to boil begin with."""
+    return told_by(shown(lore, "boil").moves[:3])
+
+
+def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(lore: Lore) -> None:
+    obs = seen(KITCHEN.format(""), packed(lore), task=BOIL.format("rubber"), held="metal pot")
+    assert followed(lore, obs, "later: focus on rubber, in the kitchen") == "focus on rubber"
+
+
+def test_what_was_seen_lying_about_is_poured_from_no_cup(lore: Lore) -> None:
+    goal = (
+        "Your task is to freeze rubber. First, focus on the substance. Then, take actions that "
+        "will cause it to change its state of matter."
+    )
+    acts = ("open cupboard", "pick up metal pot", "open freezer", "open fridge", "focus on rubber")
+    memory = "\n".join(f"[step {t}] > {act}\n{act}" for t, act in enumerate(acts, 1))
+    facts = ("table in workshop, contains, rubber", "you, is in, workshop")
+    for where, due in ((facts, "move rubber"), ((), "pour")):
+        obs = seen("You focus on the rubber.", memory, *where, task=goal, held="metal pot")
+        assert followed(lore, obs, "focus on rubber, in the workshop").startswith(due)
+
+
+def test_goes_on_in_the_room_where_it_is(lore: Lore) -> None:
+    one = next(d for d in lore.demonstrations if d.task == "boil" and d.moves[-1].room == "foundry")
+    here = shown(lore, "boil")
+    assert here.moves[-1].room == "kitchen"
+    standings = []
+    for room in ("kitchen", "foundry"):
+        act = one.moves[-1].act
+        obs = seen(one.moves[-1].answer, "", f"you, is in, {room}", task=one.goal)
+        scene = read_scene(obs, f"{act}, in the {room}")
+        rng = np.random.default_rng(0)
+        standings.append(progress(one, Terms(), scene, rng, history=True).value)
+    assert standings[1] > standings[0]
+
+
+def test_calls_a_substance_by_what_it_has_become() -> None:
+    policy = Imitator(RECORDED)
+    policy.reset({}, 0)
+    policy.focus = "once more: examine soap, in the kitchen"
+    held = KITCHEN.format("\n\ta metal pot (containing a substance called liquid soap)")
+    assert policy.act(seen(held, task=BOIL.format("soap")), {}) == "examine liquid soap"
+
+
+def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(lore: Lore) -> None:
+    policy = Imitator(RECORDED)
+    policy.reset({}, 0)
+    view = KITCHEN.format("\n\ta metal pot (containing a substance called soap)")
+    policy.focus = "examine soap, in the kitchen"
+    actions = [
+        policy.act(seen(text, task=BOIL.format("soap")), {})
+        for text in [*["a substance called soap"] * 14, view, "a substance called soap", view]
+    ]
+    assert "look around" in actions
+    policy.focus = Patience(13, Patience().after(view, "").seen).written_behind(
+        "later: examine soap, in the kitchen"
+    )
+    policy.act(seen(view, task=BOIL.format("soap")), {})
+    assert "| gave up: " in policy.focus
+    plan, abandoned = Abandoned.read(Patience.read(policy.focus)[0])
+    assert abandoned.has(parse("examine soap"))
+    assert not plan.startswith("examine soap")
+    assert Abandoned.read(abandoned.written_behind(plan)) == (plan, abandoned)
+
+
+@given(
+    st.lists(st.sampled_from(["open door", "pick up jug", "wait", "focus on lead"]), max_size=20)
+)
+def test_what_was_given_up_survives_publishing(acts: list[str]) -> None:
+    abandoned = NOTHING.adding(map(parse, acts))
+    assert Abandoned.read(abandoned.written_behind("look around")) == ("look around", abandoned)
+    assert all(abandoned.has(parse(act)) for act in acts)
+
+
+def test_a_thing_of_many_rooms_is_taken_for_the_one_at_hand() -> None:
+    facts = ("studio, contains, jug", "workshop, contains, jug", "jug, contains, lead")
+    scene = read_scene(seen("You focus on the lead.", "", *facts, "you, is in, workshop"), "")
+    assert scene.sights["lead"] == "workshop"
 
 
 def test_decides_by_the_observation_alone() -> None:

@@ -67,18 +67,14 @@ def test_what_was_tried_here_is_recalled_by_place() -> None:
     assert (found.tried("open safe"), found.tried("look")) == (3, 0)
 
 
-def seen(text: str) -> Any:
-    return {"text": text, "inventory": ""}
-
-
 def test_patience_counts_steps_without_anything_new_and_is_published() -> None:
     patience = Patience()
     for text in ("a hall", "a den", "a hall", "a den"):
-        patience = patience.after(seen(text))
+        patience = patience.after(text, "")
     assert patience.idle == 2
     published = patience.written_behind("explore | last: go east")
     assert Patience.read(published) == ("explore | last: go east", patience)
-    assert patience.after(seen("a cellar")).idle == 0
+    assert patience.after("a cellar", "").idle == 0
 
 
 def test_what_was_given_up_is_said_and_exploring_goes_on_when_something_new_is_seen() -> None:

@@ -9,12 +9,12 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from statistics import median_high
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.scienceworld.goals import is_shown, recipe_in
 from gym_memory.baselines.players.scienceworld.phrases import (
     Act,
@@ -41,7 +41,7 @@ __all__ = [
     "is_shown_how",
     "learn",
     "nearest",
-    "usual_length",
+    "usual_pause",
 ]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
@@ -82,7 +82,7 @@ class Demonstration:
         rounds: What was done again and again before something was focused on, or to the end: the
             first and the last but one number of moves behind of the last time.
         shown: Whether the mark that the goal asks about was in sight at the end.
-        length: How many steps it took, going about included.
+        pause: Most steps in a row that showed nothing new.
         focuses: For each move, whether it focuses on something.
         repeats: For each move, whether it is the one before it once more.
         repeated: For each move, whether the one before it or after it is the same.
@@ -94,7 +94,7 @@ class Demonstration:
     recipe: tuple[str, ...] = ()
     measured: dict[str, int] = dataclasses.field(default_factory=dict)
     shown: bool | None = None
-    length: int = 0
+    pause: int = 0
     rounds: tuple[tuple[int, int], ...] = dataclasses.field(init=False)
     focuses: NDArray[np.bool_] = dataclasses.field(init=False)
     repeats: NDArray[np.bool_] = dataclasses.field(init=False)
@@ -201,7 +201,10 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
     told = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
+    patience, pause = Patience(), 0
     for step in trajectory.steps:
+        patience = patience.after(step.text, step.inventory)
+        pause = max(pause, patience.idle)
         room = room_of(step.text) or room
         recipe = recipe or recipe_in(step.text)
         if is_view(step.text):
@@ -224,7 +227,7 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         moves.append(Move(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
     mark = is_shown(goal, view)
-    return Demonstration(task, goal, tuple(moves), recipe, measured(told), mark, len(told))
+    return Demonstration(task, goal, tuple(moves), recipe, measured(told), mark, pause)
 
 
 def _look_of(phrase: str, view: str) -> str:
@@ -272,10 +275,10 @@ def _tokens(goal: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def usual_length(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
-    """How many steps the task with the nearest goal took when it was shown; the median."""
+def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
+    """Most steps in a row that showed nothing new when the task with the nearest goal was shown."""
     task = nearest(goal, demonstrations)[0][0].task
-    return median_high(one.length for one in demonstrations if one.task == task)
+    return max(one.pause for one in demonstrations if one.task == task)
 
 
 @lru_cache(maxsize=64)

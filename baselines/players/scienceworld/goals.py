@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from gym_memory.baselines.players.scienceworld.phrases import Act, words
 
-__all__ = ["Terms", "condition_of", "is_shown", "recipe_in", "terms"]
+__all__ = ["Terms", "asked", "condition_of", "is_shown", "recipe_in", "terms"]
 
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
 _CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
 _TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")
 _RECIPE = re.compile(r"you need to mix ([^.]+)\.")
+_BOX = re.compile(r"\w+ box")
 _BETWEEN = 2
 """Tokens that two goals share between differences and that may be there by chance."""
 
@@ -89,6 +90,15 @@ def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
     for number, (_, after) in enumerate(changes):
         marked = marked.replace(f"<{number}>", after)
     return marked.strip()
+
+
+def asked(goal: str, phrase: str) -> frozenset[str]:
+    """The words of a phrase by which a goal asks for the thing.
+
+    >>> sorted(asked("Focus on an egg. Move it to the blue box.", "blue jay egg"))
+    ['egg']
+    """
+    return words(phrase) & words(goal if "box" in phrase else _BOX.sub("", goal))
 
 
 def recipe_in(text: str) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, Abandoned
 from gym_memory.baselines.players.scienceworld.demonstrations import Demonstration, nearest
-from gym_memory.baselines.players.scienceworld.goals import Terms, terms
+from gym_memory.baselines.players.scienceworld.goals import Terms, asked, terms
 from gym_memory.baselines.players.scienceworld.phrases import Act, fit, likeness, words
 from gym_memory.baselines.players.scienceworld.progress import Standing, progress
 from gym_memory.baselines.players.scienceworld.scene import Scene
@@ -66,8 +67,9 @@ def choose(
     rng: np.random.Generator,
     *,
     history: bool,
-) -> Guide:
-    """The demonstration that agrees best; of equal ones that with the nearest goal.
+    abandoned: Abandoned = NOTHING,
+) -> list[Guide]:
+    """The demonstrations, that which agrees best first; of equal ones that with the nearest goal.
 
     Args:
         demonstrations: All; those of the task whose goals are nearest are compared.
@@ -75,36 +77,62 @@ def choose(
         scene: The present situation.
         rng: Decides between equals.
         history: Whether moves and facts that the memory tells count.
+        abandoned: Moves that are not to be due.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
     found: list[tuple[float, Demonstration, Terms, Standing]] = []
     for shown, alike in [pair for pair in ranked if pair[0].task == task][:_COMPARED]:
         how = terms(shown.goal, goal, shown.recipe, scene.recipe)
-        standing = progress(shown, how, scene, rng, history=history)
+        standing = progress(shown, how, scene, rng, history=history, abandoned=abandoned)
         value = standing.value + _NEAR * alike + _same_recipe(shown, scene)
-        value += _LOOKS * _looks_so(how, shown, standing.done, scene)
+        value += _LOOKS * _looks_so(how, shown, standing.done, scene, goal)
         found.append((round(value, 9), shown, how, standing))
-    _, shown, how, standing = max(found, key=lambda one: one[0])
-    return Guide(shown, how, standing, dict(_bound(shown, how, standing)))
+    found.sort(key=lambda one: -one[0])
+    return [
+        Guide(shown, how, standing, dict(_bound(shown, how, standing)))
+        for _, shown, how, standing in found
+    ]
 
 
-def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene) -> float:
-    """How far the things of the next move are in sight and look as they did then, in [-1, 1]."""
-    if number >= len(shown.moves) or not scene.view:
+def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal: str) -> float:
+    """How far the things of the next move are in sight and look as they did then, in [-1, 1].
+
+    What the goal itself names and is not in sight has to be found whichever is followed.
+    """
+    if number >= len(shown.moves):
         return 0.0
     move = shown.moves[number]
-    missing = -1.0 if move.room == scene.room else 0.0
+    missing = -1.0 if scene.view and move.room == scene.room else 0.0
     found = []
     for phrase, look in zip(how.put(move.act).things, move.looks, strict=True):
         core, _, content = phrase.partition(" containing ")
+        held = content or next((new for old, new in how.changes if words(old) <= words(look)), "")
+        if held and _is_elsewhere(core, held, scene):
+            return -1.0
         lines = [
             thing.line
             for thing in (*scene.view, *scene.carried)
             if words(core) <= words(thing.name) and words(content) <= words(thing.line)
         ]
-        found.append(max((0.5 + 0.5 * likeness(look, line) for line in lines), default=missing))
-    return sum(found) / len(found) if found else 0.0
+        asks = asked(goal, core)
+        hidden = asks and not any(asks <= words(thing.name) for thing in scene.view)
+        found.append(
+            max(
+                (0.5 + 0.5 * likeness(look, line) for line in lines),
+                default=0.0 if hidden else missing,
+            )
+        )
+    return sum(found) / len(found) if found and scene.view else 0.0
+
+
+def _is_elsewhere(holder: str, content: str, scene: Scene) -> bool:
+    """Whether what a thing should hold was seen, but only where it does not hold it."""
+    if not words(content) or words(content) <= words(holder):
+        return False
+    lines = [line for name, line in scene.kept.items() if words(content) <= words(name)]
+    lines += [thing.line for thing in scene.carried if words(content) <= words(thing.name)]
+    return bool(lines) and not any(words(holder) <= words(line) for line in lines)
 
 
 def _same_recipe(shown: Demonstration, scene: Scene) -> float:
@@ -124,5 +152,6 @@ def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tup
         meant = how.put(shown.moves[number].act)
         if act.verb in _BOUND and fit(act, meant) >= _SAME:
             for there, here in zip(meant.things, act.things, strict=True):
-                if here != there:
-                    yield there.partition(" containing ")[0], here
+                core = there.partition(" containing ")[0]
+                if here not in (there, core):
+                    yield core, here

@@ -14,6 +14,10 @@ Behaviour cloning from cases. What it learnt are recorded solutions of *train* v
    house for what is not in sight, first where the memory tells that it was seen, then where the
    demonstrations saw such things. It focuses on nothing that it does not see.
 
+It is stuck once it has seen nothing new for longer than it ever took when the task was shown. Then
+it looks around; if that shows nothing new either, it gives up what it was doing, says so at the end
+of its plan (:mod:`.abandoned`) and follows what agrees best without it.
+
 It reads the observation only and keeps nothing from step to step but the published plan, so what
 the memory is worth shows in the score: with none, it knows neither how often it has waited nor
 which rooms it has searched.
@@ -29,14 +33,15 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.players.patience import Patience
+from gym_memory.baselines.players.scienceworld.abandoned import Abandoned
 from gym_memory.baselines.players.scienceworld.demonstrations import (
     Lore,
     learn,
-    usual_length,
+    usual_pause,
 )
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.scene import read_scene
-from gym_memory.baselines.players.scienceworld.turn import WAIT, Settings, Turn
+from gym_memory.baselines.players.scienceworld.turn import Settings, Turn
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
 from gym_memory.types import Observation
@@ -45,8 +50,9 @@ __all__ = ["Imitator", "Settings"]
 
 
 _PATIENCE = 12
-"""Steps without anything new, if the whole task took no more when it was shown, after which it
-goes by its plan and the last answer alone."""
+"""Steps without anything new after which what is being done is given up."""
+_PAUSES = 2
+"""Or, where that is more, so many times the steps without anything new when the task was shown."""
 
 
 class Imitator(Policy):
@@ -103,18 +109,25 @@ class Imitator(Policy):
         if obs["text"].startswith(AMBIGUOUS):
             return "0"
         plan, patience = Patience.read(self.focus)
-        patience = patience.after(obs)
-        shown = self._lore.demonstrations
-        stuck = patience.idle >= max(_PATIENCE, usual_length(obs["task"], shown))
-        if stuck:  # what the memory tells led round in a circle
-            obs = {**obs, "memory": "", "triples": ()}
-        scene = read_scene(obs, plan)
-        turn = Turn(self._lore, obs["task"], scene, self.settings, self._meaning, self._rng)
-        action, plan = turn.action(), turn.plan
-        if stuck and action.startswith("focus on"):  # a wrong one would end the task
-            action, plan = WAIT, f"gave up: {plan}"
-        self.focus = patience.written_behind(plan)
+        plan, abandoned = Abandoned.read(plan)
+        patience = patience.after(obs["text"], obs["inventory"])
+        turn = self._turn(obs, plan, abandoned)
+        pause = usual_pause(obs["task"], self._lore.demonstrations)
+        stuck = turn.aim is not None and patience.idle > max(_PATIENCE, _PAUSES * pause)
+        if stuck and turn.has_looked:
+            abandoned = abandoned.adding(turn.series())
+            patience = patience._replace(idle=0)
+            turn = self._turn(obs, plan, abandoned)
+        action = turn.look() if stuck and not turn.has_looked else turn.action()
+        self.focus = patience.written_behind(abandoned.written_behind(turn.plan))
         return action
+
+    def _turn(self, obs: Observation, plan: str, abandoned: Abandoned) -> Turn:
+        assert self._lore is not None
+        scene = read_scene(obs, plan)
+        return Turn(
+            self._lore, obs["task"], scene, self.settings, self._meaning, self._rng, abandoned
+        )
 
 
 @lru_cache(maxsize=4)

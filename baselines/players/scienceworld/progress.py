@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.players.scienceworld.demonstrations import Demonstration
+from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, Abandoned
+from gym_memory.baselines.players.scienceworld.demonstrations import Demonstration, Move
 from gym_memory.baselines.players.scienceworld.goals import Terms
 from gym_memory.baselines.players.scienceworld.phrases import Act, fit, likeness, masked
 from gym_memory.baselines.players.scienceworld.scene import Scene, is_move, is_refused
@@ -27,6 +28,10 @@ _ROUND = 0.02
 _ANSWER = 0.4
 """What the answer to a move counts beside the move."""
 _EFFECT = 0.3
+_ROOM = 0.5
+"""What it counts that a move was made in the room where it was demonstrated."""
+_GIVEN_UP = 1000.0
+"""What it costs, in agreeing moves, if what was given up would be due: more than all others."""
 _OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
 
 Scores = NDArray[np.float64]
@@ -47,7 +52,13 @@ class Standing(NamedTuple):
 
 
 def progress(
-    shown: Demonstration, terms: Terms, scene: Scene, rng: np.random.Generator, *, history: bool
+    shown: Demonstration,
+    terms: Terms,
+    scene: Scene,
+    rng: np.random.Generator,
+    *,
+    history: bool,
+    abandoned: Abandoned = NOTHING,
 ) -> Standing:
     """Where one stands in a demonstration.
 
@@ -61,6 +72,7 @@ def progress(
         scene: The present situation.
         rng: For equals.
         history: Whether moves and facts that the memory tells count.
+        abandoned: Moves that are not to be due.
     """
     if scene.plan is None and not scene.done:
         return Standing(0, 0.0, ())
@@ -80,6 +92,7 @@ def progress(
         )
         score[1:] += np.cumsum(found)
         score[:-1] -= np.cumsum(found[::-1])[::-1]
+    score -= _GIVEN_UP * _vain(shown, terms, abandoned)
     best = np.flatnonzero(score >= score.max() - 1e-9)
     behind = int(best[rng.integers(len(best))])
     return Standing(behind, float(score.max()), tuple(alignment.pairs(behind)))
@@ -156,8 +169,22 @@ class _Alignment:
 
 
 @lru_cache(maxsize=1 << 8)
+def _vain(shown: Demonstration, terms: Terms, abandoned: Abandoned) -> NDArray[np.bool_]:
+    """For each number of moves behind, whether what is due then was given up."""
+    vain = [abandoned.has(act) for act in _acts(shown, terms)]
+    last = [vain[start] for start, end in shown.rounds if end == len(vain)]
+    return np.array([*vain, any(last)])
+
+
+@lru_cache(maxsize=1 << 8)
 def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
     return tuple(terms.put(move.act) for move in shown.moves)
+
+
+@lru_cache(maxsize=1 << 8)
+def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[Move, str], ...]:
+    """The moves, each with the room that the present goal puts in the place of the move's."""
+    return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -213,7 +240,8 @@ def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
     if not scene.made:
         score[:-1] += 2 * fits
     elif not is_refused(scene.text) or scene.again:
-        score[1:] += fits + _answers(shown, masked(scene.text))
+        here = np.array([scene.room in (move.room, put) for move, put in _rooms(shown, terms)])
+        score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM * here
     return score
 
 

@@ -47,6 +47,7 @@ class Scene(NamedTuple):
         done: Actions with their answers as the memory tells them, earliest first.
         facts: Facts that the memory tells.
         sights: Things by the room that they were seen in, as far as the memory tells.
+        kept: Things by what was told of them: the line of a view, or who contains them.
         gap: How many of the actions done lie before the last gap in what the memory tells.
         cut: Whether there is such a gap, or it has forgotten how the episode began.
         plan: The action that was planned at the last step.
@@ -63,6 +64,7 @@ class Scene(NamedTuple):
     done: tuple[tuple[Act, str], ...]
     facts: tuple[Triple, ...]
     sights: dict[str, str]
+    kept: dict[str, str]
     gap: int
     cut: bool
     plan: Act | None
@@ -145,14 +147,17 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     at = (found[3] or "") if found else ""
     room = room_of(text) or next(iter(stands + rooms[::-1]), "") or at
     sights: dict[str, str] = {}
+    kept: dict[str, str] = {}
     for fact in facts:
         if fact.relation.startswith("contains"):
-            sights[fact.object] = _room_holding(fact.subject, facts)
+            kept[fact.object] = f"{fact.subject} {fact.relation} {fact.object}"
+            sights[fact.object] = _room_holding(fact.subject, facts, room)
     where = ""
     for _, answer in told:
         where = room_of(answer) or where
         if is_view(answer):
             sights.update((thing.name, where) for thing in things_in(answer))
+            kept.update(things_in(answer))
             sights[f"room {where}"] = where
     for subject, relation, _ in facts:
         if relation == "contains":
@@ -164,8 +169,9 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     elif planned is not None and made:
         done.append((planned, text))
     view = things_in(text) if is_view(text) else ()
+    kept.update(view)
     return Scene(
-        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights,
+        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights, kept,
         len(long_ago), cut, planned,
         at if found and found[1] == "later: " else "", made,
         bool(found and found[1] == "once more: "),
@@ -227,11 +233,13 @@ def _after(t: int | None) -> int | None:
     return None if t is None else t + 1
 
 
-def _room_holding(holder: str, facts: tuple[Triple, ...]) -> str:
-    """The room of a thing that holds another, two holders up at most."""
+def _room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
+    """The room of a thing that holds another, two holders up at most; of several, the present."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
-    for fact in facts:
-        if fact.object == holder and fact.relation.startswith("contains"):
-            return fact.subject.rpartition(" in ")[2] if " in " in fact.subject else fact.subject
-    return holder
+    rooms = [
+        fact.subject.rpartition(" in ")[2] if " in " in fact.subject else fact.subject
+        for fact in facts
+        if fact.object == holder and fact.relation.startswith("contains")
+    ]
+    return here if here in rooms else next(iter(rooms), holder)

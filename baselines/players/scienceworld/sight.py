@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.baselines.players.scienceworld.demonstrations import Lore
+from gym_memory.baselines.players.scienceworld.goals import asked
 from gym_memory.baselines.players.scienceworld.guide import Guide
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.phrases import Act, Thing, likeness, things_in, words
@@ -13,7 +14,6 @@ from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
 
 __all__ = ["Sight"]
 
-_BOX = re.compile(r"\w+ box")
 _HELD = re.compile(r"\(containing ([^(),]*)")
 _LIQUID = "can't pick up a liquid"
 _VESSELS = ("mix", "pour", "move")
@@ -49,8 +49,7 @@ class Sight:
 
     def asked(self, phrase: str) -> frozenset[str]:
         """The words of a phrase by which the goal asks for the thing."""
-        goal = self._goal if "box" in phrase else _BOX.sub("", self._goal)
-        return words(phrase) & words(goal)
+        return asked(self._goal, phrase)
 
     def now_called(self, phrase: str) -> str:
         """What a substance is called that melts or freezes, by the last answer that names it."""
@@ -81,13 +80,16 @@ class Sight:
         if content:
             held = self._focused(content)
             things = tuple(thing for thing in things if words(held) <= words(thing.line))
+        changed = self._changed(core, things)
+        if changed:
+            return changed
         for thing in things:
             if words(core) <= words(thing.name) or words(core) <= words(thing.line):
                 return phrase if content and self._focused(content) == content else core
         if core.startswith("substance in "):
             return self._content(core, things)
-        asked = self.asked(core)
-        if not asked and act.verb in _VESSELS and self._scene.view:
+        asks = self.asked(core)
+        if not asks and act.verb in _VESSELS and self._scene.view:
             for other in self._played(phrase, act):
                 if any(words(other) <= words(thing.name) for thing in things):
                     return other
@@ -97,11 +99,19 @@ class Sight:
         ranked = [
             (self._meaning.alike(core, thing.name), thing.name)
             for thing in things
-            if asked <= words(thing.line) and (self._scene.view or content)
+            if asks <= words(thing.line) and (self._scene.view or content)
             and not words(thing.name) <= self._words_of_others(phrase, act)
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= self._alike else ""
+
+    def _changed(self, core: str, things: tuple[Thing, ...]) -> str:
+        """What a substance in sight is called that has melted or frozen; else empty."""
+        others = [words(thing.name) ^ words(core) for thing in things]
+        if frozenset() in others:
+            return ""
+        pairs = zip(things, others, strict=True)
+        return next((thing.name for thing, other in pairs if other <= _STATES), "")
 
     def _content(self, phrase: str, things: tuple[Thing, ...]) -> str:
         """What to call the substance in a vessel: some are only known by their names."""
@@ -121,8 +131,8 @@ class Sight:
         What has other marks than the one that is meant, another stage or another colour, is
         not meant.
         """
-        asked = self.asked(phrase)
-        if not asked:
+        asks = self.asked(phrase)
+        if not asks:
             return self._liked(phrase)
         whole, _, fruit = phrase.partition(" on ")
         head, _, holder = phrase.rpartition(" in ")
@@ -136,13 +146,13 @@ class Sight:
         exact = [thing.name for thing in things if words(core) == words(thing.name)]
         if exact or fruit:
             return core if exact else ""
-        marks = words(core) - asked
+        marks = words(core) - asks
         fitting = [
             (self._meaning.alike(core, thing.name), thing.name)
             for thing in things
             if words(thing.name) == marks
             or (
-                asked <= words(thing.name)
+                asks <= words(thing.name)
                 and (
                     (marks and marks <= words(thing.name))
                     or words(thing.name) - words(core) <= _STATES

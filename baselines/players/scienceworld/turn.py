@@ -7,11 +7,12 @@ import re
 
 import numpy as np
 
+from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, THE_SAME, Abandoned
 from gym_memory.baselines.players.scienceworld.decisions import decided, is_measured
 from gym_memory.baselines.players.scienceworld.demonstrations import Lore, is_shown_how
-from gym_memory.baselines.players.scienceworld.guide import choose
+from gym_memory.baselines.players.scienceworld.guide import Guide, choose
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
-from gym_memory.baselines.players.scienceworld.phrases import Act, words
+from gym_memory.baselines.players.scienceworld.phrases import Act, fit, words
 from gym_memory.baselines.players.scienceworld.scene import Scene, is_refused
 from gym_memory.baselines.players.scienceworld.sight import Sight
 
@@ -59,9 +60,11 @@ class Turn:
         settings: What may be tuned.
         meaning: How alike two names are.
         rng: Decides between equals.
+        abandoned: What led nowhere and is not to be done.
 
     Attributes:
         plan: What is to be published.
+        aim: What was to be reached at the last step; None where nothing was.
     """
 
     def __init__(
@@ -72,13 +75,20 @@ class Turn:
         settings: Settings,
         meaning: Meaning,
         rng: np.random.Generator,
+        abandoned: Abandoned = NOTHING,
     ):
+        self._abandoned = abandoned
         self._lore, self._goal, self._scene = lore, goal, scene
         self._settings, self._rng = settings, rng
-        self._guide = choose(lore.demonstrations, goal, scene, rng, history=settings.history)
+        guides = choose(
+            lore.demonstrations, goal, scene, rng, history=settings.history, abandoned=abandoned
+        )
+        self._guide = guides[0]
+        if abandoned.acts:
+            self._guide = next(filter(self._leads_on, guides), guides[0])
         self._sight = Sight(lore, goal, scene, self._guide, meaning, settings.alike)
-        self._until = ""
-        self.plan = ""
+        self._until = self.plan = ""
+        self.aim = scene.until or scene.plan
 
     def action(self) -> str:
         """The next action."""
@@ -95,6 +105,29 @@ class Turn:
             return self._fulfil(self._guide.here(start), self._put_room(shown.moves[start].room))
         act = act or self._guide.here(number)
         return self._fulfil(act, self._put_room(shown.moves[number].room))
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the last answer shows the room."""
+        return bool(self._scene.view)
+
+    def look(self) -> str:
+        """See first whether anything has changed."""
+        aim, until = self._scene.plan, self._scene.until
+        self.plan = f"later: {aim}" + (f", until: {until}" if until else "")
+        return LOOK
+
+    def series(self) -> tuple[Act, ...]:
+        """What was to be reached, and all that is done again and again together with it."""
+        guide, act = self._guide, self.aim
+        if act is None:
+            return ()
+        for start, end in guide.shown.rounds:
+            acts = [guide.here(number) for number in range(start, end)]
+            if any(fit(act, one) > THE_SAME for one in acts):
+                shown = (guide.terms.put(move.act) for move in guide.shown.moves[start:end])
+                return (*shown, *acts, act)
+        return (act,)
 
     # ------------------------------------------------------------ what
 
@@ -116,11 +149,18 @@ class Turn:
             return reads[0]
         return self._focus_first(number)
 
+    def _leads_on(self, guide: Guide) -> bool:
+        """Whether what is due in a demonstration was not given up."""
+        self._guide = guide
+        return not self._abandoned.has(guide.here(self._next_move()))
+
     def _was_left_out(self, number: int) -> bool:
         """Whether a move was not made, can be made here, and its effect is not in sight."""
         act = self._guide.here(number)
         made = any(other == number for _, other in self._guide.standing.pairs)
-        if made or act.verb != "move" or not self._scene.view or self._needless(number):
+        if made or act.verb != "move" or not self._scene.view or self._abandoned.has(act):
+            return False
+        if self._needless(number):
             return False
         return all(
             any(words(phrase) == words(thing.name) for thing in self._scene.view)
