@@ -70,15 +70,44 @@ def test_knows_which_tasks_nobody_showed(lore: Lore, goal: str, known: bool) -> 
     assert is_shown_how(f"Your task is to {goal}", lore.demonstrations) is known
 
 
-def test_focuses_on_nothing_in_a_task_that_nobody_showed() -> None:
-    pytest.importorskip("scienceworld", reason="the extra `scienceworld` is not installed")
-    env = gym.make("gym_memory/ScienceWorld-v0", task="find-animal", split="dev", max_steps=30,
-                   valid_actions=False, memory="history")  # fmt: skip
+def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
     policy = Imitator(RECORDED)
-    result = rollout(env, policy, 0)
+    try:
+        env = gym.make(
+            "gym_memory/ScienceWorld-v0", task=task, split="dev", max_steps=steps,
+            valid_actions=False, memory="arigraph",
+        )  # fmt: skip
+        result = rollout(env, policy, 0)
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
     env.close()
+    return policy, result
+
+
+def test_explores_where_nobody_showed_what_to_focus_on() -> None:
+    policy, result = play_dev("find-animal", 30)
     assert not result.lost
-    assert policy.focus.startswith("gave up: ")
+    assert policy.focus.startswith("later: explore, in the ")
+    assert ", until: focus on " in policy.focus
+
+
+def test_does_another_task_as_far_as_it_is_like_one_that_was_shown() -> None:
+    _, result = play_dev("melt", 60)
+    assert result.score >= 70
+
+
+def test_focuses_on_what_the_goal_names_though_nobody_showed_it() -> None:
+    goal = "Your task is to turn on the red lamp. First, focus on the red lamp. Then, {}"
+    view = (
+        "This room is called the workshop. In it, you see: \n\ta red lamp\n"
+        "\ta red box (containing nothing)\nYou also see:\n\tA door to the hallway (that is open)"
+    )
+    policy = Imitator(RECORDED)
+    policy.reset({}, 0)
+    told = seen(view, task=goal.format("create a circuit."))
+    assert policy.act(told, {}) == "focus on red lamp"
+    done = seen("You focus on the red lamp.", "", "you, focused on, red lamp", task=told["task"])
+    assert policy.act(done, {}) != "focus on red lamp"
 
 
 def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str = "") -> Any:
@@ -425,14 +454,6 @@ def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
     "task", ["lifespan-longest-lived", "find-living-thing", "identify-life-stages-2"]
 )
 def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> None:
-    try:
-        env = gym.make(
-            "gym_memory/ScienceWorld-v0", task=task, split="dev", memory="arigraph",
-            valid_actions=False,
-        )  # fmt: skip
-        result = rollout(env, Imitator(RECORDED), seed=0)
-    except MissingDependencyError as error:
-        pytest.skip(str(error))
-    env.close()
+    _, result = play_dev(task, 150)
     assert result.success
     assert result.steps < 40

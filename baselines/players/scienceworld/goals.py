@@ -9,13 +9,18 @@ from typing import NamedTuple
 
 from gym_memory.baselines.players.scienceworld.phrases import Act, words
 
-__all__ = ["Terms", "asked", "condition_of", "is_shown", "recipe_in", "terms"]
+__all__ = ["Terms", "asked", "condition_of", "is_named", "is_shown", "recipe_in", "terms"]
+__all__ += ["told_to_focus_on"]
 
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
 _CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
 _TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")
 _RECIPE = re.compile(r"you need to mix ([^.]+)\.")
 _BOX = re.compile(r"\w+ box")
+_FOCUS = re.compile(r"focus on the ([^.,]+)")
+_STEPS = ("First,", "Next,", "Then,")
+_SENTENCE = re.compile(r"(?<=\.)\s+")
+_TASK = ["your", "task", "is", "to"]
 _BETWEEN = 2
 """Tokens that two goals share between differences and that may be there by chance."""
 
@@ -48,6 +53,8 @@ def terms(
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
+    >>> terms("Your task is to boil tin.", "Your task is to measure the heat of old lead.").changes
+    (('tin', 'old lead'),)
     >>> terms("Which is hotter (A, B)?", "Which is hotter (B, C)?").changes
     (('a', 'b'), ('b', 'c'))
     """
@@ -70,12 +77,20 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
             merged.append([a, b, c, d, int(a == b or c == d)])
     found = []
     for a, b, c, d, _ in merged:
+        if min(b - a, d - c) > 1 and first[:a][-len(_TASK) :] == _TASK:
+            a, c = _object(first, a, b), _object(second, c, d)
         before, after = _listed(first[a:b]), _listed(second[c:d])
         if len(before) == len(after):
             found += [pair for pair in zip(before, after, strict=True) if all(pair)]
         elif before and after:
             found.append((" ".join(first[a:b]), " ".join(second[c:d])))
     return found
+
+
+def _object(tokens: list[str], start: int, end: int) -> int:
+    """Where in a task what it is done to begins: behind its verb, and behind any *of*."""
+    links = [i for i in range(start, end - 1) if tokens[i] == "of"]
+    return max([start, *links]) + 1
 
 
 def _listed(tokens: list[str]) -> list[str]:
@@ -99,6 +114,33 @@ def asked(goal: str, phrase: str) -> frozenset[str]:
     ['egg']
     """
     return words(phrase) & words(goal if "box" in phrase else _BOX.sub("", goal))
+
+
+@lru_cache(maxsize=64)
+def told_to_focus_on(goal: str) -> tuple[str, ...]:
+    """What a goal says, on no condition, to focus on.
+
+    >>> told_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
+    ('battery',)
+    """
+    sentences = (one for one in _SENTENCE.split(goal) if one.startswith(_STEPS))
+    return tuple(name for one in sentences for name in _FOCUS.findall(one.lower()))
+
+
+def is_named(goal: str, name: str) -> bool:
+    """Whether a goal names a thing, and not only its kind, as what it is about.
+
+    >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
+    True
+    >>> is_named("Find an animal. Then, move it to the red box.", "red box")
+    False
+    """
+    about = (_SENTENCE.split(goal)[0], *told_to_focus_on(goal))
+    return bool(words(name)) and any(f" {name.lower()} " in f" {_plain(one)} " for one in about)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w -]", "", text.lower())
 
 
 def recipe_in(text: str) -> tuple[str, ...]:

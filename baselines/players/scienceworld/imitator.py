@@ -18,6 +18,10 @@ It is stuck once it has seen nothing new for longer than it ever took when the t
 it looks around; if that shows nothing new either, it gives up what it was doing, says so at the end
 of its plan (:mod:`.abandoned`) and follows what agrees best without it.
 
+In a task that nobody showed it follows the nearest one as far as that goes, but focuses on nothing
+that the goal itself does not name, for a wrong one ends the task; where something unknown would be
+focused on it explores: opens what is shut, and enters the rooms that it has not looked into.
+
 It reads the observation only and keeps nothing from step to step but the published plan, so what
 the memory is worth shows in the score: with none, it knows neither how often it has waited nor
 which rooms it has searched.

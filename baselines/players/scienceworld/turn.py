@@ -10,6 +10,7 @@ import numpy as np
 from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, THE_SAME, Abandoned
 from gym_memory.baselines.players.scienceworld.decisions import decided, is_measured
 from gym_memory.baselines.players.scienceworld.demonstrations import Lore, is_shown_how
+from gym_memory.baselines.players.scienceworld.goals import is_named, told_to_focus_on
 from gym_memory.baselines.players.scienceworld.guide import Guide, choose
 from gym_memory.baselines.players.scienceworld.meaning import Meaning
 from gym_memory.baselines.players.scienceworld.phrases import Act, fit, words
@@ -87,6 +88,7 @@ class Turn:
         if abandoned.acts:
             self._guide = next(filter(self._leads_on, guides), guides[0])
         self._sight = Sight(lore, goal, scene, self._guide, meaning, settings.alike)
+        self._is_shown = is_shown_how(goal, lore.demonstrations)
         self._until = self.plan = ""
         self.aim = scene.until or scene.plan
 
@@ -97,6 +99,10 @@ class Turn:
             shut = _SHUT.search(scene.text)
             self.plan = f"{'later' if shut else 'once more'}: {scene.plan}"
             return f"open {shut[1]}" if shut else LOOK
+        told = None if self._is_shown else self._told()
+        if told is not None:
+            rooms = [room for room in sorted(self._lore.house.exits) if room in self._goal]
+            return self._fulfil(told, next(iter(rooms), ""))
         number = self._known_now(self._next_move())
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
@@ -212,6 +218,21 @@ class Turn:
         """Whether an action's things are in sight, as far as one has looked."""
         return not self._scene.view or all(self._sight.names_of(act))
 
+    def _told(self) -> Act | None:
+        """Focus on what the goal names to focus on and was not focused on."""
+        done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
+        done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
+        seen = self._lore.house.seen
+        for name in told_to_focus_on(self._goal):
+            if not any(words(name) <= words(one) for one in done):
+                known = name in seen or (" " in name and is_named(self._goal, name))
+                return Act("focus on", (name,)) if known else None
+        return None
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether nobody has shown or told that a thing is one to focus on."""
+        return not self._is_shown and not is_named(self._goal, name)
+
     # ------------------------------------------------------------ where and how
 
     def _publish(self, act: Act, room: str, *, later: bool = False) -> None:
@@ -232,9 +253,8 @@ class Turn:
         if free and scene.room != room and f"room {room}" not in scene.sights:
             return self._go(room, act)
         names = self._sight.names_of(act)
-        if act.verb == "focus on" and not is_shown_how(self._goal, self._lore.demonstrations):
-            self.plan = f"gave up: nobody showed what to focus on, {act}"
-            return WAIT  # a wrong one would end the task
+        if act.verb == "focus on" and self._is_unknown(names[0] or act.things[0]):
+            return self._explore(act)  # a wrong one would end the task
         if all(names):
             self._publish(act, scene.room)
             return str(self._sight.poured(act._replace(things=names)))
@@ -295,6 +315,24 @@ class Turn:
         if opened or f"door to the {way[0]} (that is open)" in text:
             return f"go to {way[0]}"
         return f"open door to {way[0]}"
+
+    def _explore(self, aim: Act) -> str:
+        """Look into what was not looked into, the nearest first, until something else is due."""
+        scene, house = self._scene, self._lore.house
+        explore, self._until = Act("explore"), str(aim)
+        self._publish(explore, scene.room, later=True)
+        closed = _CLOSED.findall(scene.text) if scene.view else []
+        if closed:
+            return f"open {closed[0]}"
+        if not scene.view and (not scene.room or f"room {scene.room}" not in scene.sights):
+            return LOOK
+        ways = {
+            room: len(house.way(scene.room, room))
+            for room in sorted(house.exits)
+            if room != scene.room and f"room {room}" not in scene.sights
+        }
+        rooms = [room for room in ways if ways[room]]
+        return self._go(min(rooms, key=ways.__getitem__), explore) if rooms else WAIT
 
     def _search(self, phrase: str, act: Act) -> str:
         """Go where such things were seen in demonstrations, to rooms not searched first."""

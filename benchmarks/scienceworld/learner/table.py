@@ -9,8 +9,9 @@ A wrong *focus* ends a task with -100. It is counted in three ways, each the mea
 * as what was reached before it: what Lin et al. (2023) do, from whose Table 1 CLIN's paper takes
   its rows of DRRN, ReAct and Reflexion.
 
-Tasks are counted as 0. Intervals are bootstrap intervals of 95 %: of a task over its variations,
-of the mean over the variations within the tasks. A failed episode counts 0.
+Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.results.intervals``, paired
+by variation where two memories are compared; of the mean by bootstrap over the variations within
+the tasks. A failed episode counts 0.
 """
 
 from __future__ import annotations
@@ -74,13 +75,28 @@ def mean(scores: Scores) -> str:
     return f"{np.mean([part.mean() for part in parts]):.1f} [{low:.1f}, {high:.1f}]"
 
 
+def shown(mean: float, interval: tuple[float, float] | None, sign: str = "") -> str:
+    """A mean in points with its interval."""
+    ends = f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]" if interval else ""
+    return f"{100 * mean:{sign}.1f}{ends}"
+
+
 def cell(part: Sequence[float]) -> str:
     """The mean of a task with its interval."""
     if not part:
         return "–"
-    interval = intervals.values(part).interval()
-    shown = f" [{interval[0]:.0f}, {interval[1]:.0f}]" if interval else ""
-    return f"{fmean(part):.1f}{shown}"
+    return shown(fmean(part) / 100, intervals.scores([score / 100 for score in part]).interval())
+
+
+def gain(rows: dict[str, list[dict[str, Any]]], task: str) -> str:
+    """How far the mean with ``arigraph`` is above that with ``none``, by variation."""
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    for memory in ("arigraph", "none"):
+        for row in rows[memory]:
+            if row["task_id"].split("/")[1] == task:
+                scores[row["task_id"]][memory] = 0.0 if row["failed"] else floored(row) / 100
+    gaps = [both["arigraph"] - both["none"] for both in scores.values() if len(both) == 2]
+    return shown(fmean(gaps), intervals.gaps(gaps).interval(), "+") if gaps else "–"
 
 
 def main() -> None:
@@ -93,13 +109,17 @@ def main() -> None:
         for row in map(json.loads, file):
             rows[row["memory"]].append(row)
     played = {name: by_task(part, floored) for name, part in rows.items()}
-    print("| task | n |", " | ".join([*rows, *PUBLISHED]), "|")
-    print("|---|--:|" + "--:|" * (len(rows) + len(PUBLISHED)))
+    print("| task | n |", " | ".join([*rows, "arigraph - none", *PUBLISHED]), "|")
+    print("|---|--:|" + "--:|" * (len(rows) + 1 + len(PUBLISHED)))
     for task in CLIN:
         parts = [played[name][task.task] for name in rows]
         theirs = [f"{task.published[name]:.1f}" for name in PUBLISHED]
         counts = "–".join(map(str, sorted({len(part) for part in parts})))
-        print(f"| {task.short} | {counts} |", " | ".join([*map(cell, parts), *theirs]), "|")
+        print(
+            f"| {task.short} | {counts} |",
+            " | ".join([*map(cell, parts), gain(rows, task.task), *theirs]),
+            "|",
+        )
     count = "–".join(map(str, sorted({len(part) for part in rows.values()})))
     for label, score in (
         ("mean, wrong focus as 0", floored),
@@ -112,11 +132,11 @@ def main() -> None:
             for name in PUBLISHED
         ]
         ours = [mean(by_task(part, score)) for part in rows.values()]
-        print(f"| {label} | {count} |", " | ".join([*ours, *theirs]), "|")
+        print(f"| {label} | {count} |", " | ".join([*ours, "", *theirs]), "|")
     wrong = [f"{sum(row['score'] < 0 for row in part)}" for part in rows.values()]
     won = [f"{sum(row['success'] for row in part)}" for part in rows.values()]
-    print(f"| episodes won | {count} |", " | ".join([*won, *[""] * len(PUBLISHED)]), "|")
-    print(f"| wrong focus | {count} |", " | ".join([*wrong, *[""] * len(PUBLISHED)]), "|")
+    print(f"| episodes won | {count} |", " | ".join([*won, *[""] * (1 + len(PUBLISHED))]), "|")
+    print(f"| wrong focus | {count} |", " | ".join([*wrong, *[""] * (1 + len(PUBLISHED))]), "|")
 
 
 if __name__ == "__main__":
