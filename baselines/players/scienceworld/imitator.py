@@ -6,10 +6,10 @@ Behaviour cloning from cases. What it learnt are recorded solutions of *train* v
 1. says demonstrations of the same task in terms of the present goal (another substance, another
    room, another recipe), holds them beside the moves and facts that the memory tells, the last
    answer, the inventory and its own published plan, and takes the one that agrees best
-   (:mod:`.imitating.progress`);
+   (:mod:`.progress`);
 2. finds the move that is due: the next one, or a round of waiting and measuring once more where
    what is to be focused on is not there yet, or what decides is not known yet;
-3. does it (:mod:`.imitating.turn`): goes to its room, looks around there, takes for each thing the
+3. does it (:mod:`.turn`): goes to its room, looks around there, takes for each thing the
    one in sight that is called so, that stood for it before or is most like it, and searches the
    house for what is not in sight, first where the memory tells that it was seen, then where the
    demonstrations saw such things. It focuses on nothing that it does not see.
