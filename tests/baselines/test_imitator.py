@@ -457,3 +457,19 @@ def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> N
     _, result = play_dev(task, 150)
     assert result.success
     assert result.steps < 40
+
+
+def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(lore: Lore) -> None:
+    view = (
+        "This outside location is called the outside. Here you see: \n\ta giant tortoise egg\n"
+        "\ta adult dove"
+    )
+    goal = GOAL + " Then, move it to the red box in the kitchen."
+    actions = []
+    for given_up in ("", " | gave up: open door"):
+        policy = Imitator(RECORDED)
+        policy.reset({}, 0)
+        policy.focus = f"later: focus on blue jay, in the outside{given_up}"
+        actions.append(policy.act(seen(view, task=goal), {}))
+    assert actions[0].startswith("focus on ")
+    assert not actions[1].startswith("focus on ")

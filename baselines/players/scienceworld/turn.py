@@ -230,8 +230,10 @@ class Turn:
         return None
 
     def _is_unknown(self, name: str) -> bool:
-        """Whether nobody has shown or told that a thing is one to focus on."""
-        return not self._is_shown and not is_named(self._goal, name)
+        """Whether a thing is one to focus on neither by the goal nor as it was shown."""
+        if self._is_shown and (not self._abandoned.acts or f"focus on the {name}" in self._goal):
+            return False
+        return not is_named(self._goal, name)
 
     # ------------------------------------------------------------ where and how
 
