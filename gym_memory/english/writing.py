@@ -81,24 +81,24 @@ def read_writing(
     recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
     if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of, reader)):
         facts = reader.recipe(text, kind_of)
-    if name and _is_note(name, text, kind_of, reader):
-        return (*facts, *_read_note(name, text, kind_of, reader))
+    if name and _may_be_written(name, text):
+        note = told(text, kind_of, note=True, reader=reader)
+        if is_readable(name) or _tells_of_others(name, note):
+            return (*facts, *_read_note(name, text, note, kind_of))
     return facts
 
 
-def _is_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
-    """Whether ``text``, the answer to examining ``name``, is something written on it."""
+def _may_be_written(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, may be something written on it."""
     text = text.strip()
-    if not text or _is_described(name, text) or _REFUSED.match(text):
-        return False
-    return is_readable(name) or _tells_of_others(name, text, kind_of, reader)
+    return bool(text) and not (_is_described(name, text) or _REFUSED.match(text))
 
 
-def _tells_of_others(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
+def _tells_of_others(name: str, note: Told) -> bool:
     """Whether a text says what opens something, or where something else is."""
     return any(
         fact.relation == "opens" or name not in (fact.subject, fact.object)
-        for fact, _, _ in told(text, kind_of, note=True, reader=reader).facts
+        for fact, _, _ in note.facts
         if fact.relation == "opens" or fact.relation in LOCATIONS
     )
 
@@ -110,24 +110,23 @@ def _tells_of_locks(text: str, kind_of: KindOf, reader: Reader) -> bool:
     )
 
 
-def _read_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> tuple[Mention, ...]:
+def _read_note(name: str, text: str, note: Told, kind_of: KindOf) -> tuple[Mention, ...]:
     """A note: its text, the facts that it tells and the things that it mentions.
 
     Args:
         name: The note.
         text: What it says.
+        note: The same as it was understood.
         kind_of: What is known of a name; None for that of nothing seen before.
-        reader: Who reads it.
     """
-    facts, names = told(text, kind_of, note=True, reader=reader)
-    named = dict(names)
+    named = dict(note.names)
     for phrase, *span in _phrases(text, lambda word: kind_of(word) is not None):
         named.setdefault(phrase, (span[0], span[1]))
     named.pop(name, None)
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     whole = Mention(Triple(name, "says", " ".join(text.split())), start, end)
     mentions = (Mention(Triple(name, "mentions", word), *at) for word, at in named.items())
-    return (whole, *mentions, *facts)
+    return (whole, *mentions, *note.facts)
 
 
 def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:

@@ -76,12 +76,11 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
             action = beliefs.taking(thing)
             return Move(action, aim) if action else go_to(beliefs, beliefs.room_of(thing), aim)
         nouns = (*_APPLIANCES[use], *chain.from_iterable(_APPLIANCES.values()))
-        done = (*beliefs.objects(thing, "was put on"), *beliefs.objects(thing, "was put in"))
+        done = beliefs.put_before(thing)
         places = [x for noun in nouns for x in known if head_noun(x) == noun and x not in done]
         for place in places:
-            for action in (f"put {thing} on {place}", f"insert {thing} into {place}"):
-                if action in beliefs.actions:
-                    return Move(action, aim)
+            if putting := beliefs.putting(thing, place):
+                return Move(putting, aim)
             if beliefs.room_of(place) != beliefs.here:
                 return go_to(beliefs, beliefs.room_of(place), aim)
     return None

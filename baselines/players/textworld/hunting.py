@@ -90,10 +90,7 @@ def is_key(beliefs: Beliefs, thing: str) -> bool:
 def _placed(beliefs: Beliefs, thing: str) -> bool:
     """Whether the task asks to put the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
-    if holder and holder in (
-        *beliefs.objects(thing, "was put on"),
-        *beliefs.objects(thing, "was put in"),
-    ):
+    if holder and holder in beliefs.put_before(thing):
         return True
     put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
     return bool(put and holder and holder != beliefs.here and holder in put.group())

@@ -145,18 +145,13 @@ class Tidier:
         distances = beliefs.distances()
         ranked = []
         for thing, target, chance in chances:
-            start = beliefs.room_of(thing)
-            steps = 2 + distances.get(start, 0) + self._apart(beliefs, start, holders[target])
+            start, room = beliefs.room_of(thing), holders[target]
+            steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
         most = max((chance for *_, chance in ranked[:1]), default=0.0)
         plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
         return plan[:_AT_ONCE]
-
-    def _apart(self, beliefs: Beliefs, start: str, room: str) -> int:
-        """Moves between two rooms, as far as the distances from here tell."""
-        distances = beliefs.distances()
-        return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
 
     def _is_movable(self, beliefs: Beliefs, thing: str) -> bool:
         if thing in dict(_placings(beliefs, "belongs")):
@@ -191,6 +186,8 @@ class Tidier:
         risky: list[tuple[float, Chance]] = []
         rows = homes(things, holders, lying, make_encoder(self._encoder))
         for thing, row in zip(things, rows, strict=True):
+            if (all_touched or large) and thing not in touched:
+                continue
             chances = dict(zip(names, map(float, row), strict=True))
             here = chances.pop(lying[thing], 0.0)
             left = {name: c for name, c in chances.items() if (thing, name) not in tried}
@@ -203,10 +200,10 @@ class Tidier:
                 stay = 0.0 if mentioned else here * stays
             target = max(left, key=lambda name: left[name])
             chance = left[target] / (sum(left.values()) + stay)
-            if thing in touched or not (all_touched or punished or large):
+            if thing in touched or not punished:
                 if chance >= enough or thing in beliefs.held():
                     found.append((thing, target, chance))
-            elif not (all_touched or large):
+            else:
                 astray = sum(left.values()) / (sum(left.values()) + stay)
                 risky.append((astray, (thing, target, chance)))
         return found or _worth_it(risky, some=not praised & placed)
@@ -220,7 +217,7 @@ class Tidier:
             if target == beliefs.here:
                 action = self._put_anywhere(beliefs, thing)
             else:
-                action = _put_there(beliefs, thing, target)
+                action = beliefs.putting(thing, target) or beliefs.opening(target)
             if action:
                 return action
         return None
@@ -258,6 +255,11 @@ def _worth_it(risky: list[tuple[float, Chance]], *, some: bool) -> list[Chance]:
     return [entry] if some or points >= _WORTH else []
 
 
+def _apart(distances: dict[str, int], start: str, room: str) -> int:
+    """Moves between two rooms, as far as the distances from here tell."""
+    return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
+
+
 def _survey(beliefs: Beliefs) -> Move:
     """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
     return Move("look", _SURVEY + ", ".join(beliefs.distances()))
@@ -270,14 +272,6 @@ def _is_large(beliefs: Beliefs) -> bool:
     return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
 
 
-def _put_there(beliefs: Beliefs, thing: str, target: str) -> str | None:
-    """On or into a piece of furniture that is here, opening it first."""
-    for action in (f"put {thing} on {target}", f"insert {thing} into {target}", f"open {target}"):
-        if action in beliefs.actions:
-            return action
-    return None
-
-
 def _take(beliefs: Beliefs, plan: Plan) -> str | None:
     for thing, target in plan:
         if beliefs.holds(thing) or target == beliefs.here:
@@ -285,9 +279,9 @@ def _take(beliefs: Beliefs, plan: Plan) -> str | None:
         action = beliefs.taking(thing)
         if action:
             return action
-        holder = beliefs.holder(thing)
-        if beliefs.room_of(thing) == beliefs.here and f"open {holder}" in beliefs.actions:
-            return f"open {holder}"
+        opening = beliefs.opening(beliefs.holder(thing))
+        if opening and beliefs.room_of(thing) == beliefs.here:
+            return opening
     return None
 
 
