@@ -174,6 +174,10 @@ class Beliefs:
         """What the agent carries."""
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
 
+    def things(self) -> list[str]:
+        """What is known to be somewhere: no room, and no name in a fact of another kind."""
+        return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
+
     def holds(self, thing: str) -> bool:
         """Whether the agent carries it."""
         place = self.graph.value(thing, "location")
