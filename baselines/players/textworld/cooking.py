@@ -9,6 +9,7 @@ from itertools import chain
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import SEARCH, Move, only
 from gym_memory.baselines.players.textworld.searching import tour
+from gym_memory.baselines.players.textworld.tidying import is_about_tidying
 from gym_memory.baselines.players.textworld.utensils import (
     appliance,
     blade,
@@ -25,6 +26,7 @@ from gym_memory.english.writing import is_readable
 
 __all__ = ["cook", "find_recipe"]
 
+_COOKING = re.compile(r"\b(?:cook(?:ing)? (?!book)|recipes?|prepare \w+ meal)", re.IGNORECASE)
 _TASK = re.compile(
     r"\b(?:cook(?:ing|book)?|recipes?|meals?|dinner|dine|supper|lunch|breakfast|dish|feast|hungry"
     r"|starving)\b",
@@ -37,7 +39,7 @@ _TEXTS = f"{SEARCH}what tells how to cook"
 def cook(beliefs: Beliefs) -> Iterator[Move]:
     """The next step towards the meal; nothing when the task is not about one."""
     needed = beliefs.ingredients()
-    if not (needed or _book(beliefs) or _TASK.search(beliefs.task.goal)):
+    if not (needed or _is_asked(beliefs.task.goal)):
         return
     if "eat meal" in beliefs.actions:
         yield Move("eat meal", "eat meal")
@@ -50,6 +52,13 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
         yield from only(_find_recipe(beliefs))
         yield from only(_heat_wanted(beliefs))
         yield from _read_all(beliefs)
+
+
+def _is_asked(goal: str) -> bool:
+    """Whether a task is about a meal; who tidies up after dinner cooks none."""
+    if is_about_tidying(goal):
+        return _COOKING.search(goal) is not None
+    return _TASK.search(goal) is not None
 
 
 def _book(beliefs: Beliefs) -> str:

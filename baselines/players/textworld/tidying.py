@@ -15,7 +15,7 @@ from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 
-__all__ = ["Tidier"]
+__all__ = ["Tidier", "is_about_tidying"]
 
 _TASK = re.compile(
     r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
@@ -84,7 +84,7 @@ class Tidier:
         Raises:
             MissingDependencyError: It is, and the encoder is not installed.
         """
-        asked = _TASK.search(beliefs.task.goal) is not None
+        asked = is_about_tidying(beliefs.task.goal)
         if asked == self._unasked or beliefs.ingredients():
             return
         try:
@@ -238,6 +238,11 @@ class Tidier:
         if puts:
             return puts[(holders or list(puts))[0]]
         return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
+
+
+def is_about_tidying(goal: str) -> bool:
+    """Whether a task asks to put things where they belong."""
+    return _TASK.search(goal) is not None
 
 
 def _worth_it(risky: list[tuple[float, Chance]], *, some: bool) -> list[Chance]:
