@@ -112,7 +112,8 @@ class Tidier:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
-        if Move.read(beliefs.plan).action.startswith(tuple(f"take {t} " for t in right)):
+        took = Move.read(beliefs.plan).action.startswith(tuple(f"take {t} " for t in right))
+        if took and not _is_large(beliefs):
             plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
