@@ -117,3 +117,14 @@ def test_what_was_tried_and_who_is_spoken_to_are_no_things() -> None:
     assert blade(believed(deed), ["swede"]) == "knife"
     aims = [move.aim for move in cook(believed(deed, goal="Your task: cook a meal for you"))]
     assert not any("read the you" in aim for aim in aims)
+
+
+def test_a_cookbook_among_things_to_tidy_makes_nobody_cook() -> None:
+    book = (
+        Triple("you", "is in", "study"),
+        Triple("cookery book", "is on", "shelf"),
+        Triple("shelf", "is in", "study"),
+    )
+    for goal in ("Exactly 6 items are misplaced. Return them.", "After dinner, tidy up.", ""):
+        known = believed(book, ("look", "examine cookery book"), goal)
+        assert not list(cook(known))

@@ -87,7 +87,7 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
 
 def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
     """Look for a recipe where nobody speaks of one, and yet there is food to be prepared."""
-    if not beliefs.objects("recipe", "requires") and (
+    if not beliefs.ingredients() and (
         beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things())
     ):
         yield from _read_all(beliefs)

@@ -130,7 +130,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
 
 def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
     """What was read asks for, with what says so; directions and states are none of it."""
-    aside = _PREPARING if beliefs.objects("recipe", "requires") else ()
+    aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
             if not errand.way and errand.verb not in (*_STATES, *aside):
