@@ -145,6 +145,16 @@ class Beliefs:
         taken = f"take {thing} from "
         return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
 
+    def putting(self, thing: str, holder: str) -> str | None:
+        """The valid action that puts a thing on or into another; None if there is none."""
+        actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
+        return next((a for a in actions if a in self._spelling), None)
+
+    def opening(self, thing: str) -> str | None:
+        """The valid action that opens a thing; None if there is none."""
+        action = f"open {thing}"
+        return action if action in self._spelling else None
+
     # ------------------------------------------------------------ things
 
     def objects(self, subject: str, relation: str) -> list[str]:
@@ -164,6 +174,10 @@ class Beliefs:
         """What the agent carries."""
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
 
+    def things(self) -> list[str]:
+        """What is known to be somewhere: no room, and no name in a fact of another kind."""
+        return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
+
     def holds(self, thing: str) -> bool:
         """Whether the agent carries it."""
         place = self.graph.value(thing, "location")
@@ -173,6 +187,10 @@ class Beliefs:
         """What it is in or on; empty when unknown."""
         place = self.graph.value(thing, "location")
         return place.object if place else ""
+
+    def put_before(self, thing: str) -> list[str]:
+        """What the agent put it on or in, at whatever time."""
+        return [*self.objects(thing, "was put on"), *self.objects(thing, "was put in")]
 
     def room_of(self, thing: str) -> str:
         """The outermost thing that it is in, a room as a rule; "" if nothing is known.

@@ -130,8 +130,7 @@ def _ask_the_way(beliefs: Beliefs, aim: str) -> Move | None:
 def open_here(beliefs: Beliefs, aim: str) -> Move | None:
     """Open something shut in this place, to see what it holds."""
     for thing in beliefs.contents(beliefs.here):
-        if beliefs.openness(thing) != "open" and beliefs.actions:
-            action = f"open {thing}"
-            if action in beliefs.actions:
-                return Move(action, aim)
+        opening = beliefs.opening(thing)
+        if opening and beliefs.openness(thing) != "open":
+            return Move(opening, aim)
     return None

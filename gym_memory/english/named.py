@@ -77,7 +77,8 @@ _ABSTRACT = word_set(
     recommendation plan order command instruction instructions start beginning finish
     chapter line page half bit lot deal lots rumours whisper gossip tale tales remedy mercy
     favour favor rule basis meantime bearer teeth match counterpart friend friends enemy
-    silence entry visitors sense courage haste fun errand fate
+    silence entry visitors sense courage haste fun errand fate family quarter generation
+    taste flavour flavor scent aroma dinner supper lunch breakfast feast banquet menu
     """
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""
@@ -206,7 +207,8 @@ class Words:
             end += 1
             if kind_of_noun(" ".join(map(_bare, self.lower[at:end]))):
                 best = end
-        if not (best and self.lower[best - 1] in _MADE_OF):
+        bare = best == at + 1 and self.lower[at] in _GENERIC  # the key lime
+        if not (bare or (best and self.lower[best - 1] in _MADE_OF)):
             end = best or end
         while end < len(self.words) and end > at and _LABEL.fullmatch(_bare(self.words[end])):
             end += 1
@@ -274,9 +276,9 @@ class Words:
     def _ends_here(self, at: int) -> bool:
         """Whether a word that may be a verb ends a name: *the pork chop*, *slice it*."""
         after = self.lower[at + 1] if at + 1 < len(self.words) else "."
-        plain = is_base(self.lower[at]) and senses(self.lower[at]) <= {OTHER}
         ends = not after[0].isalnum() or after in _FUNCTION or after in VERBS
-        return plain and ends and after not in ARTICLES and after not in ("it", "them")
+        plain = is_base(self.lower[at]) and after not in ARTICLES
+        return plain and ends and after not in ("it", "them")
 
     def _is_attribute(self, at: int) -> bool:
         """Whether a participle stands before a noun: ``heavy carved chest``."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.english.named import ARTICLES, THING, KindOf, NamedThing, Words
 from gym_memory.english.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
-from gym_memory.english.recipes import preparation
+from gym_memory.english.preparing import preparation
 from gym_memory.english.statements import sentence_spans
 from gym_memory.english.telling import Telling, Told
 from gym_memory.english.verbs import GO, INSERT, KEEP, OPEN, PUT, REFUSE, REQUIRE, SEEK, senses

@@ -8,49 +8,65 @@ speaks of cutting or heating says what a food *needs to be*, one that does not s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
-from gym_memory.english.named import THING, KindOf, NamedThing
+from gym_memory.english.named import ARTICLES, THING, KindOf, NamedThing
 from gym_memory.english.nouns import CONTAINER, DOOR, ROOM, SUPPORTER
 from gym_memory.english.phrases import clean_name
+from gym_memory.english.preparing import CUTS, HEATS, Deed, deeds, is_tool, preparation
 from gym_memory.english.said import PLACED, Sentence
 from gym_memory.english.sentences import sentences
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
 
-__all__ = ["is_about_cooking", "preparation", "read_prose_recipe", "read_recipe", "told_of_cooking"]
+__all__ = [
+    "calls_itself_recipe",
+    "is_about_cooking",
+    "read_prose_recipe",
+    "read_recipe",
+    "speaks_of_preparing",
+    "tells_how",
+    "told_of_cooking",
+]
 
-_STATES = {
-    "chop": "chopped", "slic": "sliced", "dic": "diced",
-    "fr": "fried", "roast": "roasted", "grill": "grilled",
-}  # fmt: skip
-_USES = {"fr": "frying", "roast": "roasting", "grill": "grilling"}
-_PREPARING = re.compile(
-    r"\b(?:un)?(?:(?P<chop>chop(?:s|p\w+)?)|(?P<slic>slic(?:e|es|ed|ing))|(?P<dic>dic(?:e|es|ed|ing))"
-    r"|(?P<fr>fr(?:y|ies|ied|ying))|(?P<roast>roast(?:s|ed|ing)?)|(?P<grill>grill(?:s|ed|ing)?))\b",
-    re.IGNORECASE,
-)
 _COOKING = re.compile(
     r"\b(?:cook\w+|cook(?= (?:it|them|the|this|that|an?|what|by|for|with|according)\b)|to cook"
-    r"|recipes?|meals?|dish(?:es)?|ingredients?)\b",
+    r"|recipes?|meals?|dish(?:es)?|ingredients?|dinner|supper|lunch|culinary|gastronomy|menus?"
+    r"|chef\S*)\b",
     re.IGNORECASE,
 )
 """Words of cooking; a *cook* may tell of anything."""
+_INSTRUCTS = re.compile(
+    r"\b(?:ingredients?|recipe)\b"
+    r"|\b(?:meal|dish)\b[^.]{0,20}\b(?:is|be|are) (?:prepared|made|cooked)\b"
+    r"|\b(?:prepar|assembl|cook|mak)(?:e|es|ing)?\b[^.]{0,20}\b(?:meal|dish)\b"
+    r"|\b(?:this|the) (?:meal|dish) (?:consists|needs|requires|calls|takes|wants|has|contains)\b",
+    re.IGNORECASE,
+)
 _MEAL = re.compile(r"\bmeal\b", re.IGNORECASE)
 _LISTING = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
 _PLACES = (ROOM, CONTAINER, SUPPORTER, DOOR)
+_PRONOUNS = ("it", "them", "each", "both", "these", "those", "they", "everything", "all")
 _MAX_TEXT_CHARS = 10_000
 
-_CUTS = {"chop": "chopped", "slice": "sliced", "dice": "diced"}
-_HEATS = {"fry": "fried", "roast": "roasted", "grill": "grilled"}
-_HEATING = {"fry": "frying", "roast": "roasting", "grill": "grilling"}
-_INGREDIENTS = re.compile(
-    r"^[ \t]*Ingredients:[ \t]*\n(?P<list>(?:(?!\s*Directions:)[ \t]*[^\s].*\n?)+)",
-    re.MULTILINE,
+_HEADER = re.compile(r"^[ \t]*(?P<title>[^\n.:]{1,40}):[ \t]*$", re.MULTILINE)
+_LISTED = re.compile(
+    r"ingredient|component|need|require|shopping|take|gather|list|buy|contents|get|use",
+    re.IGNORECASE,
 )
-_DIRECTIONS = re.compile(r"^[ \t]*Directions:[ \t]*\n(?P<list>(?:[ \t]*[^\s].*\n?)+)", re.MULTILINE)
-_DIRECTION = re.compile(r"(?P<verb>[a-z]+) (?:the )?(?P<name>[^\n]{1,80})", re.IGNORECASE)
+"""What stands above a list of ingredients."""
 _LINE = re.compile(r"[^\s][^\n]*")
+_WORD = re.compile(r"[\w-]+")
+_MARK = re.compile(r"(?:[-*+\u2022\u2013]|\d{1,2}[.)])[ \t]+")
+_AMOUNT = re.compile(
+    r"(?:\d[\d./]*|a|an|one|two|three|four|half an?)[ \t]*(?:(?:k?g|ml|cl|l|oz|lbs?|cups?|tbsp"
+    r"|tsp|pinch(?:es)?|dash(?:es)?|grams?|ounces?|pounds?|(?:table|tea)?spoon(?:ful)?s?)\.?"
+    r"(?: of)?[ \t]+|[ \t]+)(?=\w)",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 6
+"""Words of a line that names an ingredient."""
 _PREPARE = re.compile(
     r"\bmeal\b(?! (?!in\b|only\b|is\b|can\b|must\b|should\b|has\b|will\b|may\b|be\b)\w)"
     r"[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
@@ -58,10 +74,11 @@ _PREPARE = re.compile(
     re.IGNORECASE,
 )
 _APPLIANCE = re.compile(
-    r"\b(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ying)"
-    r"|roast(?:s|ing)?|grill(?:s|ing)?))\b",
+    r"(?<![\w-])(?:(?P<stove>stove|oven|bbq|barbecue|barbeque|toaster)|(?P<verb>fr(?:y|ies|ying)"
+    r"|roast(?:s|ing)?|grill(?:s|ing)?))(?![\w-])",
     re.IGNORECASE,
 )
+_HEATING = {"fry": "frying", "roast": "roasting", "grill": "grilling"}
 
 
 def is_about_cooking(text: str) -> bool:
@@ -73,27 +90,83 @@ def is_about_cooking(text: str) -> bool:
     return _COOKING.search(text) is not None
 
 
-def read_recipe(text: str) -> tuple[Mention, ...]:
-    """Ingredients and directions of a recipe that is a list; empty where there is none."""
-    ingredients = _INGREDIENTS.search(text)
-    if ingredients is None:
+def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
+    """A recipe that lists its ingredients, one a line; empty where there is no such list.
+
+    Args:
+        text: The text.
+        kind_of: What is known of a name.
+    """
+    text = text[:_MAX_TEXT_CHARS]
+    header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
+    items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
+    if not items:
         return ()
-    mentions = []
-    for line in _LINE.finditer(text, *ingredients.span("list")):
-        name = clean_name(line.group())
-        mentions.append(Mention(Triple("recipe", "requires", name), *_trimmed(line)))
-    directions = _DIRECTIONS.search(text, ingredients.end())
-    for line in _LINE.finditer(text, *directions.span("list")) if directions else ():
-        step = _DIRECTION.match(line.group())
-        state = {**_CUTS, **_HEATS}.get(step["verb"].lower()) if step else None
-        if step is not None and state is not None:
-            name = clean_name(step["name"])
-            mentions.append(Mention(Triple(name, "needs to be", state), *_trimmed(line)))
-    return tuple(mentions)
+    facts: dict[Triple, tuple[int, int]] = {}
+    for line in items:
+        name, states, span = _item(line, kind_of)
+        facts.setdefault(Triple("recipe", "requires", name), span)
+        facts.update((Triple(name, "needs to be", state), span) for state in states)
+    foods = [fact.object for fact in facts if fact.relation == "requires"]
+    told = _prose(text, kind_of, items[-1].end(), foods)
+    for fact, span in told.items():
+        if fact.relation != "requires":
+            facts.setdefault(fact, span)
+    return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
-def _trimmed(line: re.Match[str]) -> tuple[int, int]:
-    return line.start(), line.start() + len(line.group().rstrip())
+def _is_item(line: re.Match[str]) -> bool:
+    """Whether a line names an ingredient: it is short, and neither a heading nor a sentence."""
+    text = line.group().rstrip()
+    bare = _MARK.sub("", text, count=1)
+    words = bare.split()
+    if not words or text.endswith((":", "!", "?")) or len(words) > _MOST_WORDS + 4:
+        return False
+    return not (text.endswith(".") and (len(words) > _MOST_WORDS or text != bare)) and not (
+        preparation(words[0]) and not words[0].endswith("ed")
+    )
+
+
+def _item(line: re.Match[str], kind_of: KindOf) -> tuple[str, list[str], tuple[int, int]]:
+    """The name on a line of a list, how it is to be prepared, and where it stands."""
+    text, start = line.group().rstrip(), line.start()
+    for pattern in (_MARK, _AMOUNT):
+        found = pattern.match(text)
+        known = kind_of(clean_name(text)) is not None
+        if found and not known:
+            text, start = text[found.end() :], start + found.end()
+    name, _, rest = re.sub(r"[,(]", "\n", text, count=1).partition("\n")
+    states = [deed.state for deed in deeds(_WORD.findall(rest.lower())) if not deed.denied]
+    words = clean_name(name).rstrip(" .").split()
+    while len(words) > 1 and preparation(words[0]) == words[0] and kind_of(" ".join(words)) is None:
+        states.append(words.pop(0))
+    return " ".join(words), states, (start, start + len(text))
+
+
+def calls_itself_recipe(text: str) -> bool:
+    """Whether a text says that it is a recipe, or that it is for a meal.
+
+    >>> calls_itself_recipe("This dish needs an egg."), calls_itself_recipe("The dish is here.")
+    (True, False)
+    """
+    return _INSTRUCTS.search(text[:_MAX_TEXT_CHARS]) is not None
+
+
+def speaks_of_preparing(text: str) -> bool:
+    """Whether a text has a word for preparing food."""
+    return any(map(preparation, _WORD.findall(text[:_MAX_TEXT_CHARS].lower())))
+
+
+def tells_how(facts: tuple[Mention, ...], text: str, name: str) -> bool:
+    """Whether a text that was read as a recipe is one: it tells how food is prepared.
+
+    Args:
+        facts: What was read.
+        text: The text.
+        name: What it is written on, which is no food of its own.
+    """
+    wanted = "requires" if calls_itself_recipe(text) else "needs to be"
+    return any(m.triple.relation == wanted and name not in m.triple for m in facts)
 
 
 def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
@@ -103,27 +176,49 @@ def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         text: The text.
         kind_of: What is known of a name.
     """
+    facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0, ())
+    return tuple(Mention(fact, *span) for fact, span in facts.items())
+
+
+def _prose(
+    text: str, kind_of: KindOf, start: int, listed: Sequence[str]
+) -> dict[Triple, tuple[int, int]]:
+    """What sentences from ``start`` on tell; ``listed`` are foods named before."""
     facts: dict[Triple, tuple[int, int]] = {}
-    foods: dict[str, None] = {}  # what was named is called so again: *the leek chopped*
+    foods = dict.fromkeys(listed)  # what was named is called so again: *the leek chopped*
+    before: list[NamedThing] = []
 
     def known(name: str) -> str | None:
         return THING if name in foods else kind_of(name)
 
-    for sentence in _sentences(text, known):
-        meant = [t for t in sentence.things if _is_food(sentence, t, known)]
-        verbs = _prepared(sentence)
+    for sentence in _sentences(text, known, start):
+        things = [_without_states(thing, known) for thing in sentence.things]
+        done = deeds(sentence.lower, _names(things))
+        meant = [t for t in things if _is_food(sentence, t, known, bool(done))]
         again = [t for t in meant if t.name in foods]
-        meant = again if verbs and again else meant[_is_told_of(sentence, meant) :]
-        rooms = [t for t in sentence.things if t.kind == ROOM and t not in meant]
+        meant = again if done and again else meant[_is_told_of(sentence, meant, done) :]
+        rooms = [t for t in things if t.kind == ROOM and t not in meant]
         if _MEAL.search(sentence.cues) and rooms and not meant:
             facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
             continue
-        foods.update(dict.fromkeys(food.name for food in meant))
-        for food, state in _matched(meant, verbs):
+        for food, deed in _matched(sentence, meant or _again(sentence, before), done):
+            if deed.denied:
+                continue
+            facts.setdefault(Triple(food.name, "needs to be", deed.state), food.span)
+        for food in meant:
             facts.setdefault(Triple("recipe", "requires", food.name), food.span)
-            if state:
-                facts.setdefault(Triple(food.name, "needs to be", _STATES[state]), food.span)
-    return tuple(Mention(fact, *span) for fact, span in facts.items())
+        foods.update(dict.fromkeys(food.name for food in meant))
+        before = meant or before
+    return facts
+
+
+def _again(sentence: Sentence, before: list[NamedThing]) -> list[NamedThing]:
+    """What a sentence without a food means by *it*: what was named last."""
+    said = [word for word in sentence.lower if word in _PRONOUNS]
+    if not before or not said:
+        return []
+    chosen = before[-1:] if said[0] == "it" else before
+    return [thing._replace(first=-1, last=0) for thing in chosen]
 
 
 def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
@@ -169,76 +264,124 @@ def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
 
 def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
     """Which appliance is said to do what, one a sentence."""
-    if _PREPARING.search(text) is None:
+    if not speaks_of_preparing(text):
         return
     for sentence in _sentences(text, kind_of):
-        verbs = _prepared(sentence)
-        tools = [t for t in sentence.things if not _PREPARING.fullmatch(t.name)]
-        if len(tools) == 1 and verbs and verbs[0] in _USES:
-            yield Mention(Triple(tools[0].name, "used for", _USES[verbs[0]]), *tools[0].span)
+        done = deeds(sentence.lower, _names(sentence.things))
+        uses = [HEATS[d.state] for d in done if d.state in HEATS]
+        tools = [t for t in sentence.things if not preparation(t.name)]
+        if len(tools) == 1 and uses:
+            yield Mention(Triple(tools[0].name, "used for", uses[0]), *tools[0].span)
 
 
-def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf) -> bool:
+def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf, prepares: bool) -> bool:
     """Whether a thing is one that a recipe speaks of, and no place or tool.
 
     A *chicken wing* is no wing of a house: what a noun suggests counts only where the sentence
     says that something is there.
     """
-    if thing.name == "meal" or kind_of(thing.name) in _PLACES:
+    known = kind_of(thing.name)
+    if thing.name == "meal" or known in _PLACES:
         return False
-    if thing.kind == ROOM and _MEAL.search(sentence.cues) and not _prepared(sentence):
+    if thing.kind == ROOM and _MEAL.search(sentence.cues) and not prepares:
         return False
-    at_place = sentence.preposition(thing) in (*PLACED, "to", "into", "with", "from")
-    return thing.kind not in _PLACES or not at_place
+    preposition = sentence.preposition(thing)
+    if is_tool(thing.name) and known is None and preposition:
+        return False
+    return thing.kind not in _PLACES or preposition not in (*PLACED, "to", "into", "with", "from")
 
 
-def _is_told_of(sentence: Sentence, things: list[NamedThing]) -> bool:
+def _without_states(thing: NamedThing, kind_of: KindOf) -> NamedThing:
+    """A thing without the states around its name: *grilled lettuce* is lettuce."""
+    words = thing.name.split()
+    first, last = 0, len(words)
+    while first < last - 1 and kind_of(" ".join(words[first:last])) is None:
+        if _is_state(words[first]):
+            first += 1
+        elif _is_state(words[last - 1]):
+            last -= 1
+        else:
+            break
+    return thing._replace(
+        name=" ".join(words[first:last]),
+        first=thing.first + first,
+        last=thing.last - len(words) + last,
+    )
+
+
+def _is_state(word: str) -> bool:
+    return preparation(word) == word.removeprefix("un")
+
+
+def _names(things: Sequence[NamedThing]) -> set[int]:
+    """Positions of words of names, but for what is named after what is done: *grilling*."""
+    return {
+        at
+        for thing in things
+        if not preparation(thing.name)
+        for at in range(thing.first, thing.last)
+    }
+
+
+def _is_told_of(sentence: Sentence, things: list[NamedThing], done: list[Deed]) -> bool:
     """Whether the first of things is what the others are for: *the basis is the egg*."""
-    if len(things) < 2:
+    if len(things) < 2 or any(food == things[0] for food, _ in _matched(sentence, things, done)):
         return False
     between = sentence.lower[things[0].last : things[1].first]
     return any(word.isalpha() and word not in _LISTING for word in between)
 
 
-def preparation(word: str) -> str:
-    """The state that a word for preparing food names; empty for any other word.
-
-    >>> preparation("chopping"), preparation("unsliced"), preparation("frying")
-    ('chopped', 'sliced', 'fried')
-    """
-    found = _PREPARING.fullmatch(word)
-    return _STATES[found.lastgroup or ""] if found else ""
-
-
-def _prepared(sentence: Sentence) -> list[str]:
-    """How a sentence says that food is prepared, as stems, the words of names left out."""
-    tools = {
-        at
-        for t in sentence.things
-        if not _PREPARING.fullmatch(t.name)
-        for at in range(t.first, t.last)
-    }
-    words = (word for at, word in enumerate(sentence.lower) if at not in tools)
-    found = (_PREPARING.fullmatch(word) for word in words)
-    return list(dict.fromkeys(match.lastgroup or "" for match in found if match))
+def _matched(
+    sentence: Sentence, foods: list[NamedThing], done: list[Deed]
+) -> Iterator[tuple[NamedThing, Deed]]:
+    """Each food with what is done to it: what follows a verb at once, else what stands before."""
+    for group, own in _grouped(sentence, foods, done):
+        kinds = [deed.state in CUTS for deed in own]
+        if len(own) == len(group) > 1 and (
+            len(set(kinds)) == 1 or "respectively" in sentence.lower
+        ):
+            yield from zip(group, own, strict=True)
+        else:
+            yield from ((food, deed) for food in group for deed in own)
 
 
-def _matched(foods: list[NamedThing], verbs: list[str]) -> Iterator[tuple[NamedThing, str]]:
-    """Each food with what is done to it: all is done to all, or each has its own verb."""
-    if len(foods) == len(verbs) > 1:
-        yield from zip(foods, verbs, strict=True)
-        return
+def _grouped(
+    sentence: Sentence, foods: list[NamedThing], done: list[Deed]
+) -> Iterator[tuple[list[NamedThing], list[Deed]]]:
+    """Foods that are listed together, and what is done to all of them."""
+    groups: list[list[NamedThing]] = []
     for food in foods:
-        yield from ((food, verb) for verb in verbs or ("",))
+        between = sentence.lower[groups[-1][-1].last : food.first] if groups else []
+        if groups and all(word in _LISTING or word == "," for word in between):
+            groups[-1].append(food)
+        else:
+            groups.append([food])
+    own: list[list[Deed]] = [[] for _ in groups]
+    for deed in done if groups else ():
+        own[_object(sentence, groups, deed)].append(deed)
+    return zip(groups, own, strict=True)
 
 
-def _sentences(text: str, kind_of: KindOf) -> Iterator[Sentence]:
+def _object(sentence: Sentence, groups: list[list[NamedThing]], deed: Deed) -> int:
+    """Which group of foods something is done to."""
+    after = next((i for i, g in enumerate(groups) if g[0].first > deed.at), -1)
+    before = max((i for i, g in enumerate(groups) if g[-1].last <= deed.at), default=-1)
+    if -1 in (after, before):
+        return max(after, before)
+    between = sentence.lower[deed.at + 1 : groups[after][0].first]
+    words = [word for word in between if word not in ARTICLES]
+    if deed.leads:
+        ends = any(not word[0].isalnum() or word in _PRONOUNS for word in words)
+        return before if ends else after
+    return before if words else after
+
+
+def _sentences(text: str, kind_of: KindOf, start: int = 0) -> Iterator[Sentence]:
     """Sentences; a question that does not say what is done goes with its answer."""
     begin = -1
-    for sentence, start in sentences(text[:_MAX_TEXT_CHARS]):
-        begin = start if begin < 0 else begin
-        end = start + len(sentence)
-        said = Sentence(text, begin, end, kind_of)
-        if not sentence.endswith("?") or (said.things and _prepared(said)):
+    for sentence, first in sentences(text[start:_MAX_TEXT_CHARS]):
+        begin = start + first if begin < 0 else begin
+        said = Sentence(text, begin, start + first + len(sentence), kind_of)
+        if not sentence.endswith("?") or (said.things and deeds(said.lower, _names(said.things))):
             yield said
             begin = -1

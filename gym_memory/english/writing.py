@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterator
 
 from gym_memory.english.named import KindOf
 from gym_memory.english.phrases import head_noun
+from gym_memory.english.preparing import is_tool
 from gym_memory.english.reader import Reader, RulesReader
-from gym_memory.english.recipes import is_about_cooking, read_recipe, told_of_cooking
+from gym_memory.english.recipes import (
+    calls_itself_recipe,
+    is_about_cooking,
+    read_recipe,
+    speaks_of_preparing,
+    tells_how,
+    told_of_cooking,
+)
 from gym_memory.english.telling import Told
 from gym_memory.memory.extract.base import Mention
 from gym_memory.schema import LOCATIONS
@@ -31,7 +39,7 @@ _READABLE = re.compile(
     r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
     r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
     r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch|bulletin|reminder|almanac|booklet|notepad"
-    r"|cards?|envelopes?|sheets?|scraps?|stickers?"
+    r"|cards?|envelopes?|sheets?|scraps?|stickers?|menus?|tomes?|(?:black|white|chalk|clip)board"
 )
 _REFUSED = re.compile(
     r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
@@ -74,31 +82,60 @@ def read_writing(
     Returns:
         The facts of a recipe, of a note, or of both; nothing where there is no writing.
     """
-    listed = read_recipe(text)
+    listed = read_recipe(text, kind_of)
     if listed:
         return listed
-    facts: tuple[Mention, ...] = ()
-    recipe = recipe or (is_readable(name) and is_about_cooking(f"{name} {text}"))
-    if recipe and not (_is_described(name, text) or _tells_of_locks(text, kind_of, reader)):
-        facts = reader.recipe(text, kind_of)
-    if name and _is_note(name, text, kind_of, reader):
-        return (*facts, *_read_note(name, text, kind_of, reader))
+    facts = _read_recipe(name, text, kind_of, reader, asked=recipe)
+    if name and _may_be_written(name, text):
+        note = told(text, kind_of, note=True, reader=reader)
+        if is_readable(name) or _tells_of_others(name, note):
+            note = note._replace(facts=_apart_from(facts, note))
+            return (*facts, *_read_note(name, text, note, kind_of))
     return facts
 
 
-def _is_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
-    """Whether ``text``, the answer to examining ``name``, is something written on it."""
+def _apart_from(recipe: tuple[Mention, ...], note: Told) -> tuple[Mention, ...]:
+    """What a note tells beside a recipe: ingredients hold and open nothing."""
+    foods = {m.triple.object for m in recipe if m.triple.relation == "requires"}
+    places = {m.triple.object for m in recipe if m.triple.relation == "is prepared in"}
+
+    def is_meant(fact: Triple) -> bool:
+        used = fact.relation == "opens" or fact.object in places or is_tool(fact.object)
+        return fact.object not in foods and not (used and fact.subject in foods)
+
+    return tuple(mention for mention in note.facts if is_meant(mention.triple))
+
+
+def _read_recipe(
+    name: str, text: str, kind_of: KindOf, reader: Reader, *, asked: bool
+) -> tuple[Mention, ...]:
+    """What a recipe in sentences tells; nothing where the text is none.
+
+    It is one by what it says of food, whatever it is written on, or by what it is called. That a
+    place for cooking is named makes no recipe.
+    """
+    called = is_readable(name) and (is_about_cooking(name) or calls_itself_recipe(text))
+    if _is_described(name, text) or not (
+        asked or called or speaks_of_preparing(text) or calls_itself_recipe(text)
+    ):
+        return ()
+    facts = reader.recipe(text, kind_of)
+    if asked or tells_how(facts, text, name):
+        return facts
+    return facts if called and not _tells_of_locks(text, kind_of, reader) else ()
+
+
+def _may_be_written(name: str, text: str) -> bool:
+    """Whether ``text``, the answer to examining ``name``, may be something written on it."""
     text = text.strip()
-    if not text or _is_described(name, text) or _REFUSED.match(text):
-        return False
-    return is_readable(name) or _tells_of_others(name, text, kind_of, reader)
+    return bool(text) and not (_is_described(name, text) or _REFUSED.match(text))
 
 
-def _tells_of_others(name: str, text: str, kind_of: KindOf, reader: Reader) -> bool:
+def _tells_of_others(name: str, note: Told) -> bool:
     """Whether a text says what opens something, or where something else is."""
     return any(
         fact.relation == "opens" or name not in (fact.subject, fact.object)
-        for fact, _, _ in told(text, kind_of, note=True, reader=reader).facts
+        for fact, _, _ in note.facts
         if fact.relation == "opens" or fact.relation in LOCATIONS
     )
 
@@ -110,24 +147,23 @@ def _tells_of_locks(text: str, kind_of: KindOf, reader: Reader) -> bool:
     )
 
 
-def _read_note(name: str, text: str, kind_of: KindOf, reader: Reader) -> tuple[Mention, ...]:
+def _read_note(name: str, text: str, note: Told, kind_of: KindOf) -> tuple[Mention, ...]:
     """A note: its text, the facts that it tells and the things that it mentions.
 
     Args:
         name: The note.
         text: What it says.
+        note: The same as it was understood.
         kind_of: What is known of a name; None for that of nothing seen before.
-        reader: Who reads it.
     """
-    facts, names = told(text, kind_of, note=True, reader=reader)
-    named = dict(names)
+    named = dict(note.names)
     for phrase, *span in _phrases(text, lambda word: kind_of(word) is not None):
         named.setdefault(phrase, (span[0], span[1]))
     named.pop(name, None)
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     whole = Mention(Triple(name, "says", " ".join(text.split())), start, end)
     mentions = (Mention(Triple(name, "mentions", word), *at) for word, at in named.items())
-    return (whole, *mentions, *facts)
+    return (whole, *mentions, *note.facts)
 
 
 def _phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:

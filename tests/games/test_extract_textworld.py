@@ -317,10 +317,10 @@ RESULTS = {
     ("unlock the box with the tin key", "You unlock box."): "box|is|closed; tin key|opens|box",
     ("eat egg", "You eat the egg. Not bad."): "egg|is|consumed",
     ("drink milk", "You drink the milk. Not bad."): "milk|is|consumed",
-    ("cook egg with stove", "You fried the egg."): "egg|is|fried",
-    ("cook egg with oven", "You roasted the egg."): "egg|is|roasted",
+    ("cook egg with stove", "You fried the egg."): "egg|is|fried; stove|used for|frying",
+    ("cook egg with oven", "You roasted the egg."): "egg|is|roasted; oven|used for|roasting",
     ("cook egg with BBQ", "You grilled the egg.\n\nYour score has just gone up by one point."):
-        "egg|is|grilled",
+        "egg|is|grilled; bbq|used for|grilling",
     ("cook egg with stove", "You burned the egg!"): "egg|is|burned",
     ("slice carrot with knife", "You slice the carrot."): "carrot|is|sliced",
     ("dice carrot with knife", "You dice the carrot."): "carrot|is|diced",
@@ -516,7 +516,7 @@ def test_recipe() -> None:
         "carrot|needs to be|roasted; block of cheese|needs to be|grilled"
     )
     shown = {m.triple.relation: RECIPE[m.start : m.end] for m in extraction.mentions}
-    assert shown == {"requires": "block of cheese", "needs to be": "grill the block of cheese"}
+    assert shown == {"requires": "block of cheese", "needs to be": "block of cheese"}
 
 
 OPENS = "tin key|opens|teal locker"

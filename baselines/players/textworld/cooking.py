@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move, only
+from gym_memory.baselines.players.plan import SEARCH, Move, only
+from gym_memory.baselines.players.textworld.searching import tour
+from gym_memory.baselines.players.textworld.tidying import is_about_tidying
+from gym_memory.baselines.players.textworld.utensils import (
+    appliance,
+    blade,
+    is_food,
+    is_portable,
+    offered,
+    untold,
+)
 from gym_memory.baselines.players.travel import explore, go_to, open_here
 from gym_memory.english.phrases import head_noun
+from gym_memory.english.preparing import APPLIANCES, CUTS, HEATS, is_tool
 from gym_memory.english.recipes import is_about_cooking
 from gym_memory.english.writing import is_readable
-from gym_memory.schema import PLAYER
 
-__all__ = ["cook"]
+__all__ = ["cook", "find_recipe"]
 
-_CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
-_HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
-_APPLIANCES = {
-    "frying": ("stove", "hob", "cooktop", "cooker", "range", "pan", "fryer"),
-    "roasting": ("oven", "roaster", "furnace"),
-    "grilling": ("bbq", "barbecue", "barbeque", "grill", "toaster", "griller"),
-}
-"""What people use; a text that says otherwise overrules it."""
-_BLADES = ("knife", "cleaver", "blade", "machete", "slicer", "chopper", "dagger", "scalpel")
-
-_TASK = re.compile(r"\b(?:cook(?:ing|book)?|recipes?|meals?|dinner|dine|supper)\b", re.IGNORECASE)
+_COOKING = re.compile(r"\b(?:cook(?:ing)? (?!book)|recipes?|prepare \w+ meal)", re.IGNORECASE)
+_TASK = re.compile(
+    r"\b(?:cook(?:ing|book)?|recipes?|meals?|dinner|dine|supper|lunch|breakfast|dish|feast|hungry"
+    r"|starving)\b",
+    re.IGNORECASE,
+)
+_PLACE_TO_PREPARE = f"{SEARCH}a place to prepare the meal"
+_TEXTS = f"{SEARCH}what tells how to cook"
 
 
-def cook(beliefs: Beliefs) -> tuple[Move, ...]:
+def cook(beliefs: Beliefs) -> Iterator[Move]:
     """The next step towards the meal; nothing when the task is not about one."""
     needed = beliefs.ingredients()
-    if not (needed or _book(beliefs) or _TASK.search(beliefs.task.goal)):
-        return ()
+    if not (needed or _is_asked(beliefs.task.goal)):
+        return
     if "eat meal" in beliefs.actions:
-        return (Move("eat meal", "eat meal"),)
-    if needed:
-        return only(_Kitchen(beliefs, needed).step())
-    return (*only(_find_recipe(beliefs)), *only(_heat_wanted(beliefs)))
+        yield Move("eat meal", "eat meal")
+    elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
+        yield from only(_heat_wanted(beliefs))  # here one cooks by putting things on appliances
+    elif needed:
+        yield from _Kitchen(beliefs, needed).step()
+        yield from only(_heat_wanted(beliefs))
+    else:
+        yield from only(_find_recipe(beliefs))
+        yield from only(_heat_wanted(beliefs))
+        yield from _read_all(beliefs)
+
+
+def _is_asked(goal: str) -> bool:
+    """Whether a task is about a meal; who tidies up after dinner cooks none."""
+    if is_about_tidying(goal):
+        return _COOKING.search(goal) is not None
+    return _TASK.search(goal) is not None
 
 
 def _book(beliefs: Beliefs) -> str:
     """Something that is known and called like a book of recipes; empty if nothing is."""
-    known = [x for x in beliefs.graph.entities() if x != PLAYER and not beliefs.is_place(x)]
+    known = beliefs.things()
     called = [name for name in known if is_readable(name) and is_about_cooking(name)]
     goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
     named = [
@@ -64,10 +85,28 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
     return explore(beliefs, aim) or open_here(beliefs, aim)
 
 
+def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
+    """Look for a recipe where nobody speaks of one, and yet there is food to be prepared."""
+    if not beliefs.ingredients() and (
+        beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things())
+    ):
+        yield from _read_all(beliefs)
+
+
+def _read_all(beliefs: Beliefs) -> Iterator[Move]:
+    """Look at whatever may tell how to cook, whatever it is called."""
+    for thing in beliefs.contents(beliefs.here):
+        looking = f"examine {thing}"
+        told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
+        if not told and looking in beliefs.actions and not beliefs.tried(looking):
+            yield Move(looking, f"look at {thing}")
+    yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
+
+
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
     """What the task wants *grilled*, where no recipe tells how: on one appliance after another."""
-    goal, known = beliefs.task.goal.lower(), list(beliefs.graph.entities())
-    for state, use in _HEATS.items():
+    goal, known = beliefs.task.goal.lower(), beliefs.things()
+    for state, use in HEATS.items():
         thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", goal)), "")
         if not thing:
             continue
@@ -75,13 +114,12 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
         if not beliefs.holds(thing):
             action = beliefs.taking(thing)
             return Move(action, aim) if action else go_to(beliefs, beliefs.room_of(thing), aim)
-        nouns = (*_APPLIANCES[use], *chain.from_iterable(_APPLIANCES.values()))
-        done = (*beliefs.objects(thing, "was put on"), *beliefs.objects(thing, "was put in"))
+        nouns = (*APPLIANCES[use], *chain.from_iterable(APPLIANCES.values()))
+        done = beliefs.put_before(thing)
         places = [x for noun in nouns for x in known if head_noun(x) == noun and x not in done]
         for place in places:
-            for action in (f"put {thing} on {place}", f"insert {thing} into {place}"):
-                if action in beliefs.actions:
-                    return Move(action, aim)
+            if putting := beliefs.putting(thing, place):
+                return Move(putting, aim)
             if beliefs.room_of(place) != beliefs.here:
                 return go_to(beliefs, beliefs.room_of(place), aim)
     return None
@@ -93,19 +131,14 @@ class _Kitchen:
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs
         self.needed = needed
-        self.knife = self._known(_BLADES)
         self.held = [x for x in needed if beliefs.holds(x)]
         self.missing = [x for x in needed if x not in self.held]
-        self.cuts = {x: c for x in needed if (c := self._due(x, _CUTS))}
-        self.heats = {x: h for x in needed if (h := self._due(x, _HEATS))}
+        self.cuts = {x: c for x in needed if (c := self._due(x, CUTS))}
+        self.heats = {x: h for x in needed if (h := self._due(x, HEATS))}
+        self.knife = blade(beliefs, list(self.cuts))
         self.aim = self._aim()
 
-    def _known(self, nouns: tuple[str, ...]) -> str:
-        """Something that is known and called so; the first of the nouns if nothing is."""
-        known = [name for name in self.b.graph.entities() if head_noun(name) in nouns]
-        return known[0] if known else nouns[0]
-
-    def _due(self, thing: str, states: dict[str, str]) -> str:
+    def _due(self, thing: str, states: Mapping[str, str]) -> str:
         """The state that the recipe asks for and the thing does not have yet."""
         for state in self.b.objects(thing, "needs to be"):
             if state in states and not self.b.is_state(thing, state):
@@ -123,8 +156,9 @@ class _Kitchen:
         parts += dict.fromkeys(self._appliance(h) for h in self.heats.values())
         return "cook: " + ", ".join(parts or ["prepare meal"])
 
-    def step(self) -> Move | None:
-        """The first of the things to do that can be done."""
+    def step(self) -> Iterator[Move]:
+        """The first of the things to do that can be done, then what else may help."""
+        yield from self._look_at_appliances()
         action = (
             self._cut()
             or self._heat()
@@ -133,15 +167,17 @@ class _Kitchen:
             or self._make_room()
         )
         if action:
-            return Move(action, self.aim)
-        return self._search_here() or self._go() or self._finish()
+            yield Move(action, self.aim)
+        yield from only(self._search_here() or self._go())
+        yield from self._finish()
+        yield from self._try_appliances()
 
     # ------------------------------------------------------------ at this place
 
     def _cut(self) -> str | None:
         for thing in self.held:
             if thing in self.cuts:
-                verb = _CUTS[self.cuts[thing]]
+                verb = CUTS[self.cuts[thing]]
                 for action in self.b.options(verb):
                     if f"{action} with ".startswith(f"{verb} {thing} with "):
                         return action
@@ -150,13 +186,29 @@ class _Kitchen:
     def _heat(self) -> str | None:
         for thing in self.held:
             if thing in self.heats:
-                told = self._appliance(self.heats[thing])
-                nouns = _APPLIANCES[_HEATS[self.heats[thing]]]
-                for action in self.b.options("cook"):
-                    food, _, appliance = action.removeprefix("cook ").partition(" with ")
-                    if food == thing and (appliance == told or head_noun(appliance) in nouns):
-                        return action
+                use = HEATS[self.heats[thing]]
+                for tool in offered(self.b, thing):
+                    uses = self.b.objects(tool, "used for")
+                    if use in uses or (not uses and head_noun(tool) in APPLIANCES[use]):
+                        return f"cook {thing} with {tool}"
         return None
+
+    def _look_at_appliances(self) -> Iterator[Move]:
+        """See what an appliance is for, where that must be known and neither text nor name says."""
+        uses = {HEATS[heat] for heat in self.heats.values()}
+        if all(self.b.subjects("used for", use) for use in uses):
+            return
+        for tool in untold(self.b):
+            if self.b.can(f"examine {tool}") and not self.b.tried(f"examine {tool}"):
+                yield Move(f"examine {tool}", f"look at {tool}")
+
+    def _try_appliances(self) -> Iterator[Move]:
+        """Nothing tells what heats how: find out, on something that is not needed if possible."""
+        spare = [x for x in self.b.held() if x not in self.needed]
+        for thing in (*spare, *(x for x in self.held if x in self.heats)):
+            for tool in offered(self.b, thing):
+                if tool in untold(self.b):
+                    yield Move(f"cook {thing} with {tool}", f"try {tool}")
 
     def _take_knife(self) -> str | None:
         """The knife, as long as something is to be cut; its blade is needed all the way."""
@@ -203,9 +255,8 @@ class _Kitchen:
     # ------------------------------------------------------------ elsewhere
 
     def _appliance(self, heat: str) -> str:
-        use = _HEATS[heat]
-        told = self.b.subjects("used for", use)
-        return told[0] if told else self._known(_APPLIANCES[use])
+        use = HEATS[heat]
+        return appliance(self.b, use) or APPLIANCES[use][0]
 
     def _go(self) -> Move | None:
         """To the nearest place with something to do; into the unknown when none is known."""
@@ -235,12 +286,16 @@ class _Kitchen:
                     return go_to(self.b, room, self.aim)
         return None
 
-    def _finish(self) -> Move | None:
+    def _finish(self) -> Iterator[Move]:
         if self.missing or self.cuts or self.heats:
-            return None
+            return
         if "prepare meal" in self.b.actions:
-            return Move("prepare meal", "prepare meal")
-        stove = self.b.room_of(self._known(_APPLIANCES["frying"]))
-        rooms = [*self.b.objects("meal", "is prepared in"), "kitchen", stove]
-        room = next((room for room in rooms if self.b.is_place(room)), rooms[0])
-        return go_to(self.b, room, f"prepare meal in {room}")
+            yield Move("prepare meal", "prepare meal")
+            return
+        stoves = [self.b.room_of(self._appliance(heat)) for heat in HEATS]
+        told = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
+        for room in told:
+            if self.b.is_place(room):
+                yield from only(go_to(self.b, room, f"prepare meal in {room}"))
+                break
+        yield from tour(self.b, _PLACE_TO_PREPARE, [*stoves, *self.b.distances()])

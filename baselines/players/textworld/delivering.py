@@ -81,9 +81,8 @@ def _past(beliefs: Beliefs) -> list[Triple]:
 
 def _bring(beliefs: Beliefs, thing: str, holder: str) -> Iterator[Move]:
     aim = f"bring {thing} for {holder}"
-    for action in (f"put {thing} on {holder}", f"insert {thing} into {holder}"):
-        if action in beliefs.actions:
-            yield Move(action, aim)
+    if putting := beliefs.putting(thing, holder):
+        yield Move(putting, aim)
     yield from _go_where(beliefs, holder, aim)
     yield from only(explore(beliefs, f"find {thing} for {holder}"))
 

@@ -61,6 +61,8 @@ _DONE = {
     "close": ("closed", "locked"), "lock": ("locked",),
 }  # fmt: skip
 """How a thing is once it was done."""
+_PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
+"""What is done by a recipe that was understood, or not at all."""
 _STATES = ("lock", "close")
 """What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
 
@@ -128,9 +130,10 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
 
 def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
     """What was read asks for, with what says so; directions and states are none of it."""
+    aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
-            if not errand.way and errand.verb not in _STATES:
+            if not errand.way and errand.verb not in (*_STATES, *aside):
                 yield subject, errand
 
 

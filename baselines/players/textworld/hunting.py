@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import SEARCH, Move, only
 from gym_memory.baselines.players.textworld.errands import is_asked_for
+from gym_memory.baselines.players.textworld.utensils import is_portable
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.writing import is_readable
@@ -19,6 +20,10 @@ __all__ = [
 
 _FEW = 3
 """So many things lie together where somebody left them for a reason."""
+_TELLING = re.compile(
+    r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
+    r"|according|instruct\w*|look (?:at|for))\b"
+)
 _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 
@@ -32,12 +37,18 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
     done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
     done = done if beliefs.plan.startswith("read ") else []
     for thing in (*beliefs.contents(beliefs.here), *new):
-        tells = is_readable(thing) or _is_guarded(beliefs, thing)
+        tells = is_readable(thing) or _is_guarded(beliefs, thing) or _is_to_tell(beliefs, thing)
         tells = tells and not is_key(beliefs, thing)
         if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
                     yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
+
+
+def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task says that this thing tells something, whatever it is called."""
+    goal = beliefs.task.goal.lower()
+    return _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
 
 
 def _is_read(beliefs: Beliefs, thing: str) -> bool:
@@ -74,7 +85,7 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
     Somebody thought it worth a lock, or left it there to be found, whatever it is called.
     """
     holder = beliefs.holder(thing)
-    if not holder or holder == INVENTORY or not _is_portable(beliefs, thing):
+    if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
         return False
     if beliefs.subjects("opens", holder):
         return True
@@ -90,10 +101,7 @@ def is_key(beliefs: Beliefs, thing: str) -> bool:
 def _placed(beliefs: Beliefs, thing: str) -> bool:
     """Whether the task asks to put the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
-    if holder and holder in (
-        *beliefs.objects(thing, "was put on"),
-        *beliefs.objects(thing, "was put in"),
-    ):
+    if holder and holder in beliefs.put_before(thing):
         return True
     put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
     return bool(put and holder and holder != beliefs.here and holder in put.group())
@@ -215,7 +223,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
         elif _is_page(beliefs, thing) and not _is_to_be_moved(beliefs, thing):
             continue
         else:
-            wanted = beliefs.is_spoken_of(thing) and _is_portable(beliefs, thing)
+            wanted = beliefs.is_spoken_of(thing) and is_portable(beliefs, thing)
         if wanted and not _placed(beliefs, thing):
             targets.append((distances[room], room, f"fetch {thing}"))
     for _, room, aim in sorted(targets):
@@ -245,9 +253,3 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     if keys or beliefs.openness(holder) == "closed":
         return any(not beliefs.holds(key) for key in keys)
     return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
-
-
-def _is_portable(beliefs: Beliefs, thing: str) -> bool:
-    """Nothing that can be opened, or holds things or could, is carried about."""
-    fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
-    return not fixed

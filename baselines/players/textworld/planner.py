@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from gym_memory.baselines.players.advised import Advised
 from gym_memory.baselines.players.plan import only
-from gym_memory.baselines.players.textworld.cooking import cook
+from gym_memory.baselines.players.textworld.cooking import cook, find_recipe
 from gym_memory.baselines.players.textworld.delivering import deliver
 from gym_memory.baselines.players.textworld.errands import carry, run_errands
 from gym_memory.baselines.players.textworld.hunting import (
@@ -58,6 +58,7 @@ class Planner(Advised):
             lambda beliefs: only(explore(beliefs, "explore")),
             lambda beliefs: only(open_here(beliefs, "look inside")),
             try_keys,
+            find_recipe,
             search,
             Tidier(encoder, unasked=True),
         )

@@ -16,7 +16,7 @@ from gym_memory.baselines.players.textworld.hunting import is_key
 from gym_memory.baselines.players.travel import go_to
 from gym_memory.schema import VERBATIM
 
-__all__ = ["search"]
+__all__ = ["search", "tour"]
 
 _BEEN = re.compile(rf"(?P<aim>{SEARCH}[a-z ]+?) after (?P<been>[^|]+?)(?:, by [a-z ]+)?(?: \||$)")
 _AND = " and "
@@ -35,10 +35,8 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
         for action in _handle(beliefs, look_at_held=not been, carry=bool(locks)):
             yield Move(action, _listing(_ROOMS, been))
         rooms = (room for room in beliefs.distances() if beliefs.contents(room))
-        yield from _tour(beliefs, _ROOMS, been, rooms)
-    yield from _tour(
-        beliefs, _LOCKS, _been(beliefs, _LOCKS), (_room_of(beliefs, lock) for lock in locks)
-    )
+        yield from tour(beliefs, _ROOMS, rooms)
+    yield from tour(beliefs, _LOCKS, (_room_of(beliefs, lock) for lock in locks))
 
 
 def _is_hunt(beliefs: Beliefs) -> bool:
@@ -75,8 +73,15 @@ def _listing(aim: str, been: list[str]) -> str:
     return f"{aim} after {_AND.join(been)}" if been else aim
 
 
-def _tour(beliefs: Beliefs, aim: str, been: list[str], rooms: Iterable[str]) -> Iterator[Move]:
-    """To the nearest room of a round that was not seen on it."""
+def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
+    """To the nearest room of a round that was not seen on it.
+
+    Args:
+        beliefs: What is known.
+        aim: What the round is for; the plan lists the rooms behind it.
+        rooms: Where to go, in any order.
+    """
+    been = _been(beliefs, aim)
     if beliefs.here not in been:
         been = [*been, beliefs.here]
     distances = beliefs.distances()

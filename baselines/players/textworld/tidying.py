@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import ALL_DONE, Move
-from gym_memory.baselines.players.textworld.hunting import is_key
+from gym_memory.baselines.players.textworld.hunting import is_key, read_here
 from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
 from gym_memory.english.writing import is_readable
@@ -15,7 +18,7 @@ from gym_memory.errors import MissingDependencyError
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.schema import LOCATIONS
 
-__all__ = ["Tidier"]
+__all__ = ["Tidier", "is_about_tidying"]
 
 _TASK = re.compile(
     r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
@@ -41,10 +44,12 @@ _CROWDED = 4
 """So many things a room, and their neighbours tell which of them is in the wrong one."""
 _ASTRAY = 0.3
 """The share of things that are out of place, where nobody says how many there are."""
+_BEFORE = 6
+"""Of so many things it is taken to be known that such a share is."""
 _SURE = 0.1
 """How probably a thing must be put right by a player whom nobody asked to tidy."""
-_WORTH = 0.2
-"""Points to be expected of taking a thing where one is lost by taking one from its place."""
+_EVENTUALLY = 0.85
+"""How probably a thing that is out of place comes to its place within a few attempts."""
 _AT_ONCE = 5
 """Things of one plan."""
 _NEAR_BEST = 0.4
@@ -84,7 +89,7 @@ class Tidier:
         Raises:
             MissingDependencyError: It is, and the encoder is not installed.
         """
-        asked = _TASK.search(beliefs.task.goal) is not None
+        asked = is_about_tidying(beliefs.task.goal)
         if asked == self._unasked or beliefs.ingredients():
             return
         try:
@@ -96,6 +101,9 @@ class Tidier:
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
         plan = _read_plan(beliefs.plan)
         if plan is None:
+            for move in read_here(beliefs):
+                if _is_message(move.action.partition(" ")[2]):
+                    yield move  # it may tell what lies in the wrong place
             aim = "look round"
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
@@ -104,6 +112,9 @@ class Tidier:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
+        took = Move.read(beliefs.plan).action.startswith(tuple(f"take {t} " for t in right))
+        if took and not _is_large(beliefs):
+            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
         plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
@@ -145,24 +156,21 @@ class Tidier:
         distances = beliefs.distances()
         ranked = []
         for thing, target, chance in chances:
-            start = beliefs.room_of(thing)
-            steps = 2 + distances.get(start, 0) + self._apart(beliefs, start, holders[target])
+            start, room = beliefs.room_of(thing), holders[target]
+            steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
         most = max((chance for *_, chance in ranked[:1]), default=0.0)
         plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
         return plan[:_AT_ONCE]
 
-    def _apart(self, beliefs: Beliefs, start: str, room: str) -> int:
-        """Moves between two rooms, as far as the distances from here tell."""
-        distances = beliefs.distances()
-        return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
-
     def _is_movable(self, beliefs: Beliefs, thing: str) -> bool:
         if thing in dict(_placings(beliefs, "belongs")):
             return False
         if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
-            return False
+            known = _Outcomes.of(beliefs)
+            if not (known.praised & known.placed and thing in known.held):
+                return False
         written = beliefs.objects(thing, "says") or beliefs.objects(thing, "opens")
         return not (_is_message(thing) or written)
 
@@ -173,43 +181,48 @@ class Tidier:
 
         By Bayes' rule from how alike they are and from what share of the things is astray.
         """
-        praised = {thing for thing, _ in _placings(beliefs, "belongs")}
-        tried = set(_placings(beliefs, "was put"))
-        placed = {thing for thing, _ in tried}
-        count = _count(beliefs)
-        share = _ASTRAY if count is None else min(max(count / len(lying), 0.02), 0.9)
-        stays = len(holders) * (1 - share) / share
-        enough = _SURE if self._unasked else 0.0
-        punished = bool(praised - placed)  # a point was lost by taking what belonged there
-        touched = placed | praised | set(beliefs.held())
-        all_touched = count is not None and len(placed | set(beliefs.held())) >= count
         names = list(holders)
-        large = _is_large(beliefs)
-        if large and not praised:  # nothing tells what is wrong yet: the first decision stands
-            return []
-        found: list[Chance] = []
-        risky: list[tuple[float, Chance]] = []
         rows = homes(things, holders, lying, make_encoder(self._encoder))
-        for thing, row in zip(things, rows, strict=True):
-            chances = dict(zip(names, map(float, row), strict=True))
-            here = chances.pop(lying[thing], 0.0)
-            left = {name: c for name, c in chances.items() if (thing, name) not in tried}
+        chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
+        known = _Outcomes.of(beliefs)
+        if _is_large(beliefs) and not known.praised:  # nothing tells what is wrong yet
+            return []
+        stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
+        mentioned = {t for t in things if beliefs.subjects("mentions", t)}
+        odds = [
+            sum(c.values()) / (stays[t] * len(holders))
+            for t, c in zip(things, chances, strict=True)
+            if t not in known.touched and t not in mentioned and stays[t] > 0
+        ]
+        share = _share(known, odds, _count(beliefs))
+        enough = _SURE if self._unasked and not known.praised & known.placed else 0.0
+        found: list[Chance] = []
+        unlikely: list[tuple[float, Chance]] = []
+        for thing, places in zip(things, chances, strict=True):
+            untouched = thing not in known.touched
+            if untouched and (share == 0.0 or _is_large(beliefs)):
+                continue
+            left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
             if not left:
                 continue
-            if thing in placed:  # perhaps it was in its place before it was touched
-                stay = share
-            else:
-                mentioned = beliefs.subjects("mentions", thing)
-                stay = 0.0 if mentioned else here * stays
+            stay = 0.0
+            if untouched and thing not in mentioned:
+                stay = stays[thing] * len(holders) * (1 - share) / share
+            elif thing in known.placed and not known.lost:
+                stay = _ASTRAY  # perhaps it was in its place before it was touched
             target = max(left, key=lambda name: left[name])
             chance = left[target] / (sum(left.values()) + stay)
-            if thing in touched or not (all_touched or punished or large):
-                if chance >= enough or thing in beliefs.held():
-                    found.append((thing, target, chance))
-            elif not (all_touched or large):
-                astray = sum(left.values()) / (sum(left.values()) + stay)
-                risky.append((astray, (thing, target, chance)))
-        return found or _worth_it(risky, some=not praised & placed)
+            astray = sum(left.values()) / (sum(left.values()) + stay)
+            if untouched and not _is_worth_taking(astray):
+                unlikely.append((astray, (thing, target, chance)))
+            elif chance >= enough or thing in beliefs.held():
+                found.append((thing, target, chance))
+        if found:
+            return found
+        if not known.lost:
+            return [entry for _, entry in unlikely if entry[2] >= enough]
+        some = not (known.praised & known.placed or self._unasked)  # whoever asks knows of some
+        return [max(unlikely)[1]] if unlikely and some else []
 
     # ------------------------------------------------------------ doing
 
@@ -220,7 +233,7 @@ class Tidier:
             if target == beliefs.here:
                 action = self._put_anywhere(beliefs, thing)
             else:
-                action = _put_there(beliefs, thing, target)
+                action = beliefs.putting(thing, target) or beliefs.opening(target)
             if action:
                 return action
         return None
@@ -243,19 +256,85 @@ class Tidier:
         return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
 
 
-def _worth_it(risky: list[tuple[float, Chance]], *, some: bool) -> list[Chance]:
-    """The thing to try of those that may cost a point: one, for what comes of it tells more.
+class _Outcomes(NamedTuple):
+    """What came of tidying so far.
+
+    Attributes:
+        tried: Things with what they were put on or in.
+        praised: Things that are known to be in their place.
+        placed: Things that were put somewhere.
+        held: Things that are carried.
+    """
+
+    tried: frozenset[tuple[str, str]]
+    praised: frozenset[str]
+    placed: frozenset[str]
+    held: frozenset[str]
+
+    @classmethod
+    def of(cls, beliefs: Beliefs) -> _Outcomes:
+        """What is believed of it."""
+        tried = frozenset(_placings(beliefs, "was put"))
+        praised = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
+        return cls(tried, praised, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Things that were taken from their place, for which a point was lost."""
+        return self.praised - self.placed
+
+    @property
+    def touched(self) -> frozenset[str]:
+        return self.placed | self.praised | self.held
+
+    @property
+    def astray(self) -> frozenset[str]:
+        """Things that were not in their place, as far as is known."""
+        return (self.placed | self.held) - self.lost
+
+
+def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
+    """What share of the things that nobody touched yet is out of place.
+
+    The share by which as many are expected as the task says are left; where it does not say, the
+    mean of what is probable after all that was seen: how out of place each thing looks, and what
+    came of taking some.
 
     Args:
-        risky: How probably each thing is out of place, and where it would go.
-        some: Whether some thing is known to be out of place that was not found yet. Somebody
-            asked to have the place tidied.
+        known: What came of tidying so far.
+        odds: How much more likely each thing lies where it does if it is out of place.
+        count: How many things are out of place, as the task says; None where it does not.
     """
-    if not risky:
-        return []
-    best, entry = max(risky, key=lambda one: (2 * one[0] + one[1][2], one[1]))
-    points = 2 * best + entry[2] - 1  # one for taking it, one for putting it right, or one lost
-    return [entry] if some or points >= _WORTH else []
+    shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
+    if count is not None:
+        left = count - len(known.astray)
+        expected = (shares[:, None] * ratios / (shares[:, None] * (ratios - 1) + 1)).sum(1)
+        return float(shares[np.abs(expected - left).argmin()]) if left > 0 else 0.0
+    weights = shares ** (_BEFORE * _ASTRAY) * (1 - shares) ** (_BEFORE * (1 - _ASTRAY))
+    if known.lost:
+        weights *= shares ** len(known.astray) * (1 - shares) ** len(known.lost)
+    for ratio in ratios:
+        weights *= shares * ratio + 1 - shares
+        weights /= weights.max()
+    return float(shares @ weights / weights.sum())
+
+
+def is_about_tidying(goal: str) -> bool:
+    """Whether a task asks to put things where they belong."""
+    return _TASK.search(goal) is not None
+
+
+def _is_worth_taking(astray: float) -> bool:
+    """Whether points are to be expected of taking a thing that is so probably out of place.
+
+    One for taking it and one for putting it right, or one lost for taking it from its place.
+    """
+    return astray * (1 + _EVENTUALLY) > 1 - astray
+
+
+def _apart(distances: dict[str, int], start: str, room: str) -> int:
+    """Moves between two rooms, as far as the distances from here tell."""
+    return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
 
 
 def _survey(beliefs: Beliefs) -> Move:
@@ -270,14 +349,6 @@ def _is_large(beliefs: Beliefs) -> bool:
     return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
 
 
-def _put_there(beliefs: Beliefs, thing: str, target: str) -> str | None:
-    """On or into a piece of furniture that is here, opening it first."""
-    for action in (f"put {thing} on {target}", f"insert {thing} into {target}", f"open {target}"):
-        if action in beliefs.actions:
-            return action
-    return None
-
-
 def _take(beliefs: Beliefs, plan: Plan) -> str | None:
     for thing, target in plan:
         if beliefs.holds(thing) or target == beliefs.here:
@@ -285,9 +356,9 @@ def _take(beliefs: Beliefs, plan: Plan) -> str | None:
         action = beliefs.taking(thing)
         if action:
             return action
-        holder = beliefs.holder(thing)
-        if beliefs.room_of(thing) == beliefs.here and f"open {holder}" in beliefs.actions:
-            return f"open {holder}"
+        opening = beliefs.opening(beliefs.holder(thing))
+        if opening and beliefs.room_of(thing) == beliefs.here:
+            return opening
     return None
 
 

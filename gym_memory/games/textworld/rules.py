@@ -21,6 +21,7 @@ from collections.abc import Iterable
 
 from gym_memory.english.known import is_door, kind_in
 from gym_memory.english.phrases import clean_name, direction_in, head_noun
+from gym_memory.english.preparing import HEATS, preparation
 from gym_memory.english.reader import Reader
 from gym_memory.english.recipes import is_about_cooking, told_of_cooking
 from gym_memory.english.sentences import Listing, Reading
@@ -31,7 +32,15 @@ from gym_memory.games.textworld.rules_results import gone, read_inventory, read_
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
+from gym_memory.schema import (
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    VERBATIM,
+    direction_of,
+    way_relation,
+)
 from gym_memory.types import Step, Task, Triple
 
 __all__ = ["TextWorldRules"]
@@ -40,6 +49,7 @@ _MAX_TEXT_CHARS = 100_000
 _LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
 _KEY = re.compile(r"(?:un)?lock (?P<lock>.+) (?:with|using) (?P<key>.+)", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "them", "me", "myself", "all", "everything"))
+_HEAT = re.compile(r"cook .+ (?:with|using|in|on) (?P<tool>.+)", re.IGNORECASE)
 _PUT = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
 _PRAISE = "Your score has just gone up"
 _PREPARED = "Adding the meal to your inventory"
@@ -104,6 +114,9 @@ class TextWorldRules:
                 return
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
+        heated = _HEAT.fullmatch(action)
+        if heated is not None:
+            draft.note_use(clean_name(heated["tool"]), answer)
         if _PUT.match(action):
             draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
         elif step.reward < 0:
@@ -242,8 +255,20 @@ class _Draft:
             return
         for fact in self._graph.live():
             if fact.relation == "says" and any(name in fact.object.lower() for name in new):
-                facts = told(fact.object, self.kind_in_view, note=True, reader=self._reader).facts
-                self.tell(Mention(m.triple) for m in facts)
+                note, text = fact.subject, fact.object
+                for mention in read_writing(note, text, self.kind_in_view, reader=self._reader):
+                    if mention.triple.relation not in (*VERBATIM, "mentions"):
+                        self.tell((Mention(mention.triple),))
+                self._correct_recipe()
+
+    def _correct_recipe(self) -> None:
+        """Retire ingredients whose names were cut short: *tomato* where it is a tomato plant."""
+        now = [f.object for f in self._mentions if f[:2] == ("recipe", "requires")]
+        for fact in self._graph.outgoing("recipe"):
+            short = fact.object
+            if any(short != name and short in name.split() for name in now) and short not in now:
+                self._outdated[Pattern(*fact)] = None
+                self._outdated[Pattern(short, "needs to be", None)] = None
 
     def kind_in_view(self, name: str) -> str | None:
         """What is known of a name, with what this step shows."""
@@ -282,6 +307,12 @@ class _Draft:
             if fact.relation.endswith(" door") and fact.object in action:
                 return fact.relation.split()[1]
         return None
+
+    def note_use(self, tool: str, answer: str) -> None:
+        """What something that food was heated with is for, as in *You fried the egg*."""
+        done = preparation(answer.split()[1]) if len(answer.split()) > 1 else ""
+        if done in HEATS:
+            self.add((Mention(Triple(tool, "used for", HEATS[done])),))
 
     def note_placing(self, *, praised: bool) -> None:
         """Something was put in or on something, and perhaps praised for it."""

@@ -1,0 +1,130 @@
+"""The planner in kitchens where nothing is called as usual, of TextWorld's cooking generator."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.textworld.cooking import cook
+from gym_memory.baselines.players.textworld.planner import Planner
+from gym_memory.baselines.players.textworld.utensils import blade
+from gym_memory.games.textworld.cooking import Cooking
+from gym_memory.games.textworld.games import compile_game, generate
+from gym_memory.games.textworld.voices import voice
+from gym_memory.memory.extract import get_extractor
+from gym_memory.run import EpisodeResult, rollout
+from gym_memory.types import Observation, Task, Triple
+
+pytest.importorskip("textworld")
+
+WORDS = {
+    "kitchen": ["galley"],
+    "cookbook": ["placemat"],
+    "knife": ["whetted tanto"],
+    "stove": ["Vulcan"],
+    "oven": ["Etna"],
+    "BBQ": ["Hekla"],
+}
+FORMS = {
+    "requires": ["Lay out {foods} before you begin", "It calls for {foods}"],
+    "needs": ["{food} deserves to be {done}", "Carefully {do} {food}, then set it aside"],
+    "prepared in": ["Assemble the meal in {kitchen}"],
+}
+
+
+def kitchen(path: Path, monkeypatch: pytest.MonkeyPatch, goal: str, **settings: Any) -> Path:
+    """A compiled game of two ingredients, which are to be cut and heated."""
+    words = copy.deepcopy(dict(voice.load_voices("train")))
+    words["kitchen"] = {**words["kitchen"], **WORDS}
+    words["forms"] = {**words["forms"], **FORMS, "cook goal": [goal]}
+    monkeypatch.setattr(voice, "load_voices", lambda split: words)
+    level = {
+        "voice": 2, "recipe": [2], "go": [6], "open": [True], "cook": [True], "cut": [True],
+        "drop": [False], "steps": 100, **settings,
+    }  # fmt: skip
+    game = generate(Cooking, level, "train", 11)
+    story = path / "game.z8"
+    compile_game(game, story)
+    return story
+
+
+def play(story: Path, memory: str) -> EpisodeResult:
+    env = gym.make("gym_memory/TextWorld-v0", path=str(story), memory=memory, max_steps=100)
+    try:
+        return rollout(env, Planner(), 0)
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize(
+    "goal", ["Study {book} and make what it says", "Can you make a meal worth eating?", ""]
+)
+def test_cooks_where_book_blade_and_appliances_have_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goal: str
+) -> None:
+    assert play(kitchen(tmp_path, monkeypatch, goal), "arigraph").success
+
+
+def believed(
+    triples: tuple[Triple, ...], actions: tuple[str, ...] = ("look",), goal: str = ""
+) -> Beliefs:
+    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
+    lists = {"valid_actions": actions, "triples": triples, "episodes": (), "lessons": ()}
+    obs: Observation = {**empty, **lists}  # type: ignore[typeddict-item]
+    return Beliefs(obs, get_extractor("textworld"), Task("t", goal, "textworld"))
+
+
+def moves(triples: tuple[Triple, ...], actions: tuple[str, ...]) -> list[str]:
+    return [move.action for move in cook(believed(triples, actions))]
+
+
+HELD = (
+    Triple("you", "is in", "galley"),
+    Triple("recipe", "requires", "swede"),
+    Triple("swede", "needs to be", "fried"),
+    Triple("swede", "is in", "inventory"),
+    Triple("vulcan", "is in", "galley"),
+)
+COOK = ("examine Vulcan", "cook swede with Vulcan", "look")
+
+
+def test_looks_at_an_appliance_before_it_is_used() -> None:
+    assert moves(HELD, COOK)[0] == "examine vulcan"
+    told = (*HELD, Triple("vulcan", "used for", "frying"))
+    assert moves(told, COOK)[0] == "cook swede with vulcan"
+    other = (*HELD, Triple("vulcan", "used for", "roasting"))
+    assert "cook swede with vulcan" not in moves(other, COOK)
+
+
+def test_an_appliance_of_which_nothing_is_told_is_tried_on_what_is_not_needed() -> None:
+    seen = (
+        *HELD,
+        Triple("egg", "is in", "inventory"),
+        Triple("galley", "tried", "examine vulcan"),
+    )
+    tried = [a for a in moves(seen, (*COOK, "cook egg with Vulcan")) if a.startswith("cook ")]
+    assert tried == ["cook egg with vulcan", "cook swede with vulcan"]
+
+
+def test_what_was_tried_and_who_is_spoken_to_are_no_things() -> None:
+    deed = (Triple("you", "is in", "hall"), Triple("hall", "tried", "examine old blade"))
+    assert blade(believed(deed), ["swede"]) == "knife"
+    aims = [move.aim for move in cook(believed(deed, goal="Your task: cook a meal for you"))]
+    assert not any("read the you" in aim for aim in aims)
+
+
+def test_a_cookbook_among_things_to_tidy_makes_nobody_cook() -> None:
+    book = (
+        Triple("you", "is in", "study"),
+        Triple("cookery book", "is on", "shelf"),
+        Triple("shelf", "is in", "study"),
+    )
+    for goal in ("Exactly 6 items are misplaced. Return them.", "After dinner, tidy up.", ""):
+        known = believed(book, ("look", "examine cookery book"), goal)
+        assert not list(cook(known))
