@@ -55,7 +55,8 @@ def arms() -> list[Arm]:
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm(game, "rag", 4000, "own", 0) for game in ("rl-4", "hunt", "rl-3")]
     again = [arm._replace(seed=1) for arm in first[:10]]
-    rl_4 = [*first[:4], first[0]._replace(memory="history"), first[4]]  # also the history cut to 500
+    cut = first[0]._replace(memory="history")  # the history under the same budget
+    rl_4 = [*first[:4], cut, first[4]]
     longer = [arm._replace(steps=4800, seed=seed) for seed in (0, 1) for arm in rl_4]
     longer += [arm._replace(steps=4800) for arm in first[5:10]]
     third = [arm._replace(seed=2) for arm in first[:10]]
