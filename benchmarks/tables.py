@@ -10,6 +10,7 @@ is written by this script and by nobody else. Run in the root of the repository:
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import sys
@@ -20,8 +21,10 @@ from typing import Any
 import numpy as np
 
 from gym_memory.papers import load_experiment
-from gym_memory.results import intervals
+from gym_memory.results import intervals, sweep
 from gym_memory.results.report import format_interval
+from gym_memory.results.score import grouped, table, units
+from gym_memory.run.jobs import EpisodeRow
 from gym_memory.specs import parse_spec
 
 HERE = Path(__file__).parent
@@ -107,6 +110,46 @@ def voices() -> str:
     return _table(["game", *heads], 1, rows)
 
 
+WORLDS = ("hunt-hard", "hunt-hardest", "cooking-hard", "cooking-hardest", "cleaning", "shop")
+"""Of benchmarks/budgets."""
+RIVALS = ("history", "rag", "summary", "stma")
+
+
+def budgets() -> str:
+    """Areas under score against token budget, and what the uncut transcript comes to."""
+    rows = []
+    for world in WORLDS:
+        own, once = (units(_traces(f"budgets/{world}{part}.jsonl.gz")) for part in ("", "-once"))
+        areas = {
+            memory: {unit.task_id: unit.score for unit in group}
+            for memory, group in grouped(sweep.comparable(own), lambda u: u.memory).items()
+        }
+        shown = {curve.memory: curve for curve in sweep.curves(own)}
+        best = max(RIVALS, key=lambda memory: np.mean([*areas[memory].values()]))
+        gaps = [areas["arigraph"][task] - score for task, score in areas[best].items()]
+        sure = format_interval(intervals.gaps(gaps).interval())
+        uncut = next(row for row in table(once) if row.memory.startswith("history"))
+        enough = shown["arigraph"].enough
+        rows.append(
+            [
+                f"{_game(own[0].env)}",
+                str(len(gaps)),
+                *(f"{np.mean([*areas[memory].values()]):.2f}" for memory in ("arigraph", *RIVALS)),
+                f"{np.mean(gaps):+.2f} {sure} ({best})",
+                f"{enough:,.0f}" if enough else "-",
+                f"{uncut.score:.2f} ({uncut.tokens:,.0f})",
+            ]
+        )
+    names = (f"`{memory}`" for memory in ("arigraph", *RIVALS))
+    heads = ["area under the curve", "n", *names, "`arigraph` - best rival, 95 %"]
+    return _table([*heads, "its tokens for 95 %", "uncut history (tokens)"], 1, rows)
+
+
+def _traces(path: str) -> list[EpisodeRow]:
+    with gzip.open(HERE / path, "rt", encoding="utf-8") as file:
+        return [EpisodeRow.from_json(json.loads(line)) for line in file]
+
+
 def exam() -> str:
     """What memories still know at 500 tokens, in words that development did not see."""
     marks = {
@@ -158,6 +201,7 @@ def _runs(kind: str, level: str, memory: str) -> Any:
 
 TABLES: dict[str, Callable[[], str]] = {
     "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam, "rl": rl,
+    "budgets": budgets,
 }  # fmt: skip
 
 

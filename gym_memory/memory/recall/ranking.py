@@ -34,7 +34,6 @@ from gym_memory.schema import (
     INVENTORY,
     OPPOSITE,
     PLAYER,
-    VERBATIM,
     direction_of,
     way_relation,
 )
@@ -124,7 +123,8 @@ class _Ranking:
         self.show_ways_to(cue.focus, here)
         self.mark("on the way to the plan")
         self.show_named(cue.focus)
-        self.mark("named by the plan")
+        self.show_named(cue.task)
+        self.mark("named by plan or task")
         self.show_knowledge(keep=page.left // 2)
         self.mark("was read")
         unexplored = index.unexplored(view) if exploration else iter(())
@@ -139,9 +139,8 @@ class _Ranking:
         self.mark("at hand")
         page.put(tried)
         self.mark("tried")
-        self.show_named(cue.task)
         self.show_usable(cue.valid_actions)
-        self.mark("named by task or actions")
+        self.mark("named by actions")
         self.show_knowledge(keep=page.left // 3)
         self.show_quoted(keep=page.left // 3)
         self.mark("was read")
@@ -249,12 +248,12 @@ class _Ranking:
 
     def show_knowledge(self, keep: int) -> None:
         """What was read, latest first, and the things that it is about."""
-        for subject, relation, obj in reversed(self.index.knowledge):
+        for fact in reversed(self.index.knowledge):
             if self.page.left <= keep or self.page.full:
                 return
-            self.show_where(subject)
-            if relation not in VERBATIM:
-                self.show_where(obj)
+            if not self.index.is_quoted(fact):
+                self.show_where(fact.subject)
+                self.show_where(fact.object)
 
     def show_doors(self, place: str) -> None:
         """Doors of a place and their states."""

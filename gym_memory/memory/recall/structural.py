@@ -127,13 +127,12 @@ class StructuralIndex:
             if kind == _LOCATION:
                 self.cards.pop(obj, None)
             elif kind == _KNOWLEDGE:
-                if relation in _QUOTED:
+                if relation in VERBATIM:
                     self.quoted.pop(subject, None)
                     self.quoted[subject] = None
-                else:
-                    self.knowledge.pop(triple, None)
-                    if not ended:
-                        self.knowledge[triple] = None
+                self.knowledge.pop(triple, None)
+                if not ended:
+                    self.knowledge[triple] = None
         else:
             place = obj if kind == _WAY else subject
             self._places.pop(place, None)
@@ -145,6 +144,10 @@ class StructuralIndex:
             if kind != _EXIT and relation not in VERBATIM:
                 self._names.learn(obj)
 
+    def is_quoted(self, fact: Triple) -> bool:
+        """Whether a fact is a text, or something that the subject's text speaks of."""
+        return fact[1] in _QUOTED and fact[0] in self.quoted
+
     def card(self, entity: str) -> _Card:
         """What is known of an entity."""
         card = self.cards.get(entity)
@@ -153,8 +156,10 @@ class StructuralIndex:
             quoted: list[Triple] = []
             held = []
             for fact in self.graph.outgoing(entity):
-                if _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
-                    (quoted if fact[1] in _QUOTED else own).append(fact)
+                if self.is_quoted(fact):
+                    quoted.append(fact)
+                elif _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
+                    own.append(fact)
             for fact in self.graph.incoming(entity):
                 if fact[1] in LOCATIONS and fact[0] != PLAYER:
                     held.append(fact[0])
