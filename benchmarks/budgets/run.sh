@@ -46,6 +46,7 @@ play agent-budgets/agent "$agent" "ariadne?history=0" $rivals \
 
 for kind in budgets agent-budgets; do
   $gym_memory report "results/$kind"/* --out "results/$kind-report" --against arigraph
-  cp "results/$kind-report/report.md" "benchmarks/budgets/$kind.md"
+  sed -e "s/budgets-single-episode/$kind/" -e "/-single-episode.png/d" \
+    "results/$kind-report/report.md" > "benchmarks/budgets/$kind.md"
   cp "results/$kind-report/budgets-single-episode.png" "benchmarks/budgets/$kind.png"
 done

@@ -178,8 +178,7 @@ def _plot_lines(
 ) -> None:
     """A panel an environment and policy, a line a memory.
 
-    Several policies stand side by side; the environments of a single one fill the page.
-
+    Several policies stand side by side where all play the same; else the panels fill the page.
 
     Args:
         units: What to show; each says its ``env``, ``memory`` and ``policy``.
@@ -190,8 +189,10 @@ def _plot_lines(
     """
     envs, memories = _distinct(u.env for u in units), _distinct(u.memory for u in units)
     policies = _distinct(u.policy for u in units)
-    panels = [(env, policy) for env in envs for policy in policies]
-    columns = len(policies) if len(policies) > 1 else min(_MAX_COLUMNS, len(panels))
+    played = {(unit.env, unit.policy) for unit in units}
+    panels = [(env, policy) for env in envs for policy in policies if (env, policy) in played]
+    beside = len(panels) == len(envs) * len(policies) > len(envs)
+    columns = len(policies) if beside else min(_MAX_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     titles = [
         _wrapped(f"{policy} on {short_label(env, 60)}".replace("\n", ", "), 8, _PANEL)

@@ -101,6 +101,18 @@ def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
         assert len({tuple(color) for color in picture[::3, ::3].reshape(-1, 4).tolist()}) > 4
 
 
+def test_only_what_was_played_has_a_panel(tmp_path: Path) -> None:
+    """Two policies in a world each take as much paper as one policy in both worlds."""
+    apart, one = tmp_path / "apart", tmp_path / "one"
+    for env, policy in zip(BOTH, ("random", "weak"), strict=True):
+        write(apart / env[:4], config(envs=(env,), policies=(policy,)))
+    write(one / "both", config(envs=BOTH))
+    build_report(sorted(apart.iterdir()), tmp_path / "a")
+    build_report([one / "both"], tmp_path / "b")
+    shapes = [imread(tmp_path / out / "steps-single-episode.png").shape for out in ("a", "b")]
+    assert shapes[0] == shapes[1]
+
+
 @pytest.mark.filterwarnings("error")
 def test_long_names_leave_room_for_what_is_plotted(tmp_path: Path) -> None:
     """Matplotlib warns where its layout finds no room; nothing is laid out then."""
