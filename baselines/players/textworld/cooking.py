@@ -100,7 +100,8 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
         told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
         if not told and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, f"look at {thing}")
-    yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
+    if not beliefs.frontier():  # what was not seen yet comes before what was
+        yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
