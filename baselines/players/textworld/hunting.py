@@ -46,8 +46,13 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task says that this thing tells something, whatever it is called."""
+    """Whether the task says that this thing tells something, whatever it is called.
+
+    No locker of a treasure hunt whose notes tell of it, and no key.
+    """
     goal = beliefs.task.goal.lower()
+    if is_key(beliefs, thing) or not is_portable(beliefs, thing):
+        return False
     return _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
 
 
