@@ -55,6 +55,7 @@ __all__ = [
     "LOCATIONS",
     "OPPOSITE",
     "PLAYER",
+    "QUOTED",
     "TRIED",
     "VERBATIM",
     "Slot",
@@ -94,6 +95,9 @@ LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 
 VERBATIM = frozenset({"says"})
 """Relations whose object is text, kept as it is: not the name of an entity."""
+
+QUOTED = VERBATIM | {"mentions"}
+"""What a text says, and what it speaks of; what was understood of it stands in facts of its own."""
 
 DEEDS = frozenset({"was put in", "was put on", "belongs in", "belongs on", "does not open"})
 """Relations that say what came of the agent's own deeds; they are never superseded."""

@@ -67,7 +67,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.memory: Memory = make_memory(memory)
         self.budget = budget
         self._focus = ""
-        self._cue, self._plan = Cue(""), ""
+        self._cue = Cue("")
         self._open: Outcome | None = None
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
@@ -110,8 +110,8 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     @property
     def plan(self) -> str:
-        """The focus as the policy published it before the last recall, with its own notes."""
-        return self._plan
+        """The focus as the policy published it, with its own notes."""
+        return self._focus
 
     def reasons(self) -> Reasons:
         """Why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
@@ -155,7 +155,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
         started = time.perf_counter()
-        aim, self._plan = self._focus.partition(_NOTES)[0], self._focus
+        aim = self._focus.partition(_NOTES)[0]
         self._cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3

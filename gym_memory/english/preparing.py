@@ -45,7 +45,7 @@ _VERBS = {
     "grilled": r"grill(?:s|ed|ing)?|barbecu(?:e|es|ed|ing)|broil(?:s|ed|ing)?",
 }
 _PREPARING = re.compile(
-    rf"(?P<un>un-?)?{_HYPHEN}(?:"
+    rf"(?:un-?)?{_HYPHEN}(?:"
     + "|".join(f"(?P<{state}>{words})" for state, words in _VERBS.items())
     + ")"
 )

@@ -78,7 +78,6 @@ _APPLIANCE = re.compile(
     r"|roast(?:s|ing)?|grill(?:s|ing)?))(?![\w-])",
     re.IGNORECASE,
 )
-_HEATING = {"fry": "frying", "roast": "roasting", "grill": "grilling"}
 
 
 def is_about_cooking(text: str) -> bool:
@@ -228,16 +227,16 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
         text: The text.
         kind_of: What is known of a name, for a text that may speak of appliances by any name.
     """
+    text = text[:_MAX_TEXT_CHARS]
     facts: dict[Triple, tuple[int, int]] = {}
-    for found in _PREPARE.finditer(text[:_MAX_TEXT_CHARS]):
+    for found in _PREPARE.finditer(text):
         place = clean_name(found["place"])
         facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
     if kind_of:
-        for fact, start, end in _told_uses(text[:_MAX_TEXT_CHARS], kind_of):
+        for fact, start, end in _told_uses(text, kind_of):
             facts.setdefault(fact, (start, end))
     told = {fact.object for fact in facts}
-    uses = _appliances(text[:_MAX_TEXT_CHARS])
-    facts.update((fact, span) for fact, span in uses if fact.object not in told)
+    facts.update((fact, span) for fact, span in _appliances(text) if fact.object not in told)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
@@ -255,8 +254,7 @@ def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
                 end = offset + word.end()
                 at = first.get(end, offset + word.start()), end
             else:
-                stem = next(v for v in _HEATING if word["verb"].lower().startswith(v[:2]))
-                verb = _HEATING[stem]
+                verb = HEATS[preparation(word["verb"])]
             if at is not None and verb:
                 yield Triple(clean_name(text[slice(*at)]), "used for", verb), at
                 at, verb = None, ""

@@ -114,10 +114,9 @@ def _read_recipe(
     It is one by what it says of food, whatever it is written on, or by what it is called. That a
     place for cooking is named makes no recipe.
     """
-    called = is_readable(name) and (is_about_cooking(name) or calls_itself_recipe(text))
-    if _is_described(name, text) or not (
-        asked or called or speaks_of_preparing(text) or calls_itself_recipe(text)
-    ):
+    instructs = calls_itself_recipe(text)
+    called = is_readable(name) and (instructs or is_about_cooking(name))
+    if _is_described(name, text) or not (asked or called or instructs or speaks_of_preparing(text)):
         return ()
     facts = reader.recipe(text, kind_of)
     if asked or tells_how(facts, text, name):

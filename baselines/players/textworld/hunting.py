@@ -12,7 +12,7 @@ from gym_memory.baselines.players.textworld.utensils import is_portable
 from gym_memory.baselines.players.travel import explore, follow, go_to
 from gym_memory.english.phrases import head_noun
 from gym_memory.english.writing import is_readable
-from gym_memory.schema import INVENTORY
+from gym_memory.schema import INVENTORY, QUOTED
 
 __all__ = [
     "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
@@ -46,19 +46,14 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task says that this thing tells something, whatever it is called.
-
-    No locker of a treasure hunt whose notes tell of it, and no key.
-    """
+    """Whether the task says that this thing, which is no furniture, tells something."""
     goal = beliefs.task.goal.lower()
-    if is_key(beliefs, thing) or not is_portable(beliefs, thing):
-        return False
-    return _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
+    spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
+    return spoken_of and is_portable(beliefs, thing)
 
 
 def _is_read(beliefs: Beliefs, thing: str) -> bool:
-    known = ("says", "mentions")
-    if any(t.relation in known for t in beliefs.graph.outgoing(thing)):
+    if any(t.relation in QUOTED for t in beliefs.graph.outgoing(thing)):
         return True
     return thing == "cookbook" and bool(beliefs.ingredients())
 

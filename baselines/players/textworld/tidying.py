@@ -149,10 +149,11 @@ class Tidier:
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
         }
         lying.update(dict.fromkeys(beliefs.held(), ""))
-        things = sorted(t for t in lying if self._is_movable(beliefs, t))
+        known = _Outcomes.of(beliefs)
+        things = sorted(t for t in lying if self._is_movable(beliefs, t, known))
         if not things or not holders:
             return []
-        chances = self._chances(beliefs, things, holders, lying)
+        chances = self._chances(beliefs, things, holders, lying, known)
         distances = beliefs.distances()
         ranked = []
         for thing, target, chance in chances:
@@ -164,29 +165,33 @@ class Tidier:
         plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
         return plan[:_AT_ONCE]
 
-    def _is_movable(self, beliefs: Beliefs, thing: str) -> bool:
-        if thing in dict(_placings(beliefs, "belongs")):
+    def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
+        if thing in known.praised:
             return False
-        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
-            known = _Outcomes.of(beliefs)
-            if not (known.praised & known.placed and thing in known.held):
-                return False
+        kept = self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing))
+        if kept and not (known.praised & known.placed and thing in known.held):
+            return False
         written = beliefs.objects(thing, "says") or beliefs.objects(thing, "opens")
         return not (_is_message(thing) or written)
 
     def _chances(
-        self, beliefs: Beliefs, things: list[str], holders: dict[str, str], lying: dict[str, str]
+        self,
+        beliefs: Beliefs,
+        things: list[str],
+        holders: dict[str, str],
+        lying: dict[str, str],
+        known: _Outcomes,
     ) -> list[Chance]:
         """Things, where each most probably belongs of what was not tried, and how probably.
 
         By Bayes' rule from how alike they are and from what share of the things is astray.
         """
+        large = _is_large(beliefs)
+        if large and not known.praised:  # nothing tells what is wrong yet
+            return []
         names = list(holders)
         rows = homes(things, holders, lying, make_encoder(self._encoder))
         chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
-        known = _Outcomes.of(beliefs)
-        if _is_large(beliefs) and not known.praised:  # nothing tells what is wrong yet
-            return []
         stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
         mentioned = {t for t in things if beliefs.subjects("mentions", t)}
         odds = [
@@ -200,7 +205,7 @@ class Tidier:
         unlikely: list[tuple[float, Chance]] = []
         for thing, places in zip(things, chances, strict=True):
             untouched = thing not in known.touched
-            if untouched and (share == 0.0 or _is_large(beliefs)):
+            if untouched and (share == 0.0 or large):
                 continue
             left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
             if not left:
@@ -211,8 +216,8 @@ class Tidier:
             elif thing in known.placed and not known.lost:
                 stay = _ASTRAY  # perhaps it was in its place before it was touched
             target = max(left, key=lambda name: left[name])
-            chance = left[target] / (sum(left.values()) + stay)
-            astray = sum(left.values()) / (sum(left.values()) + stay)
+            total = sum(left.values())
+            chance, astray = left[target] / (total + stay), total / (total + stay)
             if untouched and not _is_worth_taking(astray):
                 unlikely.append((astray, (thing, target, chance)))
             elif chance >= enough or thing in beliefs.held():

@@ -37,7 +37,7 @@ from gym_memory.schema import (
     LOCATIONS,
     OPPOSITE,
     PLAYER,
-    VERBATIM,
+    QUOTED,
     direction_of,
     way_relation,
 )
@@ -257,7 +257,7 @@ class _Draft:
             if fact.relation == "says" and any(name in fact.object.lower() for name in new):
                 note, text = fact.subject, fact.object
                 for mention in read_writing(note, text, self.kind_in_view, reader=self._reader):
-                    if mention.triple.relation not in (*VERBATIM, "mentions"):
+                    if mention.triple.relation not in QUOTED:
                         self.tell((Mention(mention.triple),))
                 self._correct_recipe()
 

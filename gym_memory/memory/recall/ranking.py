@@ -118,7 +118,7 @@ class _Ranking:
             self.show(here)
             place = index.place(here)
             self.put((place.unexplored if exploration else place.exits,))
-            self.put_ways(next(ways)[1].triples)
+            self.put_ways(next(ways)[1])
         self.mark("here")
         self.show_ways_to(cue.focus, here)
         self.mark("on the way to the plan")
@@ -233,18 +233,18 @@ class _Ranking:
                 facts.append(index.place(place or "").ways[direction])
                 place = following
             facts += index.place(name).ways.values()
-            self.put_ways(facts)
+            self.put_ways(fact_block(facts))
 
-    def put_ways(self, facts: Iterable[Triple]) -> None:
+    def put_ways(self, block: Block) -> None:
         """Ways that were not shown yet, in this or the other direction."""
         fresh: dict[Triple, None] = {}
-        for subject, relation, obj in facts:
+        for subject, relation, obj in block.triples:
             back = way_relation(OPPOSITE[direction_of(relation) or ""])
             told = {Triple(subject, relation, obj), Triple(obj, back, subject)}
             if told.isdisjoint(self.ways) and told.isdisjoint(fresh):
                 fresh[Triple(subject, relation, obj)] = None
         self.ways.update(fresh)
-        self.page.put(fact_block(fresh))
+        self.page.put(block if len(fresh) == len(block.triples) else fact_block(fresh))
 
     def show_knowledge(self, keep: int) -> None:
         """What was read, latest first, and the things that it is about."""
@@ -267,10 +267,7 @@ class _Ranking:
         """Ways and doors, place by place."""
         page = self.page
         for place, block in ways:
-            if self.ways:
-                self.put_ways(block.triples)
-            else:
-                page.put(block)
+            self.put_ways(block)
             self.show_doors(place)
             if page.left <= keep or page.full:
                 return

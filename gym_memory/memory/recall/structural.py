@@ -22,6 +22,7 @@ from gym_memory.schema import (
     LOCATIONS,
     OPPOSITE,
     PLAYER,
+    QUOTED,
     VERBATIM,
     direction_of,
     door_relation,
@@ -47,10 +48,6 @@ def _kind_of(relation: str) -> int:
     if kind is None:
         kind = _KNOWLEDGE if direction_of(relation) is None else _WAY
     return kind
-
-
-_QUOTED = VERBATIM | {"mentions"}
-"""What a text says, and what it speaks of: what was read in it stands in facts of its own."""
 
 
 class Answer(NamedTuple):
@@ -146,7 +143,7 @@ class StructuralIndex:
 
     def is_quoted(self, fact: Triple) -> bool:
         """Whether a fact is a text, or something that the subject's text speaks of."""
-        return fact[1] in _QUOTED and fact[0] in self.quoted
+        return fact[1] in QUOTED and fact[0] in self.quoted
 
     def card(self, entity: str) -> _Card:
         """What is known of an entity."""
