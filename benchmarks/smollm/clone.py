@@ -1,12 +1,12 @@
 """SmolLM2 cloned from the planner by its last two layers, and played by memory.
 
-    OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py
+    OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --level rl-4
     python benchmarks/smollm/clone.py --report
 
-The planner plays training games of Cooking rl-2 by a memory of its own; the model sees the same
-states with the memory of its arm, prompts of at most 400 tokens. The arms are trained alike; then
-each plays the same test games of at most 10 steps. ``clone.jsonl`` has a row a training and a row a
-game; what is there is not done again, and a training that was broken off goes on.
+The planner plays training games by a memory of its own; the model sees the same states with the
+memory of its arm. The arms of a level are trained alike; then each plays the same test games.
+``clone.jsonl`` has a row a training and a row a game; what is there is not done again, and a
+training that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.cli.train import Arena
@@ -25,20 +25,45 @@ from gym_memory.specs import parse_spec
 from gym_memory.training.lm import Lm, LmLearner, LmSettings
 from gym_memory.wrappers.make import make_env
 
-ENV = "Cooking?level=rl-2&gata_actions=true"
 BUDGET = 150
-MAX_STEPS = 10
 PATH = Path(__file__).with_name("clone.jsonl")
 
 
-def train(memory: str, options: argparse.Namespace) -> dict[str, Any]:
-    settings = LmSettings(batch=4, update_every=1, learn_start=16)
-    arena = Arena(ENV, memory, BUDGET, "valid", 2, settings.teacher_memory)
+class Level(NamedTuple):
+    """What is learnt and played, and how much of it.
+
+    Attributes:
+        env: The environment.
+        tokens: Tokens of a prompt at most; the memory is cut to fit.
+        states: Labelled states.
+        update_every: States an update.
+        max_steps: Steps of a test game.
+    """
+
+    env: str
+    tokens: int
+    states: int
+    update_every: int
+    max_steps: int
+
+
+LEVELS = {
+    "rl-2": Level("Cooking?level=rl-2&gata_actions=true", 400, 300, 1, 10),
+    "rl-4": Level("Cooking?level=rl-4&gata_actions=true", 520, 600, 2, 25),
+    "hunt": Level("TreasureHunt?level=easy", 520, 600, 2, 40),
+}
+
+
+def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
+    settings = LmSettings(
+        batch=4, update_every=level.update_every, learn_start=16, tokens=level.tokens
+    )
+    arena = Arena(level.env, memory, BUDGET, "valid", 2, settings.teacher_memory)
     how = TrainSettings(
-        steps=options.steps, games=100, valid_games=1, envs=1, checkpoint_every=16,
-        evaluate_every=options.steps,
+        steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,
+        evaluate_every=level.states,
     )  # fmt: skip
-    trainer = Trainer(LmLearner(settings), arena.make, how, options.out / memory, arena.record())
+    trainer = Trainer(LmLearner(settings), arena.make, how, folder, arena.record())
     try:
         last = trainer.run()[-1]
     finally:
@@ -47,10 +72,12 @@ def train(memory: str, options: argparse.Namespace) -> dict[str, Any]:
     return {**{key: last[key] for key in told}, "cpu_seconds": round(trainer.cpu_seconds)}
 
 
-def play(memory: str, policy: Lm, game: int) -> dict[str, Any]:
+def play(level: Level, memory: str, policy: Lm, game: int) -> dict[str, Any]:
     started = time.process_time()
-    name, kwargs = parse_spec(ENV)
-    env = make_env(name, memory=memory, budget=BUDGET, split="test", max_steps=MAX_STEPS, **kwargs)
+    name, kwargs = parse_spec(level.env)
+    env = make_env(
+        name, memory=memory, budget=BUDGET, split="test", max_steps=level.max_steps, **kwargs
+    )
     result = rollout(env, policy, seed=game)
     env.close()
     spent = round(time.process_time() - started)
@@ -58,24 +85,25 @@ def play(memory: str, policy: Lm, game: int) -> dict[str, Any]:
 
 
 def report(rows: list[dict[str, Any]]) -> None:
-    """Means with intervals over games, and the gap on the games that all arms played."""
-    arms: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if row["game"] is not None:
-            arms.setdefault(row["memory"], {})[row["game"]] = row["score"]
-    for memory, scores in arms.items():
-        found = intervals.scores(list(scores.values()))
-        print(memory, len(scores), round(found.mean, 3), found.interval())
-    first, *others = arms
-    for other in others:
-        gaps = [arms[first][g] - arms[other][g] for g in arms[first] if g in arms[other]]
-        found = intervals.gaps(gaps)
-        print(f"{first} - {other}", len(gaps), round(found.mean, 3), found.interval())
+    """Means with intervals over games, and the gap on the games that both arms played."""
+    for level in LEVELS:
+        arms: dict[str, dict[int, float]] = {}
+        for row in rows:
+            if row["level"] == level and row["game"] is not None:
+                arms.setdefault(row["memory"], {})[row["game"]] = row["score"]
+        for memory, scores in arms.items():
+            found = intervals.scores(list(scores.values()))
+            print(level, memory, len(scores), round(found.mean, 3), found.interval())
+        for other in list(arms)[1:]:
+            first = next(iter(arms))
+            gaps = [arms[first][g] - arms[other][g] for g in arms[first] if g in arms[other]]
+            found = intervals.gaps(gaps)
+            print(level, f"{first} - {other}", len(gaps), round(found.mean, 3), found.interval())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="SmolLM2 cloned.")
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--level", choices=LEVELS, default="rl-2")
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--memories", nargs="+", default=["arigraph", "none"])
     parser.add_argument("--out", type=Path, default=Path("results/smollm-clone"))
@@ -85,22 +113,23 @@ def main() -> None:
     if options.report:
         report(rows)
         return
-    done = {(row["memory"], row["game"]) for row in rows}
+    name, level = options.level, LEVELS[options.level]
+    done = {(row["memory"], row["game"]) for row in rows if row["level"] == name}
 
     def note(memory: str, game: int | None, row: dict[str, Any]) -> None:
         with PATH.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"memory": memory, "game": game, **row}) + "\n")
+            told = {"level": name, "memory": memory, "game": game, **row}
+            file.write(json.dumps(told) + "\n")
 
-    for memory in options.memories:
+    folders = {memory: options.out / name / memory for memory in options.memories}
+    for memory, folder in folders.items():
         if (memory, None) not in done:
-            note(memory, None, train(memory, options))
-    policies = {
-        memory: Lm(str(options.out / memory / "last.safetensors")) for memory in options.memories
-    }
+            note(memory, None, train(level, memory, folder))
+    policies = {memory: Lm(str(folders[memory] / "last.safetensors")) for memory in folders}
     for game in range(options.games):
         for memory, policy in policies.items():
             if (memory, game) not in done:
-                note(memory, game, play(memory, policy, game))
+                note(memory, game, play(level, memory, policy, game))
 
 
 if __name__ == "__main__":
