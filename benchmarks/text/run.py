@@ -52,15 +52,18 @@ class Arm(NamedTuple):
 def arms() -> list[Arm]:
     """All of them, the most important first."""
     first = [Arm(game, memory, 500, "own", 0) for game in GAMES for memory in MEMORIES]
-    minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
-    large = [Arm(game, "rag", 4000, "own", 0) for game in ("rl-4", "hunt", "rl-3")]
     again = [arm._replace(seed=1) for arm in first[:10]]
-    cut = first[0]._replace(memory="history")  # the history under the same budget
-    rl_4 = [*first[:4], cut, first[4]]
-    longer = [arm._replace(steps=4800, seed=seed) for seed in (0, 1) for arm in rl_4]
-    longer += [arm._replace(steps=4800) for arm in first[5:10]]
-    third = [arm._replace(seed=2) for arm in first[:10]]
-    return first[:15] + again + first[15:] + longer + minilm + large + third
+
+    def longer(game: str, seed: int) -> list[Arm]:
+        memories = ("arigraph", "history", "none", "history?full=true", "rag", "shuffled")
+        return [Arm(game, memory, 500, "own", seed, 4800) for memory in memories]
+
+    minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
+    large = [Arm("rl-4", "rag", 4000, "own", 0, 4800)]
+    return (
+        first[:15] + again + first[15:] + longer("rl-4", 0) + minilm + longer("rl-4", 1)
+        + longer("hunt", 0) + large + longer("rl-4", 2) + longer("rl-3", 0) + longer("hunt", 1)
+    )  # fmt: skip
 
 
 def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
