@@ -1,7 +1,7 @@
-"""README's tables, made from what the benchmarks kept.
+"""The tables of README.md and of some pages of benchmarks/, made from what the benchmarks kept.
 
-A table stands in README.md between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there
-is written by this script and by nobody else. Run in the root of the repository::
+A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there is written by
+this script and by nobody else. Run in the root of the repository::
 
     python benchmarks/tables.py            # write them
     python benchmarks/tables.py --check    # change nothing; exit status 1 where one differs
@@ -14,7 +14,7 @@ import gzip
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,37 +199,110 @@ def _runs(kind: str, level: str, memory: str) -> Any:
     )
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam, "rl": rl,
-    "budgets": budgets,
+def text() -> str:
+    """A transformer over words by level, memory and length of training; see text/run.py."""
+    arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in _rows(HERE / "text" / "arms.jsonl"):
+        arms.setdefault(tuple(row[field] for field in _ARM), []).append(row)
+    rows = []
+    for arm in sorted(arms, key=lambda one: (one[0], -one[1], one[2] != "own")):
+        level, steps, words, memory, budget = arm
+        runs, other = arms[arm], arms.get((level, steps, words, "arigraph", 500), [])
+        best = {run["seed"]: run for run in other}
+        cells = [f"{level}, {steps:,}" + (", MiniLM's words" if words == "minilm" else "")]
+        cells += [f"`{memory}`" if budget == 500 else f"`{memory}` ({budget:,})"]
+        cells += [str(round(np.mean([run["tokens"] for run in runs])))]
+        for mode in ("greedy", "sample"):
+            scores = {run["seed"]: run[mode] for run in runs}
+            means = ", ".join(f"{np.mean(one):.2f}" for one in scores.values())
+            cells.append(f"{means} {_sure(intervals.scores, scores)}")
+        for mode in ("greedy", "sample"):
+            gaps = {
+                run["seed"]: np.subtract(best[run["seed"]][mode], run[mode])
+                for run in runs
+                if run["seed"] in best
+            }
+            shown = memory != "arigraph" and len(gaps) == len(runs)
+            mean = np.mean(list(gaps.values())) if shown else 0.0
+            cells.append(f"{mean:+.2f} {_sure(intervals.gaps, gaps)}" if shown else "")
+        rows.append(cells)
+    heads = ["level, steps", "memory", "tokens", "greedy, by training, 95 %", "sampled"]
+    return _table([*heads, "`arigraph` - it, greedy", "sampled"], 2, rows)
+
+
+_ARM = ("game", "steps", "words", "memory", "budget")
+"""What tells an arm of text/arms.jsonl from others; its rows differ by the seed of training."""
+
+
+def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) -> str:
+    """The interval over games, and over trainings where there are several."""
+    told = [(seed, game, x) for seed, one in trainings.items() for game, x in enumerate(one)]
+    seeds, games, scores = zip(*told, strict=True)
+    return format_interval(kind(scores, games, seeds if len(trainings) > 1 else None).interval())
+
+
+def smollm() -> str:
+    """SmolLM2 cloned by memory; see smollm/clone.py."""
+    kept = [row for row in _rows(HERE / "smollm" / "clone.jsonl") if row["game"] is not None]
+    rows = []
+    for level in dict.fromkeys(row["level"] for row in kept):
+        scores = {
+            memory: {
+                row["game"]: row["score"]
+                for row in kept
+                if (row["level"], row["memory"]) == (level, memory)
+            }
+            for memory in ("arigraph", "none")
+        }
+        with_it, without = (list(one.values()) for one in scores.values())
+        gaps = [score - scores["none"][game] for game, score in scores["arigraph"].items()]
+        cells = [
+            f"{np.mean(one):.2f} {format_interval(intervals.scores(one).interval())}"
+            for one in (with_it, without)
+        ]
+        sure = format_interval(intervals.gaps(gaps).interval())
+        rows.append([level, str(len(gaps)), *cells, f"{np.mean(gaps):+.2f} {sure}"])
+    return _table(["level", "n", "`arigraph`, 95 %", "`none`", "`arigraph` - `none`"], 1, rows)
+
+
+PAGES: dict[Path, dict[str, Callable[[], str]]] = {
+    README: {
+        "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
+        "rl": rl, "budgets": budgets,
+    },
+    HERE / "text" / "README.md": {"text": text},
+    HERE / "smollm" / "README.md": {"smollm": smollm},
 }  # fmt: skip
 
 
-def differing(text: str) -> tuple[str, list[str]]:
+def differing(page: str, tables: Mapping[str, Callable[[], str]]) -> tuple[str, list[str]]:
     """The page with all tables made anew, and the names of those that were otherwise."""
     wrong: list[str] = []
 
     def made(block: re.Match[str]) -> str:
-        table = f"\n{TABLES[block[2]]()}\n"
+        table = f"\n{tables[block[2]]()}\n"
         if table != block[3]:
             wrong.append(block[2])
         return f"{block[1]}{table}{block[4]}"
 
-    new = _TABLE.sub(made, text)
-    return new, wrong + sorted(TABLES.keys() - {block[2] for block in _TABLE.finditer(text)})
+    new = _TABLE.sub(made, page)
+    return new, wrong + sorted(tables.keys() - {block[2] for block in _TABLE.finditer(page)})
 
 
 def main() -> int:
     """Write or check; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
-    check = parser.parse_args().check
-    new, wrong = differing(README.read_text(encoding="utf-8"))
-    if not check:
-        README.write_text(new, encoding="utf-8")
-    if wrong:
-        print(f"{README.name}: {'differs' if check else 'written anew'}: {', '.join(wrong)}")
-    return int(check and bool(wrong))
+    check, status = parser.parse_args().check, 0
+    for path, tables in PAGES.items():
+        new, wrong = differing(path.read_text(encoding="utf-8"), tables)
+        if not check:
+            path.write_text(new, encoding="utf-8")
+        if wrong:
+            name, done = path.relative_to(HERE.parent), "differs" if check else "written anew"
+            print(f"{name}: {done}: {', '.join(wrong)}")
+            status = int(check)
+    return status
 
 
 if __name__ == "__main__":

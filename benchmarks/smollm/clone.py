@@ -1,7 +1,7 @@
 """SmolLM2 cloned from the planner by its last two layers, and played by memory.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --level rl-4
-    python benchmarks/smollm/clone.py --report
+    python benchmarks/smollm/clone.py --level hunt
 
 The planner plays training games by a memory of its own; the model sees the same states with the
 memory of its arm. The arms of a level are trained alike; then each plays the same test games.
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.cli.train import Arena
-from gym_memory.results import intervals
 from gym_memory.run import rollout
 from gym_memory.specs import parse_spec
 from gym_memory.training.lm import Lm, LmLearner, LmSettings
@@ -84,35 +83,14 @@ def play(level: Level, memory: str, policy: Lm, game: int) -> dict[str, Any]:
     return {"score": round(result.normalized, 4), "steps": result.steps, "cpu_seconds": spent}
 
 
-def report(rows: list[dict[str, Any]]) -> None:
-    """Means with intervals over games, and the gap on the games that both arms played."""
-    for level in LEVELS:
-        arms: dict[str, dict[int, float]] = {}
-        for row in rows:
-            if row["level"] == level and row["game"] is not None:
-                arms.setdefault(row["memory"], {})[row["game"]] = row["score"]
-        for memory, scores in arms.items():
-            found = intervals.scores(list(scores.values()))
-            print(level, memory, len(scores), round(found.mean, 3), found.interval())
-        for other in list(arms)[1:]:
-            first = next(iter(arms))
-            gaps = [arms[first][g] - arms[other][g] for g in arms[first] if g in arms[other]]
-            found = intervals.gaps(gaps)
-            print(level, f"{first} - {other}", len(gaps), round(found.mean, 3), found.interval())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="SmolLM2 cloned.")
     parser.add_argument("--level", choices=LEVELS, default="rl-2")
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--memories", nargs="+", default=["arigraph", "none"])
     parser.add_argument("--out", type=Path, default=Path("results/smollm-clone"))
-    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     rows = [json.loads(line) for line in PATH.open()] if PATH.exists() else []
-    if options.report:
-        report(rows)
-        return
     name, level = options.level, LEVELS[options.level]
     done = {(row["memory"], row["game"]) for row in rows if row["level"] == name}
 

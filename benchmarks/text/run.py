@@ -1,7 +1,7 @@
 """What a small transformer over text makes of each memory: cloned alike, played on test games.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/text/run.py
-    python benchmarks/text/run.py --report           # README.md's table of what is finished
+    python benchmarks/tables.py                      # README.md's table of what is finished
 
 Every arm is trained by the same teacher (the planner, which goes by a memory of its own), for the
 same number of steps and updates and with no reward, on the first 100 training games; what differs
@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.text import Text, TextLearner, TextSettings
 from gym_memory.cli.train import Arena
-from gym_memory.results import intervals
 from gym_memory.run import rollout
 from gym_memory.specs import parse_spec
 from gym_memory.wrappers.make import make_env
@@ -96,52 +95,13 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
     return {**row, "cpu_seconds": round(time.process_time() - started)}
 
 
-def report(rows: list[dict[str, Any]]) -> str:
-    """Means with intervals over games (and over seeds, where there are several); the gaps."""
-    arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        key = ("game", "memory", "budget", "words", "steps")
-        arms.setdefault(tuple(row[field] for field in key), []).append(row)
-    lines = [
-        "| game | memory (budget) | words | steps | seeds | tokens | greedy | sampled | "
-        "`arigraph` - it, greedy | sampled |",
-        "|---|---|---|--:|--:|--:|---|---|---|---|",
-    ]
-
-    def told(kind: Any, values: list[tuple[int, int, float]]) -> str:
-        seeds, games, scores = zip(*values, strict=True)
-        estimate = kind(scores, games, seeds if len(set(seeds)) > 1 else None)
-        low, high = estimate.interval()
-        return f"{estimate.mean:.2f} [{low:.2f}, {high:.2f}]"
-
-    for (game, memory, budget, words, steps), runs in arms.items():
-        best = {run["seed"]: run for run in arms.get((game, "arigraph", 500, words, steps), [])}
-        cells = [game, f"`{memory}` ({budget})", words, steps, len(runs), runs[0]["tokens"]]
-        for mode in ("greedy", "sample"):
-            cells.append(told(intervals.scores, [
-                (run["seed"], g, score) for run in runs for g, score in enumerate(run[mode])
-            ]))  # fmt: skip
-        for mode in ("greedy", "sample"):
-            both = [
-                (run["seed"], g, best[run["seed"]][mode][g] - score)
-                for run in runs if run["seed"] in best for g, score in enumerate(run[mode])
-            ]  # fmt: skip
-            cells.append(told(intervals.gaps, both) if both and memory != "arigraph" else "")
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Memories read as text.")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("results/text"))
-    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     path = HERE / "arms.jsonl"
     rows = [json.loads(line) for line in path.open()] if path.exists() else []
-    if options.report:
-        print(report(rows))
-        return
     done = {tuple(row[field] for field in Arm._fields) for row in rows}
     for arm in arms():
         if tuple(arm) not in done:
