@@ -188,28 +188,26 @@ def lines_of(seen: Sequence[TextSeen], ends: frozenset[int]) -> Lines:
         seen: The observations.
         ends: The words that end a sentence; blanks do.
     """
-    columns: list[list[NDArray[Any]]] = [[], [], [], [], []]
-    row = 0
-
-    def lay(words: Ints, parts: Any, ages: Any, owner: int, action: int) -> None:
-        n = len(words)
-        for column, values, blank in zip(
-            columns, (words, parts, ages, owner, action), (-1, 0, 0, owner, -1), strict=True
-        ):
-            column.append(np.append(np.broadcast_to(values, n), np.full(_GAP, blank)))
-
-    for owner, one in enumerate(seen):
-        ages = np.log2(np.arange(len(one.words), 0, -1)).astype(int)
-        lay(one.words, one.parts, np.minimum(ages, _AGES - 1), owner, -1)
-        for words in one.actions:
-            lay(words, _ACTION, 0, owner, row)
-            row += 1
-    flat, parts, ages, owners, rows = (
-        np.concatenate(column).astype(np.int64) for column in columns
-    )
+    texts = [text for one in seen for text in (one.words, *one.actions)]
     counts = np.array([len(one.actions) for one in seen], np.int64)
-    sentences = np.cumsum(np.isin(flat, [-1, *ends]), dtype=np.int64)
-    return Lines(flat, parts, ages, owners, sentences, rows, counts)
+    own = np.zeros(len(texts), bool)  # the others are actions
+    own[np.cumsum(counts + 1) - counts - 1] = True
+    sizes = np.array([len(text) for text in texts], np.int64)
+    which = np.repeat(np.arange(len(texts)), sizes + _GAP)
+    ends_at = np.cumsum(sizes + _GAP) - _GAP
+    left = ends_at[which] - np.arange(len(which))  # words to the end, this one included
+    real = left > 0
+    told = real & own[which]
+
+    words, parts, ages = np.full(len(which), -1), np.zeros_like(which), np.zeros_like(which)
+    words[real] = np.concatenate(texts)
+    parts[real] = _ACTION
+    parts[told] = np.concatenate([one.parts for one in seen])
+    ages[told] = np.minimum(np.log2(left[told]).astype(int), _AGES - 1)
+    owners = np.repeat(np.arange(len(seen)), counts + 1)[which]
+    rows = np.where(real & ~own[which], (np.cumsum(~own) - 1)[which], -1)
+    sentences = np.cumsum(np.isin(words, [-1, *ends]), dtype=np.int64)
+    return Lines(words, parts, ages, owners, sentences, rows, counts)
 
 
 @lru_cache(maxsize=65_536)
