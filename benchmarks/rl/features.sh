@@ -1,21 +1,25 @@
 #!/bin/sh
 # What the features and the memories are worth under equal reward: DRRN without bonus and repeat
-# penalty, on one level, all arms with the same settings; see one.sh and `--set facts=` in
-# docs/reinforcement-learning.md.
+# penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else plays, five
+# trainings, all arms with the same settings; see one.sh and `--set facts=` in
+# docs/reinforcement-learning.md. The first two arms are played on other levels too.
 #
-#   sh benchmarks/rl/features.sh [LEVEL] [SEEDS]     rl-4 and "0 1", 10 CPU minutes a seed
+#   sh benchmarks/rl/features.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
-# `drrn-related` has all features, `drrn-plain` has neither `=` nor signposts, `drrn-rendered`
-# reads the recalled facts as text; `history` and `none` have words in any case.
+# Three to five CPU minutes a run, seven runs a level and training; it can be broken off and started
+# again, and goes on where it was.
 set -e
-level="${1:-rl-4}"
-run() {
-  kind="$1" memory="$2" seed="$3"
-  KIND="drrn-$kind" sh benchmarks/rl/one.sh drrn "$level" "$memory" "$seed" --steps 12500 \
-    --set "facts=$kind"
+export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
+run() { # KIND MEMORY [LEVELS to play besides]
+  KIND="$1-$GAMES" ALSO="$3" sh benchmarks/rl/one.sh drrn "$level" "$2" "$seed" --steps 12500 \
+    --set "facts=$1"
 }
-for seed in ${2:-0 1}; do
-  for memory in arigraph present history none; do run plain "$memory" "$seed"; done
-  run rendered arigraph "$seed"
-  run related arigraph "$seed"
+for seed in ${2:-0 1 2 3 4}; do
+  for level in ${1:-rl-4 rl-3}; do
+    case $level in rl-4) other="rl-2 rl-3" ;; *) other=rl-4 ;; esac
+    run related arigraph "$other"
+    run plain arigraph "$other"
+    for memory in present none history shuffled; do run plain "$memory"; done
+    run rendered arigraph
+  done
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Trains one player on the 20 training games of a level of Cooking, keeps the best one on the 20
-# valid games and plays it once on the 20 test games, whose pairs of food and preparation are in no training game.
+# Trains one player on the first 20 (GAMES) training games of a level of Cooking, keeps the best one on
+# the 20 valid games and plays it once on test games (SPLIT, SEEDS), whose pairs of food and
+# preparation are in no training game, and on those of other levels (ALSO).
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #
@@ -17,12 +18,15 @@ case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
 kept="benchmarks/rl/runs/$name"
 if [ -f "$kept/episodes.jsonl" ]; then exit 0; fi
 folder="results/rl/$name"
-env="Cooking?gata_actions=true&level=$level"
+env="Cooking?gata_actions=true&split=${SPLIT:-test}&max_steps=100"
 echo "$name"
-$gym_memory train "$baseline" -e "$env" -m "$memory" --seed "$seed" --games 20 --stop-at 1.0 \
-  --out "$folder" "$@"
-$gym_memory run -e "$env&split=test&max_steps=100" -m "$memory" -p "$baseline" \
-  --checkpoint "$folder" --seeds 0:20 --workers 1 --out "$folder/test"
+$gym_memory train "$baseline" -e "Cooking?gata_actions=true&level=$level" -m "$memory" \
+  --seed "$seed" --games "${GAMES:-20}" --stop-at 1.0 --out "$folder" "$@"
+for played in $level ${ALSO:-}; do
+  $gym_memory run -e "$env&level=$played" -m "$memory" -p "$baseline" \
+    --checkpoint "$folder" --seeds "${SEEDS:-0:20}" --workers 1 --out "$folder/$played"
+done
 mkdir -p "$kept"
 cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
-cp "$folder/test/episodes.jsonl" "$kept/"
+for played in ${ALSO:-}; do cp "$folder/$played/episodes.jsonl" "$kept/episodes-$played.jsonl"; done
+cp "$folder/$level/episodes.jsonl" "$kept/"
