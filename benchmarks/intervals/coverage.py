@@ -1,8 +1,9 @@
 """How often the intervals of ``results/intervals.py`` hold the true mean.
 
 Draws scores whose mean is known, of the kinds that runs give: games won or lost, quarters of a
-recipe, any share, games most of which give nothing, games tried with three seeds each; and gaps
-between two policies on the same games. Writes ``coverage.md`` beside this file::
+recipe, any share, games most of which give nothing, games tried with three seeds each; gaps
+between two policies on the same games; and games that several trainings of one learner play.
+Writes ``coverage.md`` beside this file::
 
     python benchmarks/intervals/coverage.py
 """
@@ -76,16 +77,75 @@ def differences() -> Iterator[tuple[str, float, Draw]]:
         )
 
 
+TRAININGS = ((2, 20), (3, 20), (5, 20), (5, 100))
+"""How many there are, and how many games each plays."""
+KINDS = {"alike": (0.0, 0.0), "somewhat apart": (0.05, 0.0), "far apart": (0.15, 0.0),
+         "one in five fails": (0.03, 0.2)}  # fmt: skip
+"""How trainings differ: by what standard deviation, and what share of them gets a third."""
+
+
+def crossed() -> Iterator[tuple[str, float, Callable[[np.random.Generator, int, int], Estimate]]]:
+    """Name, true mean, and an estimate from trainings and games."""
+    for kind, (apart, failing) in KINDS.items():
+        for parts in (1, 4):  # games won or lost, and quarters
+
+            def arm(
+                rng: np.random.Generator, mean: float, hard: NDArray[np.float64], runs: int,
+                apart: float = apart, failing: float = failing, parts: int = parts,
+            ) -> NDArray[np.float64]:  # fmt: skip
+                right = np.clip(mean + hard + apart * rng.standard_normal((runs, 1)), 0, 1)
+                right = np.where(rng.random((runs, 1)) < failing, right / 3, right)
+                return rng.binomial(parts, right) / parts
+
+            def truth(mean: float, apart: float = apart, failing: float = failing) -> float:
+                rng = np.random.default_rng(1)
+                right = mean + 0.2 * rng.standard_normal(10**6)
+                right += apart * rng.standard_normal(10**6)
+                return float(np.clip(right, 0, 1).mean()) * (1 - failing * 2 / 3)
+
+            for mean in (0.1, 0.5, 0.8, 0.95):
+                yield (
+                    f"scores, trainings {kind}",
+                    truth(mean),
+                    lambda rng, runs, n, m=mean, arm=arm: scores(
+                        *labelled(arm(rng, m, 0.2 * rng.standard_normal(n), runs))
+                    ),
+                )
+            for one, other in ((0.8, 0.3), (0.6, 0.5), (0.9, 0.9), (0.95, 0.1)):
+
+                def gap(
+                    rng: np.random.Generator, runs: int, n: int, a: float = one, b: float = other,
+                    arm: Callable[..., NDArray[np.float64]] = arm,
+                ) -> Estimate:  # fmt: skip
+                    hard = 0.2 * rng.standard_normal(n)
+                    return gaps(*labelled(arm(rng, a, hard, runs) - arm(rng, b, hard, runs)))
+
+                yield f"gaps, trainings {kind}", truth(one) - truth(other), gap
+
+
+def labelled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int], list[int]]:
+    """Values of shape (trainings, games) with the game and the training of each."""
+    runs, games = np.indices(values.shape)
+    return values.ravel(), games.ravel().tolist(), runs.ravel().tolist()
+
+
+def coverage(mean: float, draw: Callable[[], Estimate], draws: int) -> tuple[float, float]:
+    """The share of intervals that hold the true mean, and how wide they are."""
+    hits, width = 0, 0.0
+    for _ in range(draws):
+        low, high = draw().interval() or (0.0, 1.0)
+        hits += low - 1e-12 <= mean <= high + 1e-12
+        width += high - low
+    return hits / draws, width / draws
+
+
 def main() -> None:
     rng = np.random.default_rng(0)
     held: dict[str, dict[int, list[float]]] = {}
     for name, mean, draw in (*shares(), *differences()):
         for n in SIZES:
-            hits = 0
-            for _ in range(DRAWS):
-                low, high = draw(rng, n).interval() or (0.0, 1.0)
-                hits += low - 1e-12 <= mean <= high + 1e-12
-            held.setdefault(name, {}).setdefault(n, []).append(hits / DRAWS)
+            found = coverage(mean, lambda n=n, draw=draw: draw(rng, n), DRAWS)
+            held.setdefault(name, {}).setdefault(n, []).append(found[0])
     lines = [
         f"# Coverage of 95 % intervals, {DRAWS} draws a cell",
         "",
@@ -100,6 +160,28 @@ def main() -> None:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     every = [f"{np.mean([np.mean(by[n]) for by in held.values()]):.3f}" for n in SIZES]
     lines.append(f"| **all** | {' | '.join(every)} |")
+    lines += [
+        "",
+        f"Several trainings that all play the same games, {DRAWS // 5} draws a cell; behind the "
+        "bar how wide the interval is. Games differ by a standard deviation of .2, won or lost or "
+        "in quarters. Of a few trainings nobody can know whether the next one fails, so these "
+        "intervals are wide rather than wrong.",
+        "",
+        f"| | {' | '.join(f'{runs} x {n} games' for runs, n in TRAININGS)} |",
+        f"|---|{'--:|' * len(TRAININGS)}",
+    ]
+    both: dict[str, dict[tuple[int, int], list[tuple[float, float]]]] = {}
+    for name, mean, trained in sorted(crossed(), key=lambda one: one[0].split(",")[0]):
+        for runs, n in TRAININGS:
+            found = coverage(mean, lambda r=runs, n=n, draw=trained: draw(rng, r, n), DRAWS // 5)
+            both.setdefault(name, {}).setdefault((runs, n), []).append(found)
+    for name, by_shape in both.items():
+        cells = []
+        for shape in TRAININGS:
+            shares_, widths = zip(*by_shape[shape], strict=True)
+            share = f"{np.mean(shares_):.3f} ({min(shares_):.2f})"
+            cells.append(f"{share} / {np.mean(widths):.2f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     text = "\n".join(lines) + "\n"
     (HERE / "coverage.md").write_text(text, encoding="utf-8")
     print(text)

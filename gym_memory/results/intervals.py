@@ -11,7 +11,8 @@ clusters by both (Cameron, Gelbach and Miller 2011, equation 2.13).
   the range and keeps a width when all agree: twenty wins of twenty games give [0.84, 1].
 * **Gaps** between scores, in [-1, 1]: of games that are won or lost, what is gained and what is
   lost are such scores, and their intervals are put together (MOVER, Zou and Donner 2008); of
-  others, Student's interval with half an observation of the largest gap more.
+  others, and where there are several trainings, Student's interval with half an observation more,
+  of the largest gap of a cluster.
 * **Values** without bounds: Student's interval.
 
 ``benchmarks/intervals`` has how often they cover the truth.
@@ -85,7 +86,8 @@ def gaps(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
     """The mean of differences between scores, in [-1, 1]; see :func:`scores`."""
     return _estimate(
         _Clusters.of(data, tasks, runs),
-        lambda c: _won_and_lost(c) if np.isin(c.data, (-1.0, 0.0, 1.0)).all() else _shrunk(c),
+        # A training is no coin, even where each of its games is one.
+        lambda c: _won_and_lost(c) if c.are_signs and len(c.labels) == 1 else _shrunk(c),
     )
 
 
@@ -109,9 +111,9 @@ def _won_and_lost(clusters: _Clusters) -> Callable[[float], Interval]:
 
 
 def _shrunk(clusters: _Clusters) -> Callable[[float], Interval]:
-    """Student's interval, half an observation as large as the largest gap added to its variance."""
+    """Student's interval, half a cluster as large as the largest one added to its variance."""
     mean, number = clusters.mean, clusters.number
-    largest = float(np.abs(clusters.data).max())
+    largest = float(np.abs(clusters.means).max())
     squares = clusters.variance(clusters.data) * number * (number - 1) + _PSEUDO * largest**2
     spread = math.sqrt(squares / ((number - 1 + _PSEUDO) * number))
 
@@ -169,6 +171,18 @@ class _Clusters(NamedTuple):
     @property
     def mean(self) -> float:
         return math.fsum(self.data) / len(self.data) if len(self.data) else math.nan
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Of each of the fewest clusters."""
+        group = min(self.labels, key=lambda labels: int(labels.max()))
+        means: NDArray[np.float64] = np.bincount(group, weights=self.data) / np.bincount(group)
+        return means
+
+    @property
+    def are_signs(self) -> bool:
+        """Whether all values are -1, 0 or 1."""
+        return bool(np.isin(self.data, (-1.0, 0.0, 1.0)).all())
 
     def variance(self, data: NDArray[np.float64]) -> float:
         """Variance of the mean of values that vary together within a cluster."""
