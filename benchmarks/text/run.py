@@ -98,13 +98,14 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Memories read as text.")
     parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("--level", choices=GAMES, help="only the arms of this one")
     parser.add_argument("--out", type=Path, default=Path("results/text"))
     options = parser.parse_args()
     path = HERE / "arms.jsonl"
     rows = [json.loads(line) for line in path.open()] if path.exists() else []
     done = {tuple(row[field] for field in Arm._fields) for row in rows}
     for arm in arms():
-        if tuple(arm) not in done:
+        if tuple(arm) not in done and options.level in (None, arm.game):
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(play(arm, options)) + "\n")
 
