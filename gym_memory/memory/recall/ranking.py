@@ -60,8 +60,9 @@ def rank(
         tried: What was tried in the agent's place.
 
     Returns:
-        How many of the facts on the page are about the situation and the plan (parts 1 to 5 of
-        the module's list), which is what an episodic search starts from.
+        How many of the facts on the page an episodic search starts from: those about the place and
+        about what the plan names (parts 1 and 2 of the module's list); where it names nothing,
+        those about the situation (1 to 5).
     """
     index.sync()
     question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)
@@ -122,7 +123,9 @@ class _Ranking:
         self.mark("here")
         self.show_ways_to(cue.focus, here)
         self.mark("on the way to the plan")
+        before = len(page.triples)
         self.show_named(cue.focus)
+        named = len(page.triples)
         self.mark("named by the plan")
         self.show_knowledge(keep=page.left // 2)
         self.mark("was read")
@@ -144,7 +147,7 @@ class _Ranking:
         self.show_knowledge(keep=page.left // 3)
         self.show_quoted(keep=page.left // 3)
         self.mark("was read")
-        relevant = len(page.triples)
+        relevant = named if named > before else len(page.triples)
         self.show_map(ways, keep=page.left // 2)
         self.mark("map, nearest first")
         self.show_places(view)
