@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_memory.baselines.players.base import RulePolicy
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.novelty import try_new
+from gym_memory.baselines.players.novelty import shows_only, try_any, try_new
 from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.plan import ALL_DONE, Move, Notes
 from gym_memory.memory.extract import get_extractor
@@ -20,6 +20,10 @@ Advisor = Callable[[Beliefs], Iterable[Move]]
 
 _PATIENCE = 10
 """Steps without anything new, after which an aim is given up."""
+_RESTLESS = 3
+"""Steps without anything new, after which who remembers nothing no longer looks at things."""
+_WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
+"""What, done twice in a row, was refused the first time or shows the same again."""
 
 
 class Advised(RulePolicy):
@@ -48,6 +52,9 @@ class Advised(RulePolicy):
         rules, chance = get_extractor(self._dialect), self._rng
         beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last.action, rng=chance)
         move = self._decide(beliefs, last.action, notes)
+        forgets = not (obs["memory"] or obs["triples"])
+        if forgets and patience.idle >= _RESTLESS and shows_only(move.action):
+            move = try_any(beliefs, chance) or move
         self.focus = patience.written_behind(notes.after(last, move).written_into(move))
         return beliefs.spelled(move.action)
 
@@ -57,7 +64,7 @@ class Advised(RulePolicy):
                 if (
                     beliefs.can(move.action)
                     and not notes.has_given_up(move.aim)
-                    and not (move.action == last and move.action.startswith(("examine ", "read ")))
+                    and not (move.action == last and move.action.startswith(_WITHOUT_EFFECT_TWICE))
                 ):
                     return move
         return try_new(beliefs, self._rng)

@@ -7,7 +7,7 @@ import numpy as np
 from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import Move
 
-__all__ = ["try_new"]
+__all__ = ["shows_only", "try_any", "try_new"]
 
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
 _KINDS = {
@@ -19,6 +19,8 @@ _KINDS = {
 """First words of actions; of all others it shows only when one tries."""
 _WEIGHT = 2
 """A second try is as dull as an action two kinds less promising."""
+_SHOWING = ("examine", "look", "read", "inventory", "wait", "help", "goal")
+_FINAL = ("eat", "drink", "attack", "kill", "burn", "break", "throw")
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
@@ -40,3 +42,17 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
             dull[action] += _WEIGHT * beliefs.tried(action)
     least = [action for action in dull if dull[action] == min(dull.values())]
     return Move(least[int(rng.integers(len(least)))], "wander")
+
+
+def shows_only(action: str) -> bool:
+    """Whether an action changes nothing: it shows what is there."""
+    return action.split(" ")[0] in _SHOWING
+
+
+def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
+    """An action by chance that may change something; None where there is no such action.
+
+    Who remembers nothing reads the same page for ever, and is worse off than one who just acts.
+    """
+    doing = [a for a in beliefs.actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
+    return Move(doing[int(rng.integers(len(doing)))], "wander, try anything") if doing else None

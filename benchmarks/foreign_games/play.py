@@ -37,11 +37,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="JSON to write")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--seeds", type=int, default=3, help="episodes of random play a game")
+    parser.add_argument("--memories", nargs="+", default=MEMORIES, help="of the planner")
     args = parser.parse_args()
     rows = []
     for folder in args.games:
         stories = sorted(folder.glob("*.z8"))
-        arms = [("random", "none", args.seeds), *(("planner", m, 1) for m in MEMORIES)]
+        arms = [("random", "none", args.seeds), *(("planner", m, 1) for m in args.memories)]
         for policy, memory, seeds in arms:
             scores = [
                 [round(play(s, policy, memory, seed, args.steps), 4) for seed in range(seeds)]
@@ -51,7 +52,7 @@ def main() -> None:
             mean = round(sum(flat) / len(flat), 4)
             rows.append(
                 {"games": folder.name, "policy": policy, "memory": memory, "score": mean,
-                 "n": len(flat), "scores": scores}
+                 "n": len(flat), "stories": [s.stem for s in stories], "scores": scores}
             )  # fmt: skip
             print(f"{folder.name:12} {policy:8} {memory:9} {mean:.3f}", flush=True)
             args.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import PLAYER, direction_of
+from gym_memory.schema import INVENTORY, PLAYER, direction_of
 from gym_memory.types import Triple
 
 __all__ = ["is_door", "kind_in"]
@@ -18,8 +18,9 @@ def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
         room: Where the agent is.
 
     Returns:
-        ``room``, ``door``, ``container``, ``supporter``, ``thing`` for what can be carried, "" for
-        a name that is known to be none of these, None for one of which nothing is known.
+        ``room``, ``door``, ``container``, ``supporter``, ``thing`` for what seems to be one that
+        can be carried, ``carried`` for what is in a hand, or on or in furniture, "" for a name that
+        is known to be none of these, None for one of which nothing is known.
     """
     if name == room:
         return "room"
@@ -33,12 +34,18 @@ def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
         return "room" if any(direction_of(f.relation) for f in held) else None
     if is_door(graph, name):
         return "door"
+    kind = _furniture(graph, name)
+    place = graph.value(name, "location")
+    if kind or place is None:
+        return kind
+    return "carried" if place.object == INVENTORY or _furniture(graph, place.object) else "thing"
+
+
+def _furniture(graph: TemporalGraph, name: str) -> str:
     if graph.value(name, "openness") is not None:
         return "container"
     holds = [f.relation for f in graph.incoming(name)]
-    if "is on" in holds or Triple(name, "is", "empty") in graph:
-        return "supporter"
-    return "thing" if graph.value(name, "location") is not None else ""
+    return "supporter" if "is on" in holds or Triple(name, "is", "empty") in graph else ""
 
 
 def is_door(graph: TemporalGraph, name: str) -> bool:

@@ -24,13 +24,23 @@ from gym_memory.english.nouns import (
 from gym_memory.english.phrases import clean_name, head_noun
 from gym_memory.english.verbs import OTHER, VERBS, is_base, is_past, senses
 
-__all__ = ["ARTICLES", "THING", "KindOf", "NamedThing", "Words", "is_known", "is_no_thing"]
+__all__ = [
+    "ARTICLES",
+    "CARRIED",
+    "THING",
+    "KindOf",
+    "NamedThing",
+    "Words",
+    "is_known",
+    "is_no_thing",
+]
 
 KindOf = Callable[[str], str | None]
 """What is known of a name: ``key``, ``room``, ``container``, ``supporter``, ``door``; ``thing`` for
-what can be carried; empty for a name that is known to be none of these, None for an unknown one."""
+what can be carried, to judge by where it was seen, ``carried`` where that is sure; empty for a name
+that is known to be none of these, None for an unknown one."""
 
-THING = "thing"
+THING, CARRIED = "thing", "carried"
 _NONE = "none"
 _GENERIC = ("key", "keys")
 _MOST_WORDS = 80
@@ -78,7 +88,8 @@ _ABSTRACT = word_set(
     chapter line page half bit lot deal lots rumours whisper gossip tale tales remedy mercy
     favour favor rule basis meantime bearer teeth match counterpart friend friends enemy
     silence entry visitors sense courage haste fun errand fate family quarter generation
-    taste flavour flavor scent aroma dinner supper lunch breakfast feast banquet menu
+    slot hole mouth taste flavour flavor scent aroma dinner supper lunch breakfast feast banquet
+    menu
     """
 )
 """Nouns that stand for no thing one could find, where nothing is known by that name."""
@@ -151,7 +162,10 @@ class Words:
     def _find(self) -> Iterator[NamedThing]:
         at = 0
         while at < len(self.words):
-            end = self._known(at) or self._after_article(at) or self._proper(at) or self._object(at)
+            end = self._known(at)
+            if not end:
+                end = self._after_article(at) or self._proper(at) or self._object(at)
+                at, end = self._known_within(at, end)
             thing = self._thing(at, end) if end else None
             if thing is not None and thing.kind != _NONE:
                 yield thing
@@ -173,6 +187,8 @@ class Words:
             kind = _NONE  # corridors are no place to be
         elif kind is None or (kind == THING and kind_of_noun(name) in _TELLING):
             kind = kind_of_noun(name)
+        elif kind == CARRIED:
+            kind = KEY if kind_of_noun(name) == KEY else THING
         return NamedThing(name, kind, first, last, (begin, end))
 
     def _is_gone_to(self, at: int) -> bool:
@@ -183,13 +199,21 @@ class Words:
 
     def _known(self, at: int) -> int:
         """End of the longest known name that begins here, 0 for none."""
-        if self.lower[at] in _FUNCTION:
-            return 0
         for length in (5, 4, 3, 2, 1):
             words = self.lower[at : at + length]
+            if length == 1 and words[0] in _FUNCTION:
+                return 0
             if len(words) == length and self._kind_of(_bare(" ".join(words))) is not None:
                 return at + length
         return 0
+
+    def _known_within(self, first: int, end: int) -> tuple[int, int]:
+        """The name, or a known one that begins in it and goes on: *a grilled leg of lamb*."""
+        for at in range(first + 1, end):
+            known = self._known(at)
+            if known > end:
+                return at, known
+        return first, end
 
     def _after_article(self, at: int) -> int:
         """End of the name after an article, 0 where there is none."""
@@ -242,6 +266,8 @@ class Words:
 
     def _is_nominal(self, at: int, first: int) -> bool:
         word = self.lower[at]
+        if word == "back" and at == first and kind_of_noun(" ".join(self.lower[at + 1 : at + 2])):
+            return True  # the back yard
         if not word[0].isalnum() or word in _FUNCTION or _SHORT.search(word):
             return False
         if at == first:
@@ -307,6 +333,8 @@ class Words:
                 return end if compound else 0
         elif end < len(self.words) and self._is_kind(end):
             end += 1
+        elif self.lower[end : end + 1] == ["of"] and self._is_of_a_kind(end + 1):
+            end += 2  # Hall of Saints
         if orders and end - at > 1 and not self._is_label(at + 1):
             return 0  # an imperative before a name: the name begins at the next word
         while self._is_label(end):

@@ -36,6 +36,7 @@ _WORD_BEFORE_OF = {
     "out": "from", "inside": "in", "middle": "in", "corner": "in", "back": "in", "front": "in",
     "centre": "in", "center": "in", "bottom": "in", "depths": "in", "top": "on", "means": "with",
     "help": "with", "use": "with", "aid": "with", "turn": "with", "click": "with",
+    "slot": "into", "hole": "into", "mouth": "into", "lock": "into", "keyhole": "into",
 }  # fmt: skip
 """What a word before *of* makes of it: ``out of the box``, ``by means of the key``."""
 _OPENS_SURELY = re.compile(
@@ -43,7 +44,12 @@ _OPENS_SURELY = re.compile(
     r"|belongs? to|goe?s with|way in(?:to)?"
     r"|(?:g[eo]t\w*|go(?:es)?|slots?|slips?) (?:\w+ )?(?:into|inside)|owns?"
     r"|match|partner|counterpart"
-    r"|(?:is|be|are|was) (?:needed|necessary|required))\b",
+    r"|(?:is|be|are|was) (?:needed|necessary|required)"
+    r"|(?:unless|once|if|when|whenever|until|till) (?:you|one|they|someone|somebody)(?: \w+)?"
+    r" (?:have|has|got|hold|holding|carry|carrying|bring|own|possess)"
+    r"|(?:have|keep|bring|take|hold|carry) (?:(?:the|your|an?) )?"
+    r"(?:ready|handy|(?:at|to|in) hand|on you|with you|along)"
+    r"|(?:stay|remain)(?:s|ed|ing)? (?:\w+ )?(?:shut|closed|locked|sealed))\b",
     re.IGNORECASE,
 )
 _HIDING = re.compile(r"\b(?:place|home|spot|site|shelter) (?:of|for|to)\b", re.IGNORECASE)
@@ -71,7 +77,7 @@ _SUPPOSES = re.compile(
 """What is not, or no longer, so: the next clause tells what is."""
 _EXCEPT = re.compile(
     r"\b(?:but|without|unless|until|except|only|nothing|nobody|lacking|no|never|if|else"
-    r"|otherwise|than|lack|yet)\b",
+    r"|otherwise|than|lack|yet)\b|, or\b",
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"\b(?:nobody|no one|no-one)\b", re.IGNORECASE)
@@ -156,6 +162,11 @@ class Sentence(Words):
         begins = re.search(r"\b(?:begin|start)\w* with$", self._before(thing))
         return self.preposition(thing) in _BY and begins is None
 
+    def uses(self, key: NamedThing, lock: NamedThing) -> bool:
+        """Whether somebody uses a key, and not one that lies where the lock is named."""
+        lies_there = self.preposition(lock) == "from" and lock.first - key.last <= _BESIDE
+        return not lies_there and self._before(key).rpartition(" ")[2] in _USE
+
     def _before(self, thing: NamedThing) -> str:
         """The words before a thing, its article left out."""
         words = self.lower[: thing.first]
@@ -213,7 +224,7 @@ class Sentence(Words):
         return any(
             self.lower[at] in _OF_THE_LOCK or REQUIRE in found
             for at, found in self._verbs
-            if lock.last <= at < key.first
+            if lock.last <= at < key.first and _SUBJECTS.isdisjoint(self.lower[lock.last : at])
         )
 
     def works_on(self, note: bool) -> bool:
@@ -266,6 +277,10 @@ class Sentence(Words):
         """Whether one thing is *where* another is."""
         return "where" in self.lower
 
+    def is_where(self, place: NamedThing, thing: NamedThing) -> bool:
+        """Whether it says that a place is where a thing is: *the hall is where the box stands*."""
+        return "where" in self.lower[place.last : thing.first]
+
     @property
     def commands_to_put(self) -> bool:
         """Whether something is to be brought somewhere: it is not there yet."""
@@ -286,6 +301,10 @@ class Sentence(Words):
         while at >= 0 and self.lower[at] in ARTICLES:
             at -= 1
         return any(SEEK in found and where == at - 1 for where, found in self._verbs)
+
+    def searches(self, holder: NamedThing) -> bool:
+        """Whether somebody searches a thing: *check the biscuit tin*."""
+        return SEEK in senses(self._before(holder).rpartition(" ")[2])
 
     def keeps(self, holder: NamedThing, thing: NamedThing) -> bool:
         """Whether a verb of keeping, in the active, leads from a holder to a thing."""
@@ -316,7 +335,7 @@ class Sentence(Words):
     def places_in_room(self) -> bool:
         """Whether what it says of things and a room is that they are there."""
         reads = self.lower[0] in ("check", "consult", "read", "examine", "inspect", "study")
-        return not (reads and self.things[0].kind != ROOM)
+        return not (reads and self.things[0].kind not in (ROOM, CONTAINER, SUPPORTER))
 
     def preposition(self, thing: NamedThing) -> str:
         """The preposition right before a thing, its article left out; empty for none."""
@@ -326,10 +345,13 @@ class Sentence(Words):
         word = self.lower[at] if at >= 0 else ""
         if self.lower[at - 1 : at] == ["hands"]:
             return ""  # lay hands on
+        if word == "of" and not _KEPT.isdisjoint(self.lower[max(at - 4, 0) : at - 1]):
+            return ""  # keeps you out of
         if word == "of":
             word = _WORD_BEFORE_OF.get(self.lower[at - 1] if at else "", word)
-        if word in ("off", "left"):
-            word = "from"
+        put = thing.kind != ROOM and at > 0 and self.lower[at - 1] in _OTHERS
+        if word == "off" or (word == "left" and not put):
+            word = "from"  # but where I left the key, it is
         return word if word and not word[0].isupper() and word in _PREPOSITIONS else ""
 
     # ------------------------------------------------------------ pronouns
@@ -354,7 +376,13 @@ class Sentence(Words):
             if after[:1] in (["happens"], ["all"], ["takes"]) or after == ["is", "."]:
                 continue
             return max(at, 0)
-        return -1
+        return 0 if self._leaves_out_what() else -1
+
+    def _leaves_out_what(self) -> bool:
+        """Whether it begins with its verb, as labels do: *Opens the red chest*."""
+        first = self.lower[0] if 0 not in self.named else ""
+        found = senses(first)
+        return (OPEN in found or LIE in found) and first.endswith("s") and not is_base(first)
 
     def stands(self, at: int) -> bool:
         """Whether the word after a pronoun is *stands* or *stood*."""
@@ -460,6 +488,9 @@ _PROPOSES = word_set(
     why shall have can could will would did do are
     """
 )
+_USE = ("use", "uses", "used")
+_BESIDE = 2
+_KEPT = word_set("keep keeps kept keeping lock locks locked shut shuts")
 _COMMANDED = ("", ",", ".", ":", ";", "and", "then", "to", "please")
 _BRIEF = 4
 _INTO = ("into", "to", "in", "on", "inside")

@@ -123,7 +123,8 @@ class _Reader(Telling[NamedThing]):
         things = list({thing.name: thing for thing in reversed(things)}.values())[::-1]
         self.meant += things
         named = [thing for thing in things if thing.kind != ROOM]
-        if len(things) == 1 or (things and not named):
+        alone = len(things) == 1 or (things and not named)
+        if alone or (named and self._is_of_it(sentence, things)):
             things = sorted([*things, *self._it(sentence)], key=lambda thing: thing.first)
         self._relate(sentence, things)
         if things:
@@ -137,6 +138,12 @@ class _Reader(Telling[NamedThing]):
                     return thing._replace(name=earlier)
         self._named[thing.name] = self._named.get(thing.name, 0) + 1
         return thing
+
+    @staticmethod
+    def _is_of_it(sentence: Sentence, things: list[NamedThing]) -> bool:
+        """Whether all that it names is where *it* is: *it sits on the shelf in the hall*."""
+        placed = all(sentence.preposition(thing) in PLACED for thing in things)
+        return placed and 0 <= sentence.pronoun < things[0].first
 
     def _it(self, sentence: Sentence) -> list[NamedThing]:
         """What *it* stands for: the thing named last, or the key if something is opened."""
@@ -173,6 +180,8 @@ class _Reader(Telling[NamedThing]):
         if len(things) == 1 and things[0].kind == "" and sentence.leads:
             self._unknown += [t for t in things if is_known(t, self._kind_of)]
         key, lock = self._key_and_lock(sentence, things)
+        if not key:
+            key, lock = self._at_hand(sentence, things)
         if key and lock:
             self.tell(key, "opens", lock)
             for room in (rooms or self._there(sentence))[:1] if lock.kind != DOOR else ():
@@ -194,7 +203,8 @@ class _Reader(Telling[NamedThing]):
         holds = sentence.preposition(holder) in (*PLACED, "from") or sentence.keeps(holder, place)
         if holds or sentence.opens or sentence.looks_at(holder) or sentence.stranded:
             return []
-        return [place] if sentence.goes or sentence.keeps(place, holder) else []
+        told = sentence.goes or sentence.keeps(place, holder) or sentence.is_where(place, holder)
+        return [place] if told else []
 
     def _key_and_lock(
         self, sentence: Sentence, things: list[NamedThing]
@@ -218,6 +228,23 @@ class _Reader(Telling[NamedThing]):
             if self._turns(sentence, key, lock):
                 return key, lock
         return None, None
+
+    def _at_hand(
+        self, sentence: Sentence, things: list[NamedThing]
+    ) -> tuple[NamedThing, NamedThing] | tuple[None, None]:
+        """What was seen elsewhere and what locks: a note has no more to tell of the two."""
+        named = [t for t in things if t.kind != ROOM]
+        keys = [t for t in named if t.kind == THING]
+        locks = [t for t in named if t.kind == CONTAINER]
+        if not self._note or len(named) != 2 or len(keys) != 1 or len(locks) != 1:
+            return None, None
+        (key,), (lock,) = keys, locks
+        places = any(sentence.preposition(t) in (*PLACED, "from", "into") for t in named)
+        if places or sentence.searches(lock) or sentence.keeps(lock, key):
+            return None, None
+        if sentence.commands_to_put or sentence.was_put:
+            return None, None
+        return key, lock
 
     def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a thing that is not called a key is used as one."""
@@ -246,7 +273,7 @@ class _Reader(Telling[NamedThing]):
 
     def _turns(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
         """Whether a sentence about a key and a lock says that they go together."""
-        if sentence.is_used(key):
+        if sentence.is_used(key) or sentence.uses(key, lock):
             return True
         surely = sentence.opens_surely
         if key.kind != KEY and sentence.preposition(key) in (*PLACED, "from"):

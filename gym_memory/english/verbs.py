@@ -35,7 +35,7 @@ _BASES = {
     OPEN: """
         open unlock unseal undo unbolt unlatch unfasten unbar unclasp uncover fit suit match operate
         obey yield surrender lock secure fasten bolt respond accept admit budge defeat master
-        conquer crack disarm reopen relock pair correspond turn
+        conquer crack disarm reopen relock pair correspond turn answer
     """,
     REQUIRE: """
         need require want demand ask call crave desire deserve lack await
@@ -93,7 +93,8 @@ _BASES = {
         sort order arrange mend repair fix paint polish spare share join separate link connect
         attach adapt tailor adjust measure weigh count belong relate concern matter regard involve
         cause produce bring adopt choose select prefer decide plan hope wish dare manage succeed
-        try attempt tend use cease continue keep quit carry spend cost pay charge depend rely
+        persuade coax convince try attempt tend use cease continue keep quit carry spend cost pay
+        charge depend rely
         remind surprise please thank welcome greet meet follow obey rule lead guide show teach
         hurry dawdle linger delay rattle click snap creak squeak groan sound taste smell seem
         solve complete grant provide supply deny block bar prevent stop dally lay gather collect

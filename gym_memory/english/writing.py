@@ -42,8 +42,8 @@ _READABLE = re.compile(
     r"|cards?|envelopes?|sheets?|scraps?|stickers?|menus?|tomes?|(?:black|white|chalk|clip)board"
 )
 _REFUSED = re.compile(
-    r"You (?:can't|cannot|see nothing)|That's not|I didn't|I only|What do you want"
-    r"|Which do you mean|There is nothing"
+    r"You (?:can't|cannot) (?:see|read|go|do|examine|look|make|reach|talk|use)\b|You see nothing"
+    r"|That's not|I didn't|I only|What do you want|Which do you mean|There is nothing"
 )
 
 

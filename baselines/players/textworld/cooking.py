@@ -23,6 +23,7 @@ from gym_memory.english.phrases import head_noun
 from gym_memory.english.preparing import APPLIANCES, CUTS, HEATS, is_tool
 from gym_memory.english.recipes import is_about_cooking
 from gym_memory.english.writing import is_readable
+from gym_memory.schema import VERBATIM
 
 __all__ = ["cook", "find_recipe"]
 
@@ -105,10 +106,11 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """What the task wants *grilled*, where no recipe tells how: on one appliance after another."""
-    goal, known = beliefs.task.goal.lower(), beliefs.things()
+    """What is wanted *grilled*, where no recipe tells how: on one appliance after another."""
+    read = (fact.object for fact in beliefs.graph.live() if fact.relation in VERBATIM)
+    texts, known = " ".join((beliefs.task.goal, *read)).lower(), beliefs.things()
     for state, use in HEATS.items():
-        thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", goal)), "")
+        thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", texts)), "")
         if not thing:
             continue
         aim = f"heat {thing}"
@@ -160,15 +162,10 @@ class _Kitchen:
     def step(self) -> Iterator[Move]:
         """The first of the things to do that can be done, then what else may help."""
         yield from self._look_at_appliances()
-        action = (
-            self._cut()
-            or self._heat()
-            or self._take_knife()
-            or self._take_ingredient()
-            or self._make_room()
-        )
-        if action:
-            yield Move(action, self.aim)
+        action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
+        for doing in (action, self._make_room()):  # what is offered may yet be one too many
+            if doing:
+                yield Move(doing, self.aim)
         yield from only(self._search_here() or self._go())
         yield from self._finish()
         yield from self._try_appliances()

@@ -189,7 +189,8 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
     """Whether it may be a key, and nothing is known of it but where else it does not turn."""
     # Of what is nowhere, the text may have another name.
-    known = any(beliefs.room_of(told) for told in _opened_by(beliefs, key))
+    opened = _opened_by(beliefs, key)
+    known = any(beliefs.room_of(told) or beliefs.openness(told) for told in opened)
     if known or not (_KEY.search(head_noun(key)) or _are_told_of(beliefs, key, lock)):
         return False
     return lock not in beliefs.objects(key, "does not open")

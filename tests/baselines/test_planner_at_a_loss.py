@@ -1,0 +1,136 @@
+"""The planner where something was refused, lost or forgotten, and what it does with keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.patience import Patience
+from gym_memory.baselines.players.plan import Move
+from gym_memory.baselines.players.textworld.cooking import cook
+from gym_memory.baselines.players.textworld.hunting import try_keys, use_keys
+from gym_memory.baselines.players.textworld.planner import Planner
+from gym_memory.baselines.players.textworld.tidying import Tidier
+from gym_memory.memory.extract import get_extractor
+from gym_memory.memory.extract.base import apply
+from gym_memory.memory.graph import TemporalGraph
+from gym_memory.types import Observation, Step, Task, Triple
+
+HALL = "-= Hall =-\nYou see a shelf. On the shelf you can see a knife and a book."
+
+
+def observation(**known: Any) -> Observation:
+    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
+    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
+    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
+
+
+def beliefs(goal: str = "", plan: str = "", **known: Any) -> Beliefs:
+    rules = get_extractor("textworld")
+    return Beliefs(observation(**known), rules, Task("t", goal, "textworld"), plan=plan)
+
+
+def facts(*lines: str) -> tuple[Triple, ...]:
+    return tuple(Triple(*line.split(", ")) for line in lines)
+
+
+COOKING = facts(
+    "you, is in, kitchen", "knife, is on, counter", "counter, is in, kitchen",
+    "recipe, requires, leek", "leek, needs to be, chopped", "leek, is in, inventory",
+    "coin, is in, inventory",
+)  # fmt: skip
+
+
+def test_hands_that_are_full_after_all_are_emptied_and_what_was_refused_is_not_done_again() -> None:
+    actions = ("take knife from counter", "drop coin", "drop leek", "look")
+    obs = observation(
+        text="You're carrying too many things already.",
+        inventory="You are carrying: a leek and a coin.", valid_actions=actions, triples=COOKING,
+    )  # fmt: skip
+    player = Planner()
+    player.reset({"dialect": "textworld"}, seed=0)
+    assert player.act(obs, {}) == "take knife from counter"
+    assert player.act(obs, {}) == "drop coin"
+
+
+def test_what_a_note_wants_grilled_is_put_on_one_appliance_after_another() -> None:
+    known = facts(
+        "you, is in, yard", "note, says, It's only missing a grilled leek.", "bbq, is in, yard",
+        "bbq, is, empty", "leek, is in, inventory", "leek, needs to be, grilled",
+    )  # fmt: skip
+    at_hand = beliefs(triples=known, valid_actions=("put leek on bbq", "drop leek", "look"))
+    assert "put leek on bbq" in [move.action for move in cook(at_hand)]
+
+
+LOCKED = facts(
+    "you, is in, hall", "den, is east of, hall", "chest, is in, den", "chest, is, locked",
+    "brass key, is in, inventory",
+)  # fmt: skip
+
+
+def test_a_held_key_is_carried_to_the_lock_that_is_known() -> None:
+    actions = ("go east", "look")
+    told = beliefs(triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions)
+    assert next(iter(use_keys(told))) == ("go east", "unlock chest with brass key")
+    untold = beliefs(triples=LOCKED, valid_actions=actions)
+    assert next(iter(try_keys(untold))) == ("go east", "try brass key on chest")
+
+
+def test_a_key_is_not_carried_on_once_it_opened_a_door_or_where_it_does_not_turn() -> None:
+    door = facts(
+        "brass key, opens, oak door", "oak door, is, open", "hall, has north door, oak door"
+    )
+    misfit = facts("brass key, does not open, chest")
+    for known in (door, misfit):
+        done = beliefs(triples=(*LOCKED, *known), valid_actions=("go east", "look"))
+        assert not list(try_keys(done))
+
+
+def test_who_remembers_nothing_and_sees_nothing_new_no_longer_looks_at_things() -> None:
+    text, actions = HALL, ("examine book", "examine knife", "look", "take knife from shelf")
+    seen = Patience()
+    for _ in range(5):
+        seen = seen.after(text, "")
+    plan = seen.written_behind("wander | stuck: take knife x3 | last: look")
+
+    def chosen(**memory: Any) -> str:
+        player = Planner()
+        player.reset({"dialect": "textworld"}, seed=0)
+        player.focus = plan
+        return player.act(observation(text=text, valid_actions=actions, **memory), {})
+
+    assert chosen() == "take knife from shelf"
+    assert chosen(memory="A hall.").startswith("examine ")
+
+
+def test_a_plan_to_tidy_is_dropped_after_a_loss() -> None:
+    """The point lost for taking a thing tells where it belongs: it is put back at once."""
+    rules, graph = get_extractor("textworld"), TemporalGraph()
+    task = Task("t", "Put everything where it belongs.", "textworld")
+    room = "-= Hall =-\nYou see a rack. On the rack you can see a cap.\nYou see a shelf. "
+    steps = [
+        Step(0, room + "But there isn't a thing on it."),
+        Step(1, "You take the cap from the rack.", "take cap from rack", -1.0, "You carry a cap."),
+    ]
+    for step in steps:
+        apply(rules.extract(step, graph, task), graph, step.t)
+    assert Triple("cap", "belongs on", "rack") in graph
+    puts = ("put cap on rack", "put cap on shelf", "look")
+    plan = str(Move("take cap from rack", "tidy: cap to shelf"))
+    after = beliefs(task.goal, plan, triples=tuple(graph.live()), valid_actions=puts)
+    assert next(iter(Tidier("hash")(after))).action == "put cap on rack"
+
+
+def test_a_recipe_is_read_again_once_it_is_known_what_its_names_mean() -> None:
+    rules, graph, task = get_extractor("textworld"), TemporalGraph(), Task("t", "", "textworld")
+    steps = [
+        Step(0, "-= Kitchen =-\nYou see a table. On the table you can see a note."),
+        Step(1, "Dinner is almost ready! It only lacks a grilled pie of the day.", "examine note"),
+        Step(2, "-= Pantry =-\nYou see a shelf. On it you can see a pie of the day.", "go east"),
+    ]
+    required = []
+    for step in steps:
+        apply(rules.extract(step, graph, task), graph, step.t)
+        required.append([t.object for t in graph.live() if t[:2] == ("recipe", "requires")])
+    assert required == [[], ["pie"], ["pie of the day"]]
+    assert Triple("pie of the day", "needs to be", "grilled") in graph
