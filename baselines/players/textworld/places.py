@@ -1,10 +1,10 @@
 """What is out of place, and where it belongs, by kind and by the company that things keep.
 
 A room suits a thing when things of its kind are kept in the room's furniture, and when the sentence
-embeddings of the thing and of the room's name, its furniture and its other things are alike. Most things are in their room, so their neighbours tell
-most; what seems out of place is counted among its likely neighbours and judged again, which
-settles in a few rounds. Scores are standardised room by room, or a room whose name is close to
-everything would attract everything.
+embeddings of the thing and of the room's name, its furniture and its other things are alike. Most
+things are in their room, so their neighbours tell most; what seems out of place is counted among
+its likely neighbours and judged again, which settles in a few rounds. Scores are standardised room
+by room, or a room whose name is close to everything would attract everything.
 """
 
 from __future__ import annotations

@@ -190,7 +190,8 @@ class Tidier:
         if large and not known.praised:  # nothing tells what is wrong yet
             return []
         names = list(holders)
-        rows = homes(things, holders, lying, make_encoder(self._encoder))
+        company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}
+        rows = homes(things, holders, company, make_encoder(self._encoder))
         chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
         stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
         mentioned = {t for t in things if beliefs.subjects("mentions", t)}
@@ -200,7 +201,8 @@ class Tidier:
             if t not in known.touched and t not in mentioned and stays[t] > 0
         ]
         share = _share(known, odds, _count(beliefs))
-        enough = _SURE if self._unasked and not known.praised & known.placed else 0.0
+        certain = not self._unasked or bool(known.praised & known.placed)  # that it is to be tidied
+        enough = 0.0 if certain else _SURE
         found: list[Chance] = []
         unlikely: list[tuple[float, Chance]] = []
         for thing, places in zip(things, chances, strict=True):
@@ -226,8 +228,9 @@ class Tidier:
             return found
         if not known.lost:
             return [entry for _, entry in unlikely if entry[2] >= enough]
-        some = not (known.praised & known.placed or self._unasked)  # whoever asks knows of some
-        return [max(unlikely)[1]] if unlikely and some else []
+        unlikely.sort(reverse=True)
+        search = certain and _is_worth_searching([astray for astray, _ in unlikely])
+        return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
 
     # ------------------------------------------------------------ doing
 
@@ -335,6 +338,20 @@ def _is_worth_taking(astray: float) -> bool:
     One for taking it and one for putting it right, or one lost for taking it from its place.
     """
     return astray * (1 + _EVENTUALLY) > 1 - astray
+
+
+def _is_worth_searching(astray: Sequence[float]) -> bool:
+    """Whether points are to be expected of taking things until one is out of place.
+
+    Args:
+        astray: How probably each is, the most probable first; at least one of them is.
+    """
+    points, none = 0.0, 1.0  # of what comes after a thing, the last one first
+    for chance in reversed(astray):
+        none *= 1 - chance
+        given = chance / (1 - none) if none < 1 else 0.0
+        points = max(0.0, given * (1 + _EVENTUALLY) + (1 - given) * (points - 1))
+    return points > 0
 
 
 def _apart(distances: dict[str, int], start: str, room: str) -> int:
