@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import ALL_DONE, Move
+from gym_memory.baselines.players.plan import ALL_DONE, Move, Notes
 from gym_memory.baselines.players.textworld.hunting import is_key, read_here
 from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
@@ -33,7 +33,9 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
-_PRINTED = re.compile(r"book|paper|novel|magazine|diary|journal|map|document|manual")
+_PRINTED = re.compile(
+    r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
+)
 _SURVEY = "survey: "
 _PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
 _MANY_ROOMS = 3
@@ -101,14 +103,15 @@ class Tidier:
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
         plan = _read_plan(beliefs.plan)
         if plan is None:
-            for move in read_here(beliefs):
+            surveyed = beliefs.plan.startswith(_SURVEY)
+            for move in read_here(beliefs) if not surveyed else ():
                 if _is_message(move.action.partition(" ")[2]):
                     yield move  # it may tell what lies in the wrong place
             aim = "look round"
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look
-            if len(beliefs.distances()) >= _MANY_ROOMS and not beliefs.plan.startswith(_SURVEY):
+            if len(beliefs.distances()) >= _MANY_ROOMS and not surveyed:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
@@ -121,7 +124,8 @@ class Tidier:
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action is None and _is_large(beliefs) and not beliefs.plan.startswith(_SURVEY):
+        last = beliefs.plan.startswith(_SURVEY) or Move.read(beliefs.plan).aim.endswith(ALL_DONE)
+        if action is None and _is_large(beliefs) and not last:
             yield _survey(beliefs)
         known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unasked):  # else try what comes to mind
@@ -168,11 +172,14 @@ class Tidier:
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
         if thing in known.praised:
             return False
-        kept = self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing))
-        if kept and not (known.praised & known.placed and thing in known.held):
+        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+            left_over = Notes.read(beliefs.plan).searched and not is_key(beliefs, thing)
+            if thing not in known.held or not (known.praised & known.placed or left_over):
+                return False
+        if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
             return False
-        written = beliefs.objects(thing, "says") or beliefs.objects(thing, "opens")
-        return not (_is_message(thing) or written)
+        kept_like_a_thing = not self._unasked and not beliefs.is_place(beliefs.holder(thing))
+        return kept_like_a_thing or not _is_message(thing)
 
     def _chances(
         self,
