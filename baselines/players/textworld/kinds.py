@@ -110,9 +110,17 @@ class _Sense(NamedTuple):
     places: _Regression
 
 
-@cache
+_fitted: dict[str, _Sense] = {}
+
+
 def _sense(encoder: Encoder) -> _Sense:
     """Both regressions; fitted once a process, the names encoded once a machine."""
+    if encoder.id not in _fitted:
+        _fitted[encoder.id] = _fit(encoder)
+    return _fitted[encoder.id]
+
+
+def _fit(encoder: Encoder) -> _Sense:
     kinds = known_kinds()
     things, are = _listed([kind.things for kind in kinds])
     places, hold = _listed([kind.places for kind in kinds])

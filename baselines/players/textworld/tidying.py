@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import ALL_DONE, Move, Notes
+from gym_memory.baselines.players.plan import ALL_DONE, SEARCH, Move, Notes
 from gym_memory.baselines.players.textworld.hunting import is_key, read_here
 from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
@@ -173,8 +173,11 @@ class Tidier:
         if thing in known.praised:
             return False
         if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
-            left_over = Notes.read(beliefs.plan).searched and not is_key(beliefs, thing)
-            if thing not in known.held or not (known.praised & known.placed or left_over):
+            searched = Notes.read(beliefs.plan).searched or beliefs.plan.startswith(SEARCH)
+            left_over = searched and not is_key(beliefs, thing)
+            if not (known.praised & known.placed or left_over):
+                return False
+            if thing not in known.held | known.placed:
                 return False
         if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
             return False
@@ -236,7 +239,8 @@ class Tidier:
         if not known.lost:
             return [entry for _, entry in unlikely if entry[2] >= enough]
         unlikely.sort(reverse=True)
-        search = certain and _is_worth_searching([astray for astray, _ in unlikely])
+        search = certain and not known.astray - known.praised
+        search = search and _is_worth_searching([astray for astray, _ in unlikely])
         return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
 
     # ------------------------------------------------------------ doing
