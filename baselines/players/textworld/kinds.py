@@ -62,8 +62,8 @@ def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -
         encoder: Encodes names; rows of unit length.
 
     Returns:
-        One row a thing, one column a holder: about 1 for what is listed together, about 0 for what
-        has nothing to do with each other, or is like nothing that is listed.
+        One row a thing, one column a holder: 0.2 to 1 for what is listed together, about 0 for
+        what has nothing to do with each other, or is like nothing that is listed.
     """
     sense = _sense(encoder)
     of_things = sense.things(encode(encoder, "a {}", tuple(things)))
