@@ -111,6 +111,19 @@ def test_of_many_things_that_seem_right_none_is_taken_for_a_point() -> None:
     assert advise(KITCHEN + lost + left, actions) == "look"
 
 
+def test_where_a_take_costs_a_point_the_surer_thing_comes_first() -> None:
+    """The gadget may belong anywhere; the toothbrush is a room away and surely out of place."""
+    rooms = "bathroom | is east of | kitchen\nkitchen | is west of | bathroom\n"
+    rooms += "washbasin | is in | bathroom\nwashbasin | is | empty\n"
+    rooms += "wardrobe | is in | bathroom\ntoothbrush | is in | wardrobe\n"
+    near = "gadget | is on | bookshelf\n"
+    lost = "teacup | belongs in | cupboard\nteacup | is in | cupboard\n"
+    goal = "3 things are out of place. Put them back."
+    actions = "look; go east; take gadget from bookshelf"
+    assert advise(KITCHEN + rooms + near, actions, goal=goal) == "take gadget from bookshelf"
+    assert advise(KITCHEN + rooms + near + lost, actions, goal=goal) == "go east"
+
+
 def test_what_lies_where_it_was_put_in_vain_is_no_company() -> None:
     room = "you | is in | hall\nbin | is in | hall\nbin | is | open\ntray | is in | hall\n"
     room += "red gizmo | is in | inventory\n"

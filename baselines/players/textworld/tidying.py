@@ -56,6 +56,8 @@ _AT_ONCE = 5
 """Things of one plan."""
 _NEAR_BEST = 0.4
 """So probable beside the best, and it goes into the same plan."""
+_SURELY = 0.6
+"""The same where a wrong take costs a point, beside the most probable."""
 
 Chance = tuple[str, str, float]
 """A thing, where it is to be brought, and how probably that is right."""
@@ -165,8 +167,11 @@ class Tidier:
             steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
-        most = max((chance for *_, chance in ranked[:1]), default=0.0)
-        plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
+        best = max((chance for *_, chance in ranked[:1]), default=0.0)
+        enough = _NEAR_BEST * best
+        if known.lost:  # a detour is cheaper than a point
+            enough = max(enough, _SURELY * max((chance for *_, chance in ranked), default=0.0))
+        plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
         return plan[:_AT_ONCE]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
