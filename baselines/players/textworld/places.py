@@ -1,10 +1,10 @@
-"""What is out of place, and where it belongs, by the company that things keep.
+"""What is out of place, and where it belongs, by kind and by the company that things keep.
 
-A room suits a thing when the sentence embeddings of the thing and of the room's name, its
-furniture and its other things are alike. Most things are in their room, so their neighbours tell
-most; what seems out of place is counted among its likely neighbours and judged again, which
-settles in a few rounds. Scores are standardised room by room, or a room whose name is close to
-everything would attract everything.
+A room suits a thing when things of its kind are kept in the room's furniture, and when the sentence
+embeddings of the thing and of the room's name, its furniture and its other things are alike. Most
+things are in their room, so their neighbours tell most; what seems out of place is counted among
+its likely neighbours and judged again, which settles in a few rounds. Scores are standardised room
+by room, or a room whose name is close to everything would attract everything.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.players.textworld.kinds import encode, suits
 from gym_memory.memory.encoders import Encoder
 
 __all__ = ["Misfit", "homes", "likeness", "misfits"]
 
-_NAME, _FURNITURE, _COMPANY, _CROWD = 1.5, 0.6, 1.0, 1.0
+_NAME, _FURNITURE, _COMPANY, _CROWD, _OF_KIND = 1.5, 0.6, 1.0, 1.0, 1.0
 _NEAREST = 3
 _ROUNDS = 4
 _MARGIN = 0.05
-_ROOM, _NEIGHBOURS, _COMMON, _SPREAD = 0.4, 0.4, 0.7, 0.07
+_ROOM, _NEIGHBOURS, _COMMON, _KINDS, _SPREAD = 0.4, 0.4, 0.7, 2.0, 0.1
 _EVERYDAY = (
     "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
     "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
@@ -65,13 +66,14 @@ def misfits(
     things, rooms = sorted(where), sorted(furniture)
     if not things or len(rooms) < 2:
         return []
-    vectors = _encode(encoder, "a {}", things)
+    vectors = encode(encoder, "a {}", things)
     likeness = vectors @ vectors.T
     fixed = _NAME * np.mean(
-        [vectors @ _encode(encoder, t, rooms).T for t in _TEMPLATES], axis=0
+        [vectors @ encode(encoder, t, rooms).T for t in _TEMPLATES], axis=0
     ) + _FURNITURE * np.stack(
-        [_best(vectors @ _encode(encoder, "a {}", furniture[r]).T, 2) for r in rooms], axis=1
+        [_best(vectors @ encode(encoder, "a {}", furniture[r]).T, 2) for r in rooms], axis=1
     )
+    fixed = fixed + _OF_KIND * _by_room(things, furniture, encoder)
     current = np.array([rooms.index(where[t]) if where[t] in rooms else -1 for t in things])
     carried = current < 0
     home, found = current.copy(), np.zeros(len(things), bool)
@@ -90,11 +92,19 @@ def misfits(
     return [Misfit(things[i], rooms[int(best[i])], float(gain[i])) for i in chosen]
 
 
-def _encode(encoder: Encoder, template: str, names: list[str] | tuple[str, ...]) -> Floats:
-    """Unit rows, rounded so that the batch they came in does not matter."""
-    if not names:
-        return np.zeros((0, encoder.encode(["a"]).shape[1]))
-    return np.round(encoder.encode([template.format(n) for n in names]).astype(float), 5)
+def _by_room(
+    things: list[str], furniture: Mapping[str, tuple[str, ...]], encoder: Encoder
+) -> Floats:
+    """How well each thing suits what stands in each room, rooms by name; 0 where nothing does."""
+    holders = {piece: room for room in sorted(furniture) for piece in furniture[room]}
+    best = np.zeros((len(things), len(furniture)))
+    if holders:
+        suited = suits(things, holders, encoder)
+        for column, room in enumerate(sorted(furniture)):
+            own = [at for at, piece in enumerate(holders) if holders[piece] == room]
+            if own:
+                best[:, column] = suited[:, own].max(1)
+    return best
 
 
 def _best(likeness: Floats, k: int) -> Floats:
@@ -122,8 +132,8 @@ def likeness(
 ) -> Floats:
     """How well each thing suits each piece of furniture.
 
-    Judged by the names of the furniture and of its room, and by what lies there. From a piece
-    that is like everything, most of that is taken off.
+    Judged by what kinds of things are kept there, by the names of the furniture and of its room,
+    and by what lies there. From a piece that is like everything, most of that is taken off.
 
     Args:
         things: Names of things.
@@ -134,14 +144,15 @@ def likeness(
     Returns:
         One row a thing, one column a holder.
     """
-    rows = _encode(encoder, "a {}", tuple(things))
-    pieces = _encode(encoder, "a {}", tuple(holders))
-    pieces = pieces + _ROOM * _encode(encoder, "a {}", tuple(holders.values()))
-    everyday = np.concatenate([rows, _encode(encoder, "a {}", _EVERYDAY)])
+    rows = encode(encoder, "a {}", tuple(things))
+    pieces = encode(encoder, "a {}", tuple(holders))
+    pieces = pieces + _ROOM * encode(encoder, "a {}", tuple(holders.values()))
+    everyday = np.concatenate([rows, encode(encoder, "a {}", _EVERYDAY)])
     scores: Floats = (rows - _COMMON * everyday.mean(0)) @ pieces.T
+    scores = scores + _KINDS * suits(things, holders, encoder)
     for column, holder in enumerate(holders):
         members = [thing for thing, place in company.items() if place == holder]
-        close = rows @ _encode(encoder, "a {}", tuple(members)).T
+        close = rows @ encode(encoder, "a {}", tuple(members)).T
         for row, thing in enumerate(things):
             others = sorted(close[row, i] for i, member in enumerate(members) if member != thing)
             near = float(np.mean(others[-2:])) if others else _STRANGERS

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import ALL_DONE, Move
+from gym_memory.baselines.players.plan import ALL_DONE, SEARCH, Move, Notes
 from gym_memory.baselines.players.textworld.hunting import is_key, read_here
 from gym_memory.baselines.players.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.players.travel import explore, open_here, step_towards
@@ -33,7 +33,9 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
-_PRINTED = re.compile(r"book|paper|novel|magazine|diary|journal|map|document|manual")
+_PRINTED = re.compile(
+    r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
+)
 _SURVEY = "survey: "
 _PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
 _MANY_ROOMS = 3
@@ -54,6 +56,8 @@ _AT_ONCE = 5
 """Things of one plan."""
 _NEAR_BEST = 0.4
 """So probable beside the best, and it goes into the same plan."""
+_SURELY = 0.6
+"""The same where a wrong take costs a point, beside the most probable."""
 
 Chance = tuple[str, str, float]
 """A thing, where it is to be brought, and how probably that is right."""
@@ -101,14 +105,15 @@ class Tidier:
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
         plan = _read_plan(beliefs.plan)
         if plan is None:
-            for move in read_here(beliefs):
+            surveyed = beliefs.plan.startswith(_SURVEY)
+            for move in read_here(beliefs) if not surveyed else ():
                 if _is_message(move.action.partition(" ")[2]):
                     yield move  # it may tell what lies in the wrong place
             aim = "look round"
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look
-            if len(beliefs.distances()) >= _MANY_ROOMS and not beliefs.plan.startswith(_SURVEY):
+            if len(beliefs.distances()) >= _MANY_ROOMS and not surveyed:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
@@ -121,7 +126,8 @@ class Tidier:
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        if action is None and _is_large(beliefs) and not beliefs.plan.startswith(_SURVEY):
+        last = beliefs.plan.startswith(_SURVEY) or Move.read(beliefs.plan).aim.endswith(ALL_DONE)
+        if action is None and _is_large(beliefs) and not last:
             yield _survey(beliefs)
         known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unasked):  # else try what comes to mind
@@ -161,18 +167,27 @@ class Tidier:
             steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
-        most = max((chance for *_, chance in ranked[:1]), default=0.0)
-        plan = [(thing, target) for _, thing, target, c in ranked if c >= _NEAR_BEST * most]
+        best = max((chance for *_, chance in ranked[:1]), default=0.0)
+        enough = _NEAR_BEST * best
+        if known.lost:  # a detour is cheaper than a point
+            enough = max(enough, _SURELY * max((chance for *_, chance in ranked), default=0.0))
+        plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
         return plan[:_AT_ONCE]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
         if thing in known.praised:
             return False
-        kept = self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing))
-        if kept and not (known.praised & known.placed and thing in known.held):
+        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+            searched = Notes.read(beliefs.plan).searched or beliefs.plan.startswith(SEARCH)
+            left_over = searched and not is_key(beliefs, thing)
+            if not (known.praised & known.placed or left_over):
+                return False
+            if thing not in known.held | known.placed:
+                return False
+        if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
             return False
-        written = beliefs.objects(thing, "says") or beliefs.objects(thing, "opens")
-        return not (_is_message(thing) or written)
+        kept_like_a_thing = not self._unasked and not beliefs.is_place(beliefs.holder(thing))
+        return kept_like_a_thing or not _is_message(thing)
 
     def _chances(
         self,
@@ -190,7 +205,8 @@ class Tidier:
         if large and not known.praised:  # nothing tells what is wrong yet
             return []
         names = list(holders)
-        rows = homes(things, holders, lying, make_encoder(self._encoder))
+        company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}
+        rows = homes(things, holders, company, make_encoder(self._encoder))
         chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
         stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
         mentioned = {t for t in things if beliefs.subjects("mentions", t)}
@@ -200,7 +216,8 @@ class Tidier:
             if t not in known.touched and t not in mentioned and stays[t] > 0
         ]
         share = _share(known, odds, _count(beliefs))
-        enough = _SURE if self._unasked and not known.praised & known.placed else 0.0
+        certain = not self._unasked or bool(known.praised & known.placed)  # that it is to be tidied
+        enough = 0.0 if certain else _SURE
         found: list[Chance] = []
         unlikely: list[tuple[float, Chance]] = []
         for thing, places in zip(things, chances, strict=True):
@@ -226,8 +243,10 @@ class Tidier:
             return found
         if not known.lost:
             return [entry for _, entry in unlikely if entry[2] >= enough]
-        some = not (known.praised & known.placed or self._unasked)  # whoever asks knows of some
-        return [max(unlikely)[1]] if unlikely and some else []
+        unlikely.sort(reverse=True)
+        search = certain and not known.astray - known.praised
+        search = search and _is_worth_searching([astray for astray, _ in unlikely])
+        return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
 
     # ------------------------------------------------------------ doing
 
@@ -335,6 +354,20 @@ def _is_worth_taking(astray: float) -> bool:
     One for taking it and one for putting it right, or one lost for taking it from its place.
     """
     return astray * (1 + _EVENTUALLY) > 1 - astray
+
+
+def _is_worth_searching(astray: Sequence[float]) -> bool:
+    """Whether points are to be expected of taking things until one is out of place.
+
+    Args:
+        astray: How probably each is, the most probable first; at least one of them is.
+    """
+    points, none = 0.0, 1.0  # of what comes after a thing, the last one first
+    for chance in reversed(astray):
+        none *= 1 - chance
+        given = chance / (1 - none) if none < 1 else 0.0
+        points = max(0.0, given * (1 + _EVENTUALLY) + (1 - given) * (points - 1))
+    return points > 0
 
 
 def _apart(distances: dict[str, int], start: str, room: str) -> int:
