@@ -291,7 +291,7 @@ class AriGraph(Memory):
         queries: Queries = ()
         if self._meaning is not None:
             queries = self._queries(cue)
-            relevant = self._search_by_meaning(self._meaning, queries, page)
+            relevant = [self._search_by_meaning(self._meaning, queries, page)]
         else:
             relevant = self._search_around(cue, page, exploration=exploration)
         if exploration and (self._meaning is not None or not self.semantic):
@@ -350,8 +350,12 @@ class AriGraph(Memory):
             if found < len(store) and store[found].t == t:
                 yield store[found]._replace(t=step)
 
-    def _search_around(self, cue: Cue, page: Page, *, exploration: bool) -> list[Triple]:
-        """Structural search; fills the page and returns the facts to search episodes with."""
+    def _search_around(self, cue: Cue, page: Page, *, exploration: bool) -> list[list[Triple]]:
+        """Structural search; fills the page and returns the facts to search episodes with.
+
+        Those that are about the plan come first, then all; a search by the second goes on where
+        one by the first has found too little.
+        """
         if self._relevant is not None:
             names = [name for name, _ in self._relevant(cue, self._structure.known())]
             cue = cue._replace(focus="; ".join([cue.focus, *names]))
@@ -359,8 +363,8 @@ class AriGraph(Memory):
             page = Page(page.left // CHARS_PER_TOKEN)
         here = current_place(self.graph)
         tried = self._deeds.tried(here, cue.valid_actions) if here else NOTHING
-        count = rank(self._structure, cue, page, exploration=exploration, tried=tried)
-        return page.triples[:count]
+        counts = rank(self._structure, cue, page, exploration=exploration, tried=tried)
+        return [page.triples[:count] for count in counts]
 
     def _queries(self, cue: Cue) -> Queries:
         """What Algorithm 2 searches for."""
@@ -384,7 +388,7 @@ class AriGraph(Memory):
         return found
 
     def _search_episodes(
-        self, relevant: Iterable[Triple], cue: Cue, queries: Queries
+        self, relevant: Sequence[list[Triple]], cue: Cue, queries: Queries
     ) -> Iterator[Episode]:
         """EpisodicSearch of Algorithm 1: the best ``k`` observations that are not recent."""
         hidden = self.recent + 1
@@ -394,10 +398,19 @@ class AriGraph(Memory):
         seen.update(episode.text for episode in self._observed(self._asked(cue)))
         seen |= self._searched[2]  # told in full among the last attempts
         if self.episodic_score == "paper":
-            ranked = self._past.search(relevant, exclude_last=hidden, but=seen)
+            ranked = self._shared_with(relevant, hidden, seen)
         else:
-            ranked = self._ranked_with_plan(relevant, cue, queries, hidden, seen)
+            ranked = self._ranked_with_plan(relevant[-1], cue, queries, hidden, seen)
         return islice(ranked, self.k)
+
+    def _shared_with(
+        self, relevant: Sequence[list[Triple]], hidden: int, seen: set[str]
+    ) -> Iterator[Episode]:
+        """By equation 1, for one list of facts after the other."""
+        for facts in relevant:
+            for episode in self._past.search(facts, exclude_last=hidden, but=seen):
+                seen.add(episode.text)
+                yield episode
 
     def _ranked_with_plan(
         self, relevant: Iterable[Triple], cue: Cue, queries: Queries, hidden: int, seen: set[str]
@@ -427,18 +440,18 @@ class AriGraph(Memory):
     def reasons(self, cue: Cue, budget: int) -> Reasons:
         """The part of the ranking, or the similarity and the path of Algorithm 2; equation 1."""
         queries: Queries = ()
-        relevant: list[Triple] = []
+        relevant: list[list[Triple]] = [[]]
         why: list[Reason] = []
         if self._meaning is None:
             answer = self._structure.answer
             if answer is not None:
-                relevant = answer.page.triples[: answer.relevant]
+                relevant = [answer.page.triples[:count] for count in answer.relevant]
                 why = [Reason(part) for part in part_of_each(answer)] if self.semantic else []
         else:
             queries, shown, _ = self._searched  # asked again, a model might answer otherwise
             scores = dict(self._meaning.search(queries))
             paths = self._meaning.paths(queries)
-            relevant = list(scores)
+            relevant = [list(scores)]
             why = [
                 Reason("similar to what was searched for", round(scores[t], 4), paths[t])
                 if t in scores
@@ -448,14 +461,14 @@ class AriGraph(Memory):
         return Reasons(tuple(why), self._episodic_reasons(relevant, cue, queries))
 
     def _episodic_reasons(
-        self, relevant: Sequence[Triple], cue: Cue, queries: Queries
+        self, relevant: Sequence[list[Triple]], cue: Cue, queries: Queries
     ) -> tuple[Reason, ...]:
         if not (self.episodic and self.k and len(self.store) > self.recent + 1):
             return ()
         asked = [
             Reason(f"step {e.t}, asked for by the plan") for e in self._observed(self._asked(cue))
         ] if self.semantic else []  # fmt: skip
-        told = set(relevant)
+        told = set(relevant[-1])
         found = []
         for episode in self._search_episodes(relevant, cue, queries):
             shared = len(told.intersection(episode.triples))

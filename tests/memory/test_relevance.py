@@ -80,3 +80,13 @@ def test_arigraph_recalls_both_ends_of_a_bridge(recall):
             "Ada Quill",
         ]
     assert len(recalled.episodes) == 2
+
+
+@pytest.mark.parametrize("title", ["Stone oven", "Ada Quill", "Otto Venn"])
+def test_a_passage_that_is_asked_for_by_name_is_recalled_first(title: str) -> None:
+    memory = make_memory("arigraph?recent=0&episodes=1")
+    memory.begin(Task("t", QUESTION, "prose"), 0)
+    for t, text in enumerate((*PASSAGES, QUESTION)):
+        memory.observe(Step(t, text, "read next"))
+    cue = Cue(QUESTION, QUESTION, focus=f'Recite what is known under the name of "{title}".')
+    assert [text.split("\n")[0] for text in memory.recall(cue, 500).episodes] == [title]

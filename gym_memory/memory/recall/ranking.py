@@ -49,7 +49,7 @@ def rank(
     *,
     exploration: bool = True,
     tried: Block = NOTHING,
-) -> int:
+) -> tuple[int, ...]:
     """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
 
     Args:
@@ -60,9 +60,9 @@ def rank(
         tried: What was tried in the agent's place.
 
     Returns:
-        How many of the facts on the page an episodic search starts from: those about the place and
-        about what the plan names (parts 1 and 2 of the module's list); where it names nothing,
-        those about the situation (1 to 5).
+        How many of the facts on the page an episodic search starts from: first, where the plan
+        names something, those about the place and that (parts 1 and 2 of the module's list), then
+        all that are about the situation (1 to 5).
     """
     index.sync()
     question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)
@@ -108,7 +108,7 @@ class _Ranking:
         self.told: set[str] = set()  # whose text is shown
         self.parts: list[tuple[str, int]] = []
 
-    def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> int:
+    def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> tuple[int, ...]:
         """The parts in their order."""
         index, page = self.index, self.page
         here = current_place(index.graph)
@@ -147,7 +147,7 @@ class _Ranking:
         self.show_knowledge(keep=page.left // 3)
         self.show_quoted(keep=page.left // 3)
         self.mark("was read")
-        relevant = named if named > before else len(page.triples)
+        relevant = (*((named,) if named > before else ()), len(page.triples))
         self.show_map(ways, keep=page.left // 2)
         self.mark("map, nearest first")
         self.show_places(view)

@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
     question: tuple[object, ...]
     page: Page
-    relevant: int
+    relevant: tuple[int, ...]
     parts: tuple[tuple[str, int], ...]
     """Each part of the ranking with the number of facts on the page after it."""
 
