@@ -211,3 +211,48 @@ def test_the_search_of_everything_is_noted_until_a_lock_gives_way() -> None:
     assert Notes.read(searched.written_into(Move("look", "wander"))) == searched
     opened = searched.after(Move("look", "wander"), Move("unlock safe with rod", "unlock safe"))
     assert not opened.searched
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Take the lamp from the shelf, then drop it on the floor of Room C.",
+        "Recover the lamp. Then put the lamp on the ground in Room C!",
+    ],
+)
+def test_what_belongs_on_the_floor_of_a_room_is_carried_there(tmp_path: Path, goal: str) -> None:
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        thing("s", "shelf", "Room B")
+        thing("o", "lamp", "shelf")
+        thing("s", "bench", "Room C")
+        return goal
+
+    def dropped(maker: Any, things: dict[str, Any]) -> list[Any]:
+        return [quest(maker, "at", things["lamp"], things["Room C"])]
+
+    result, actions = play(make(tmp_path, build, dropped), 12)
+    assert result.success, actions
+    assert actions[-1] == "drop lamp"
+
+
+@pytest.mark.parametrize("memory", ["arigraph", "history"])
+def test_a_held_key_is_carried_straight_to_the_lock_that_it_is_told_to_open(
+    tmp_path: Path, memory: str
+) -> None:
+    def build(maker: Any, thing: Callable[..., Any]) -> str:
+        chest = thing("c", "oak chest", "Room A", "locked")
+        thing("o", "medal", "oak chest")
+        thing("o", "note", "Room A", text="It reads: the rusty key opens the oak chest.")
+        maker.add_fact("match", thing("k", "rusty key", "Room B"), chest)
+        thing("s", "bench", "Room C")
+        return "Find the medal."
+
+    def found(maker: Any, things: dict[str, Any]) -> list[Any]:
+        return [quest(maker, "in", things["medal"], maker.inventory)]
+
+    result, actions = play(make(tmp_path, build, found), 40, memory)
+    assert result.success, actions
+    # Room C was never seen, and is not looked into before.
+    taken = next(n for n, action in enumerate(actions) if action.startswith("take rusty key"))
+    after = ["go west", "unlock oak chest with rusty key", "open oak chest"]
+    assert [a for a in actions[taken + 1 :] if a != "examine rusty key"][:3] == after

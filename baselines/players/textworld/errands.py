@@ -38,6 +38,7 @@ _VERBS = {
 }  # fmt: skip
 _CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()}
 _PUTTING = ("put", "insert")
+_CARRIED = (*_PUTTING, "drop")
 _MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
 """Verbs of actions that do what is asked, or lead to it."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
@@ -49,6 +50,7 @@ _WISH = re.compile(
     r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
 )
 """How a text says where something is to be, without telling anybody to put it there."""
+_FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
 _TRIP = frozenset(
     ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
 )
@@ -95,6 +97,8 @@ def _errands(text: str) -> tuple[_Errand, ...]:
         way = way if verb == "go" else ""
         if verb in ("", "go") and not way and _WISH.search(clause):
             verb = "put"
+        if verb == "put" and _FLOOR.search(clause):
+            verb = "drop"
         if not verb:
             continue
         if verb != "go" or way:
@@ -142,14 +146,20 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
     distances = beliefs.distances()
     asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _told(beliefs)))
     for errand in asked:
-        if errand.verb not in _PUTTING:
+        if errand.verb not in _CARRIED:
             continue
         for thing in beliefs.held():
             if not beliefs.is_named(thing, errand.text):
                 continue
-            for place in _named_places(beliefs, errand.text.replace(thing, "")):
+            for place in _named_places(beliefs, _where(errand).replace(thing, "")):
                 if place in distances and place != beliefs.here:
                     yield from only(go_to(beliefs, place, f"bring {thing} to {place}"))
+
+
+def _where(errand: _Errand) -> str:
+    """The part of an errand that tells where to: *on the floor of the hall*."""
+    floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
+    return errand.text[floor.end() :] if floor else errand.text
 
 
 def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
@@ -190,7 +200,9 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         if found is None or not beliefs.is_named(found["thing"], errand.text):
             continue
         other = found["other"]
-        if other and verb in ("put", "insert") and not beliefs.is_named(other, errand.text):
+        if other and verb in _PUTTING and not beliefs.is_named(other, errand.text):
+            continue
+        if verb == "drop" and not _is_there(beliefs, errand):
             continue
         if other and other in beliefs.objects(found["thing"], "opens"):
             continue  # a key goes into the lock, not among what it guards
@@ -200,6 +212,16 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         if named > length:
             best, length = action, named
     return best
+
+
+def _is_there(beliefs: Beliefs, errand: _Errand) -> bool:
+    """Whether a thing is to be dropped here, not on the floor of another room."""
+    floor = _FLOOR.search(errand.text)
+    return (
+        floor is None
+        or not _where(errand).strip()
+        or beliefs.is_named(beliefs.here or "", _where(errand))
+    )
 
 
 def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
