@@ -88,5 +88,5 @@ def test_a_passage_that_is_asked_for_by_name_is_recalled_first(title: str) -> No
     memory.begin(Task("t", QUESTION, "prose"), 0)
     for t, text in enumerate((*PASSAGES, QUESTION)):
         memory.observe(Step(t, text, "read next"))
-    cue = Cue(QUESTION, QUESTION, focus=f'Recite what is known under the name of "{title}".')
+    cue = Cue(QUESTION, QUESTION, focus=f'Refresh my memory on "{title}".')
     assert [text.split("\n")[0] for text in memory.recall(cue, 500).episodes] == [title]
