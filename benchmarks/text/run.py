@@ -61,7 +61,7 @@ def arms() -> list[Arm]:
     large = [Arm("rl-4", "rag", 4000, "own", 0, 4800)]
     return (
         first[:15] + again + first[15:] + longer("rl-4", 0) + minilm + longer("rl-4", 1)
-        + longer("hunt", 0) + large + longer("rl-4", 2) + longer("rl-3", 0) + longer("hunt", 1)
+        + longer("hunt", 0) + longer("rl-4", 2) + large + longer("rl-3", 0) + longer("hunt", 1)
     )  # fmt: skip
 
 
