@@ -44,6 +44,7 @@ THING, CARRIED = "thing", "carried"
 _NONE = "none"
 _GENERIC = ("key", "keys")
 _MOST_WORDS = 80
+_MOST_NAME_WORDS = 4
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 ARTICLES = word_set("the a an that this my your his her its their our")
@@ -54,7 +55,7 @@ _FUNCTION = word_set(
     they we you i one me him them us to of in on at by for from with without using into onto
     inside within upon under beneath below behind beside near above over atop between among
     against about after before except lacking is are was were be been being am will would can
-    could may might must shall should do does did has have had not never no only just also too
+    could may might must shall should ought do does did has have had not never no only just also too
     very ago now soon alone nothing nobody somebody everybody someone anyone everyone
     anywhere nowhere somewhere else again yet still as such both either neither each every all
     some any already always up down out off back away first last next yes everything
@@ -158,6 +159,22 @@ class Words:
         self.things = list(self._find())
         self.named = frozenset(at for thing in self.things for at in range(thing.first, thing.last))
         """Positions of the words that are part of a name."""
+
+    def whole(self, thing: NamedThing) -> NamedThing:
+        """A thing by its whole name: *pig's trotter* is no pig, and *table grape* no table.
+
+        For texts that name nothing that owns or does anything, such as recipes.
+        """
+        end = thing.last
+        owner = _bare(self.lower[end - 1]) != self.lower[end - 1]
+        kind = self._kind_of(thing.name)
+        if not (owner or kind_of_noun(thing.name)) or kind in (THING, CARRIED):
+            return thing
+        while end < len(self.words) and end - thing.first < _MOST_NAME_WORDS:
+            if not (self._is_nominal(end, end if owner else thing.first)):
+                break
+            end, owner = end + 1, False
+        return self._thing(thing.first, end) if end > thing.last else thing
 
     def _find(self) -> Iterator[NamedThing]:
         at = 0

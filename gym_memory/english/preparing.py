@@ -12,7 +12,17 @@ from typing import NamedTuple
 from gym_memory.english.nouns import word_set
 from gym_memory.english.phrases import head_noun
 
-__all__ = ["APPLIANCES", "BLADES", "CUTS", "HEATS", "Deed", "deeds", "is_tool", "preparation"]
+__all__ = [
+    "APPLIANCES",
+    "BLADES",
+    "CUTS",
+    "HEATS",
+    "Deed",
+    "deeds",
+    "is_reproach",
+    "is_tool",
+    "preparation",
+]
 
 CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
 HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
@@ -63,8 +73,22 @@ _BEFORE_NOUNS = ("the", "a", "an", "on", "in", "until", "golden")
 _DENIES = word_set(
     "not never no avoid without cannot nobody refrain instead skip neither nor unnecessary"
 )
+_DENIES_WITH = word_set("nothing none nowhere forbid forbids")
+"""What denies in a pair with another word: *nothing comes of a leek that nobody has diced*."""
+_FORBIDS = ("don't", "don’t", "never", "without", "instead")
+_BAD = re.compile(
+    r"mistakes?|shame|crime|sins?|ruin(?:s|ed)?|spoil(?:s|ed|t)?|fool(?:s|ish)?|wrong|errors?|pity"
+    r"|wast(?:e|es|ed)|fail(?:s|ed)|useless|worthless|hopeless|pointless|inedible|unthinkable"
+    r"|regret(?:s|ted)?|sorry|worse|dreadful|awful|terrible|disaster|unforgivable|hungry|trouble"
+    r"|forbid(?:s|den)?|los(?:e|es|t)|angry|blame|complains?"
+)
+"""What is said of leaving undone what should be done."""
+_ACCEPTS = word_set("fine good better best ok okay right nicer allowed perfect may prefer")
 _ALLOWS = word_set(
-    "forget fail neglect omit hesitate skip only just leave leaving stop resist till"
+    """
+    forget fail neglect omit hesitate skip only just leave leaving stop resist till other otherwise
+    except
+    """
 )
 """What makes a request of a denial: *do not forget to*, *not only*."""
 _NEW_CLAUSE = frozenset(
@@ -109,6 +133,11 @@ def is_tool(name: str) -> bool:
     return noun in BLADES or any(noun in nouns for nouns in APPLIANCES.values())
 
 
+def is_reproach(word: str) -> bool:
+    """Whether a word speaks ill of something: *shame*, *mistake*."""
+    return _BAD.fullmatch(word) is not None
+
+
 def deeds(words: Sequence[str], named: Collection[int] = ()) -> list[Deed]:
     """What a sentence says is done, in its order.
 
@@ -135,7 +164,7 @@ def _deeds(words: Sequence[str], named: Collection[int]) -> Iterator[Deed]:
         if word.startswith("chop") and any(_pieces(words, i) for i in later):
             continue  # into cubes
         leads = not (word.endswith("ed") or state == word)
-        yield Deed(state, at, leads, _is_denied(words, at))
+        yield Deed(state, at, leads, _is_denied(words, at, named))
 
 
 def _pieces(words: Sequence[str], at: int) -> str:
@@ -148,15 +177,48 @@ def _pieces(words: Sequence[str], at: int) -> str:
     return "" if not verbs or own in ("sliced", "diced") else state
 
 
-def _is_denied(words: Sequence[str], at: int) -> bool:
-    clause: list[str] = []
-    for word in reversed(words[:at]):
-        if word in _NEW_CLAUSE:
-            break
-        clause.insert(0, word)
-    denials = [i for i, word in enumerate(clause) if word in _DENIES or word.endswith("n't")]
+def _is_denied(words: Sequence[str], at: int, named: Collection[int]) -> bool:
+    start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
+    denials = [i for i in range(start, at) if _denies(words[i])]
     if words[at].startswith("un"):
-        return not denials and not _STAYS.isdisjoint(words)
-    if not denials or not _ALLOWS.isdisjoint(clause[denials[-1] :]):
+        return not (denials or _STAYS.isdisjoint(words) or _is_deplored(words, at))
+    if not denials or not _ALLOWS.isdisjoint(words[denials[-1] : at]):
         return False
-    return _LATER.isdisjoint(words[at:])
+    if words[denials[-1] - 1] == "why" or not _LATER.isdisjoint(words[at:]):
+        return False
+    done = (i + 1 for i in range(start, at) if i not in named and preparation(words[i]))
+    if _takes_back(words[max(done, default=start) : at]):
+        return False
+    return not _is_no_option(words, start, denials[-1], at)
+
+
+def _denies(word: str) -> bool:
+    return word in _DENIES or word.endswith(("n't", "n’t"))
+
+
+def _takes_back(words: Sequence[str]) -> bool:
+    """Whether one denial takes back another: *you cannot go on without dicing it*."""
+    said = [word for word in words if _denies(word) or word in _DENIES_WITH]
+    paired = "neither" in said and "nor" in said
+    return bool(said) and (len(said) - paired) % 2 == 0
+
+
+def _is_no_option(words: Sequence[str], start: int, denial: int, at: int) -> bool:
+    """Whether a sentence supposes that something is not done, and holds that against it."""
+    before = words[max(start, denial - 2) : denial]
+    if words[start - 1 : start] in (["if"], ["when"]) and start or "who" in before:
+        return _ACCEPTS.isdisjoint(words) or _is_deplored(words, at)
+    supposed = (
+        words[denial] == "without"
+        or words[denial + 1 : denial + 2] == ["to"]
+        or words[denial + 1].endswith("ing")
+        or not {"that", "which"}.isdisjoint(before)
+    )
+    return supposed and _is_deplored(words, at)
+
+
+def _is_deplored(words: Sequence[str], at: int) -> bool:
+    """Whether a sentence speaks ill of something, or denies what would follow from it."""
+    later = [i for i in range(at + 1, len(words)) if _denies(words[i])]
+    finite = (i for i in later if words[i] not in _FORBIDS and words[i - 1] != "do")
+    return any(map(is_reproach, words)) or any(finite)

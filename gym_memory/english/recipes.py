@@ -14,8 +14,8 @@ from itertools import takewhile
 from gym_memory.english.named import ARTICLES, THING, KindOf, NamedThing
 from gym_memory.english.nouns import CONTAINER, DOOR, ROOM, SUPPORTER
 from gym_memory.english.phrases import clean_name
-from gym_memory.english.preparing import CUTS, HEATS, Deed, deeds, is_tool, preparation
-from gym_memory.english.said import PLACED, Sentence
+from gym_memory.english.preparing import CUTS, HEATS, Deed, deeds, is_reproach, is_tool, preparation
+from gym_memory.english.said import PLACED, WITHIN, Sentence
 from gym_memory.english.sentences import sentences
 from gym_memory.memory.extract.base import Mention
 from gym_memory.types import Triple
@@ -191,12 +191,15 @@ def _prose(
         return THING if name in foods else kind_of(name)
 
     for sentence in _sentences(text, known, start):
-        things = [_without_states(thing, known) for thing in sentence.things]
+        things = [_without_states(sentence.whole(t), known) for t in sentence.things]
         done = deeds(sentence.lower, _names(things))
         meant = [t for t in things if _is_food(sentence, t, known, bool(done))]
         again = [t for t in meant if t.name in foods]
         meant = again if done and again else meant[_is_told_of(sentence, meant, done) :]
-        rooms = [t for t in things if t.kind == ROOM and t not in meant]
+        rooms = [
+            t for t in things
+            if t not in meant and (t.kind == ROOM or sentence.preposition(t) in WITHIN)
+        ]  # fmt: skip
         if _MEAL.search(sentence.cues) and rooms and not meant:
             facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
             continue
@@ -268,6 +271,8 @@ def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
         done = deeds(sentence.lower, _names(sentence.things))
         uses = [HEATS[d.state] for d in done if d.state in HEATS]
         tools = [t for t in sentence.things if not preparation(t.name)]
+        sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
+        tools = sure or tools
         if len(tools) == 1 and uses:
             yield Mention(Triple(tools[0].name, "used for", uses[0]), *tools[0].span)
 
@@ -279,11 +284,12 @@ def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf, prepares: b
     says that something is there.
     """
     known = kind_of(thing.name)
-    if thing.name == "meal" or known in _PLACES:
-        return False
-    if thing.kind == ROOM and _MEAL.search(sentence.cues) and not prepares:
+    if thing.name == "meal" or known in _PLACES or is_reproach(thing.name):
         return False
     preposition = sentence.preposition(thing)
+    placed = thing.kind == ROOM or (known is None and preposition in WITHIN)
+    if placed and _MEAL.search(sentence.cues) and not prepares:
+        return False
     if is_tool(thing.name) and known is None and preposition:
         return False
     return thing.kind not in _PLACES or preposition not in (*PLACED, "to", "into", "with", "from")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.english.recipes import read_prose_recipe, read_recipe
+from gym_memory.english.recipes import read_prose_recipe, read_recipe, told_of_cooking
 from gym_memory.english.writing import read_writing
 
 
@@ -30,6 +30,13 @@ def needs(text: str, *known: str) -> set[tuple[str, str]]:
         "Start by finely dicing the swede. Roasting the swede brings out the taste.",
         "Don't forget to dice the swede, and do not fail to roast it.",
         "Take the diced swede. Nobody eats the swede unless it is roasted.",
+        "The swede tastes of nothing if it isn't diced. Why not roast the swede?",
+        "It won't work with a swede that isn't diced. If you don't roast it, all is lost.",
+        "It would be a shame to leave the swede undiced, and a mistake not to roast it.",
+        "There is no meal without the swede being diced. It is never used other than roasted.",
+        "Everything is spoilt by a cook who does not dice the swede. Heaven forbid it be served unroasted.",
+        "Nothing good comes of the swede that nobody has diced. Not roasting it would be a crime.",
+        "The swede ought to be diced. Then it ought to be roasted.",
     ],
 )
 def test_the_same_is_said_in_many_ways(text: str) -> None:
@@ -46,6 +53,10 @@ def test_the_same_is_said_in_many_ways(text: str) -> None:
         "The swede should not be sliced.",
         "Leave the swede ungrilled.",
         "The swede must stay undiced.",
+        "Do not dice the swede, and do not roast it either.",
+        "The swede is fine if it is not diced.",
+        "Neither dice nor roast the swede.",
+        "Never dice the swede, for that would be a mistake.",
     ],
 )
 def test_what_is_not_to_be_done_is_not_read_as_to_be_done(text: str) -> None:
@@ -69,6 +80,36 @@ def test_what_is_not_to_be_done_is_not_read_as_to_be_done(text: str) -> None:
 )
 def test_each_food_has_its_own(text: str, told: set[tuple[str, str]]) -> None:
     assert needs(text) == told
+
+
+@pytest.mark.parametrize("known", [{}, {"table": "supporter", "pig": "", "garden": "room"}])
+@pytest.mark.parametrize(
+    "food", ["pig's trotter", "table grape", "pan fish", "garden pea", "lamb rack", "chicken wing"]
+)
+def test_a_food_is_called_by_its_whole_name(food: str, known: dict[str, str]) -> None:
+    text = f"You need the {food} and the leek. The {food} deserves to be fried. Slice the {food}."
+    assert {tuple(m.triple) for m in read_prose_recipe(text, known.get)} == {
+        ("recipe", "requires", "leek"),
+        ("recipe", "requires", food),
+        (food, "needs to be", "fried"),
+        (food, "needs to be", "sliced"),
+    }
+
+
+def test_what_a_meal_is_made_in_is_no_food() -> None:
+    told = read_prose_recipe("You need the leek. The meal takes shape in the bothy.", {}.get)
+    assert [tuple(m.triple) for m in told] == [
+        ("recipe", "requires", "leek"),
+        ("meal", "is prepared in", "bothy"),
+    ]
+
+
+@pytest.mark.parametrize("known", [{"slab": "supporter"}, {}])
+def test_an_appliance_is_told_from_other_things_of_a_sentence(known: dict[str, str]) -> None:
+    tool = "slab" if known else "kiln"
+    text = f"Should you have to fry food, the {tool} is at your service."
+    told = told_of_cooking(text, known.get)
+    assert [tuple(m.triple) for m in told] == [(tool, "used for", "frying")]
 
 
 LISTS = [
