@@ -94,8 +94,8 @@ _ALLOWS = word_set(
 _NEW_CLAUSE = frozenset(
     (",", ";", ":", "?", "but", "until", "unless", "till", "before", "when", "if")
 )
-_LATER = frozenset(("until", "unless", "till", "before"))
-"""*Do not fry it until it is chopped*: it is to be fried then."""
+_LATER = frozenset(("until", "unless", "till", "before", "itself", "themselves"))
+"""*Do not fry it until it is chopped*: it is to be fried then. *It won't fry itself*."""
 _STAYS = word_set(
     "leave left stay stays staying remain remains keep kept may serve served use rather"
 )
@@ -181,7 +181,9 @@ def _is_denied(words: Sequence[str], at: int, named: Collection[int]) -> bool:
     start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
     denials = [i for i in range(start, at) if _denies(words[i])]
     if words[at].startswith("un"):
-        return not (denials or _STAYS.isdisjoint(words) or _is_deplored(words, at))
+        supposed = words[start - 1 : start] == ["if"] and _ACCEPTS.isdisjoint(words)
+        left = not (denials or supposed or _STAYS.isdisjoint(words))
+        return left and not _is_deplored(words, at)
     if not denials or not _ALLOWS.isdisjoint(words[denials[-1] : at]):
         return False
     if words[denials[-1] - 1] == "why" or not _LATER.isdisjoint(words[at:]):
@@ -206,7 +208,8 @@ def _takes_back(words: Sequence[str]) -> bool:
 def _is_no_option(words: Sequence[str], start: int, denial: int, at: int) -> bool:
     """Whether a sentence supposes that something is not done, and holds that against it."""
     before = words[max(start, denial - 2) : denial]
-    if words[start - 1 : start] in (["if"], ["when"]) and start or "who" in before:
+    opens = words[start - 1] if start else ""
+    if opens in ("if", "when") or "who" in before:
         return _ACCEPTS.isdisjoint(words) or _is_deplored(words, at)
     supposed = (
         words[denial] == "without"

@@ -200,7 +200,8 @@ def _prose(
             t for t in things
             if t not in meant and (t.kind == ROOM or sentence.preposition(t) in WITHIN)
         ]  # fmt: skip
-        if _MEAL.search(sentence.cues) and rooms and not meant:
+        new = not (done or any(t.name in foods for t in meant))
+        if _MEAL.search(sentence.cues) and rooms and new and (foods or not meant):
             facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
             continue
         for food, deed in _matched(sentence, meant or _again(sentence, before), done):

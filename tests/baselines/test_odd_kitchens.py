@@ -112,6 +112,12 @@ def test_an_appliance_of_which_nothing_is_told_is_tried_on_what_is_not_needed() 
     assert tried == ["cook egg with vulcan", "cook swede with vulcan"]
 
 
+def test_prepares_the_meal_when_all_is_ready_but_what_is_nowhere() -> None:
+    done = [fact for fact in HELD if fact.relation != "needs to be"]
+    asked = Triple("recipe", "requires", "making")
+    assert moves((*done, asked), ("look", "prepare meal"))[:1] == ["prepare meal"]
+
+
 def test_what_was_tried_and_who_is_spoken_to_are_no_things() -> None:
     deed = (Triple("you", "is in", "hall"), Triple("hall", "tried", "examine old blade"))
     assert blade(believed(deed), ["swede"]) == "knife"

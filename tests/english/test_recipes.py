@@ -34,8 +34,9 @@ def needs(text: str, *known: str) -> set[tuple[str, str]]:
         "It won't work with a swede that isn't diced. If you don't roast it, all is lost.",
         "It would be a shame to leave the swede undiced, and a mistake not to roast it.",
         "There is no meal without the swede being diced. It is never used other than roasted.",
-        "Everything is spoilt by a cook who does not dice the swede. Heaven forbid it be served unroasted.",
+        "All is lost with a cook who does not dice the swede. God forbid it be served unroasted.",
         "Nothing good comes of the swede that nobody has diced. Not roasting it would be a crime.",
+        "Nothing will come of it if the swede stays undiced. The swede won't roast itself.",
         "The swede ought to be diced. Then it ought to be roasted.",
     ],
 )
@@ -96,8 +97,12 @@ def test_a_food_is_called_by_its_whole_name(food: str, known: dict[str, str]) ->
     }
 
 
-def test_what_a_meal_is_made_in_is_no_food() -> None:
-    told = read_prose_recipe("You need the leek. The meal takes shape in the bothy.", {}.get)
+@pytest.mark.parametrize(
+    "text", ["The meal takes shape in the bothy.", "The bothy suits the making of the meal."]
+)
+def test_what_a_meal_is_made_in_is_no_food(text: str) -> None:
+    known = {"bothy": "room"} if "making" in text else {}
+    told = read_prose_recipe(f"You need the leek. {text}", known.get)
     assert [tuple(m.triple) for m in told] == [
         ("recipe", "requires", "leek"),
         ("meal", "is prepared in", "bothy"),

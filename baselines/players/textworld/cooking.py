@@ -285,7 +285,9 @@ class _Kitchen:
         return None
 
     def _finish(self) -> Iterator[Move]:
-        if self.missing or self.cuts or self.heats:
+        found = [x for x in self.needed if self.b.room_of(x)]  # what is nowhere may be no food
+        due = (*self.missing, *self.cuts, *self.heats)
+        if not found or any(x in found for x in due):
             return
         if "prepare meal" in self.b.actions:
             yield Move("prepare meal", "prepare meal")
