@@ -82,6 +82,45 @@ _FOREIGN = {
 """Folder of games to what it holds."""
 
 
+def makers() -> str:
+    """TextWorld's own makers, one by one; see foreign_games/tw_make."""
+    folder = "foreign_games/tw_make"
+    now, before = _read(f"{folder}/scores.json"), _read(f"{folder}/before.json")
+
+    def cells(games: str, maker: str) -> list[str]:
+        found = [_by_maker(now, games, arm, maker) for arm in ("random", *_ARMS)]
+        first = [_by_maker(before, games, arm, maker) for arm in ("none", "arigraph")]
+        shown = [found[0], *first, *found[1:]]
+        return [str(len(found[0])), *(f"{np.mean(one):.2f}".removeprefix("0") for one in shown)]
+
+    rows = [
+        [f"`{told}`" if maker else f"all of set {games[-1]}", used, *cells(games, maker)]
+        for games, used in (("set1", "yes"), ("set2", "no"))
+        for maker, told in _MAKERS.items()
+    ]
+    heads = ("games", "used for mending", "n", "random", "before: none", "before: arigraph")
+    return _table([*heads, *_ARMS], 2, rows)
+
+
+_ARMS = ("none", "history", "arigraph")
+_MAKERS = {
+    "custom": "custom", "simple": "tw-simple", "coin": "tw-coin_collector",
+    "treasure": "tw-treasure_hunter", "cooking": "tw-cooking", "": "",
+}  # fmt: skip
+"""How names of games begin, to their maker; all of them last."""
+
+
+def _by_maker(rows: Sequence[Mapping[str, Any]], games: str, arm: str, maker: str) -> list[float]:
+    """Of each game of a maker, the mean of its episodes."""
+    found = {
+        (row["games"], row["memory" if row["policy"] == "planner" else "policy"]): row
+        for row in rows
+    }
+    kept = found[games, arm]
+    stories = zip(kept["stories"], kept["scores"], strict=True)
+    return [float(np.mean(scores)) for name, scores in stories if name.startswith(maker)]
+
+
 def planner() -> str:
     """The planner on games of our own generators."""
     kept = {(row["env"], row["memory"]): row for row in _read("planner/summary.json")["table"]}
@@ -279,6 +318,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
         "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
         "rl": rl, "budgets": budgets,
     },
+    HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "text" / "README.md": {"text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm},
 }  # fmt: skip

@@ -260,8 +260,12 @@ class Beliefs:
 
     def is_spoken_of(self, thing: str) -> bool:
         """Whether the task, or something that was read, names it."""
-        texts = (t.object for t in self.graph.live() if t.relation in VERBATIM)
-        return any(self.is_named(thing, text.lower()) for text in (self.task.goal, *texts))
+        texts = (self.task.goal, *self.texts_read())
+        return any(self.is_named(thing, text.lower()) for text in texts)
+
+    def texts_read(self) -> list[str]:
+        """What was read, word for word."""
+        return [t.object for t in self.graph.live() if t.relation in VERBATIM]
 
     def tried(self, action: str) -> int:
         """How often an action was taken in this place, as far as the memory tells."""

@@ -10,17 +10,17 @@ from gym_memory.baselines.players.plan import Move
 __all__ = ["shows_only", "try_any", "try_new"]
 
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
+_SAME_AGAIN = ("look", "inventory", "wait", "help")
+_SHOWING = (*_SAME_AGAIN, "examine", "read", "goal")
+_FINAL = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
 _KINDS = {
     **dict.fromkeys(("take", "open", "unlock", "read", "get", "search"), _PROMISING),
-    **dict.fromkeys(("look", "inventory", "drop", "wait", "help"), _IDLE),
-    **dict.fromkeys(("eat", "drink", "cook", "chop", "slice", "dice", "close", "lock", "burn",
-                     "break", "throw", "attack", "kill"), _RISKY),
-}  # fmt: skip
+    **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
+    **dict.fromkeys((*_FINAL, "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
+}
 """First words of actions; of all others it shows only when one tries."""
 _WEIGHT = 2
 """A second try is as dull as an action two kinds less promising."""
-_SHOWING = ("examine", "look", "read", "inventory", "wait", "help", "goal")
-_FINAL = ("eat", "drink", "attack", "kill", "burn", "break", "throw")
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:

@@ -139,19 +139,14 @@ def coverage(mean: float, draw: Callable[[], Estimate], draws: int) -> tuple[flo
     return hits / draws, width / draws
 
 
-def main() -> None:
-    rng = np.random.default_rng(0)
+def games_alone(rng: np.random.Generator) -> list[str]:
+    """The table of scores and gaps over games, as lines."""
     held: dict[str, dict[int, list[float]]] = {}
     for name, mean, draw in (*shares(), *differences()):
         for n in SIZES:
             found = coverage(mean, lambda n=n, draw=draw: draw(rng, n), DRAWS)
             held.setdefault(name, {}).setdefault(n, []).append(found[0])
     lines = [
-        f"# Coverage of 95 % intervals, {DRAWS} draws a cell",
-        "",
-        "Mean over the true means tried, and the lowest of them in brackets. Made by "
-        "`python benchmarks/intervals/coverage.py`.",
-        "",
         f"| scores | {' | '.join(f'{n} games' for n in SIZES)} |",
         f"|---|{'--:|' * len(SIZES)}",
     ]
@@ -159,29 +154,46 @@ def main() -> None:
         cells = [f"{np.mean(by_size[n]):.3f} ({min(by_size[n]):.2f})" for n in SIZES]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     every = [f"{np.mean([np.mean(by[n]) for by in held.values()]):.3f}" for n in SIZES]
-    lines.append(f"| **all** | {' | '.join(every)} |")
-    lines += [
+    return [*lines, f"| **all** | {' | '.join(every)} |"]
+
+
+def over_trainings(rng: np.random.Generator) -> list[str]:
+    """The table of trainings that play the same games, as lines."""
+    held: dict[str, dict[tuple[int, int], list[tuple[float, float]]]] = {}
+    for name, mean, draw in sorted(crossed(), key=lambda one: one[0].split(",")[0]):
+        for runs, n in TRAININGS:
+            found = coverage(mean, lambda r=runs, n=n, draw=draw: draw(rng, r, n), DRAWS // 5)
+            held.setdefault(name, {}).setdefault((runs, n), []).append(found)
+    lines = [
+        f"| | {' | '.join(f'{runs} x {n} games' for runs, n in TRAININGS)} |",
+        f"|---|{'--:|' * len(TRAININGS)}",
+    ]
+    for name, by_shape in held.items():
+        cells = []
+        for shape in TRAININGS:
+            held_by, widths = zip(*by_shape[shape], strict=True)
+            cells.append(f"{np.mean(held_by):.3f} ({min(held_by):.2f}) / {np.mean(widths):.2f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    lines = [
+        f"# Coverage of 95 % intervals, {DRAWS} draws a cell",
+        "",
+        "Mean over the true means tried, and the lowest of them in brackets. Made by "
+        "`python benchmarks/intervals/coverage.py`.",
+        "",
+        *games_alone(rng),
         "",
         f"Several trainings that all play the same games, {DRAWS // 5} draws a cell; behind the "
         "bar how wide the interval is. Games differ by a standard deviation of .2, won or lost or "
         "in quarters. Of a few trainings nobody can know whether the next one fails, so these "
         "intervals are wide rather than wrong.",
         "",
-        f"| | {' | '.join(f'{runs} x {n} games' for runs, n in TRAININGS)} |",
-        f"|---|{'--:|' * len(TRAININGS)}",
+        *over_trainings(rng),
     ]
-    both: dict[str, dict[tuple[int, int], list[tuple[float, float]]]] = {}
-    for name, mean, trained in sorted(crossed(), key=lambda one: one[0].split(",")[0]):
-        for runs, n in TRAININGS:
-            found = coverage(mean, lambda r=runs, n=n, draw=trained: draw(rng, r, n), DRAWS // 5)
-            both.setdefault(name, {}).setdefault((runs, n), []).append(found)
-    for name, by_shape in both.items():
-        cells = []
-        for shape in TRAININGS:
-            shares_, widths = zip(*by_shape[shape], strict=True)
-            share = f"{np.mean(shares_):.3f} ({min(shares_):.2f})"
-            cells.append(f"{share} / {np.mean(widths):.2f}")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
     text = "\n".join(lines) + "\n"
     (HERE / "coverage.md").write_text(text, encoding="utf-8")
     print(text)

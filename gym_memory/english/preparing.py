@@ -186,7 +186,8 @@ def _is_denied(words: Sequence[str], at: int, named: Collection[int]) -> bool:
         return left and not _is_deplored(words, at)
     if not denials or not _ALLOWS.isdisjoint(words[denials[-1] : at]):
         return False
-    if words[denials[-1] - 1] == "why" or not _LATER.isdisjoint(words[at:]):
+    asks_why = words[: denials[-1]][-1:] == ["why"]
+    if asks_why or not _LATER.isdisjoint(words[at:]):
         return False
     done = (i + 1 for i in range(start, at) if i not in named and preparation(words[i]))
     if _takes_back(words[max(done, default=start) : at]):

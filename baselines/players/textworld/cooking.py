@@ -23,7 +23,6 @@ from gym_memory.english.phrases import head_noun
 from gym_memory.english.preparing import APPLIANCES, CUTS, HEATS, is_tool
 from gym_memory.english.recipes import is_about_cooking
 from gym_memory.english.writing import is_readable
-from gym_memory.schema import VERBATIM
 
 __all__ = ["cook", "find_recipe"]
 
@@ -107,8 +106,8 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
     """What is wanted *grilled*, where no recipe tells how: on one appliance after another."""
-    read = (fact.object for fact in beliefs.graph.live() if fact.relation in VERBATIM)
-    texts, known = " ".join((beliefs.task.goal, *read)).lower(), beliefs.things()
+    texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
+    known = beliefs.things()
     for state, use in HEATS.items():
         thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", texts)), "")
         if not thing:

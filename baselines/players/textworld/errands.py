@@ -151,15 +151,17 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
         for thing in beliefs.held():
             if not beliefs.is_named(thing, errand.text):
                 continue
-            for place in _named_places(beliefs, _where(errand).replace(thing, "")):
+            floor = _floor(errand)
+            where = errand.text if floor is None else floor
+            for place in _named_places(beliefs, where.replace(thing, "")):
                 if place in distances and place != beliefs.here:
                     yield from only(go_to(beliefs, place, f"bring {thing} to {place}"))
 
 
-def _where(errand: _Errand) -> str:
-    """The part of an errand that tells where to: *on the floor of the hall*."""
+def _floor(errand: _Errand) -> str | None:
+    """Of what room the floor is that something is to be dropped on; None for no floor at all."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
-    return errand.text[floor.end() :] if floor else errand.text
+    return errand.text[floor.end() :].strip() if floor else None
 
 
 def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
@@ -202,7 +204,7 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         other = found["other"]
         if other and verb in _PUTTING and not beliefs.is_named(other, errand.text):
             continue
-        if verb == "drop" and not _is_there(beliefs, errand):
+        if (floor := _floor(errand)) and not beliefs.is_named(beliefs.here or "", floor):
             continue
         if other and other in beliefs.objects(found["thing"], "opens"):
             continue  # a key goes into the lock, not among what it guards
@@ -212,16 +214,6 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
         if named > length:
             best, length = action, named
     return best
-
-
-def _is_there(beliefs: Beliefs, errand: _Errand) -> bool:
-    """Whether a thing is to be dropped here, not on the floor of another room."""
-    floor = _FLOOR.search(errand.text)
-    return (
-        floor is None
-        or not _where(errand).strip()
-        or beliefs.is_named(beliefs.here or "", _where(errand))
-    )
 
 
 def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:

@@ -14,7 +14,6 @@ from gym_memory.baselines.players.beliefs import Beliefs
 from gym_memory.baselines.players.plan import SEARCH, Move, Notes, only
 from gym_memory.baselines.players.textworld.hunting import is_key
 from gym_memory.baselines.players.travel import go_to
-from gym_memory.schema import VERBATIM
 
 __all__ = ["search", "tour"]
 
@@ -41,7 +40,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 def _is_hunt(beliefs: Beliefs) -> bool:
     """Whether keys or texts were met: somebody hid something here."""
-    if any(fact.relation in VERBATIM for fact in beliefs.graph.live()):
+    if beliefs.texts_read():
         return True
     return any(is_key(beliefs, name) for name in beliefs.graph.entities())
 
