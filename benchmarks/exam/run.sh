@@ -28,7 +28,7 @@ game() { # NAME POLICY ENVIRONMENTS...
   $gym_memory exam "$@" --policy "$policy" -m arigraph -m none -m history -m present -m summary \
       -m stma -m rag -m simulacra --budgets 500,1000 --lengths 15,50,150 \
       --seeds "$seeds" --per-kind 3 --out "$out/games/$name"
-  rm "$out/games/$name"/*.png
+  rm -f "$out/games/$name"/*.png
   sed -i "/^!\[/d" "$out/games/$name/exam.md"
 }
 game alfworld searcher --env ALFWorld
@@ -38,3 +38,10 @@ game nethack descender --env NetHack
 game webshop shopper --env WebShop
 game questions reader --env MultiHopQA
 PYTHONPATH="benchmarks/exam:${PYTHONPATH:-}" game foreign random --env "Foreign?id=foreign:cooking&max_score=1.0"
+# By the plans of a language agent, which the scripted server writes.
+export GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
+$gym_memory serve-scripted --port 8765 &
+trap 'kill $!' EXIT
+sleep 5
+game ariadne "ariadne?history=0" --wordings focus --env "TreasureHunt?level=hard&split=test" \
+    --env "Cooking?level=medium&split=test" --env "Cooking?level=hard&split=test" --env "Cleaning?split=test"

@@ -119,6 +119,19 @@ def test_files_of_an_exam(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 10_000 for path in paths if path.suffix == ".png")
 
 
+def test_an_exam_in_which_nothing_was_asked_is_kept_without_plots(tmp_path: Path) -> None:
+    config = ExamConfig(
+        envs=("TreasureHunt?level=easy",), memories=("none",), policies=("random",), seeds=(0,),
+        budgets=(100,), lengths=(5,), wordings=("focus",),
+    )  # fmt: skip
+    paths = write_exam(tmp_path, config, [])  # who plays by chance has no plan
+    assert [path.name for path in paths] == ["exam.json", "questions.jsonl.gz", "exam.md"]
+    page = paths[2].read_text()
+    assert "Questions, focus: none." in page
+    assert "| none | – | – | – | – |" in page
+    assert ".png" not in page
+
+
 @pytest.fixture(scope="module")
 def real() -> dict[tuple[str, int, str], Mark]:
     pytest.importorskip("textworld")

@@ -49,6 +49,8 @@ def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]
 def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> list[Path]:
     """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; returns their paths.
 
+    Where nothing could be asked there is nothing to plot.
+
     A line of ``questions.jsonl.gz`` is a question in one wording; ``answers`` has for each memory
     one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent.
     """
@@ -59,6 +61,8 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
     write_atomic(numbers, _compact(record))
     write_atomic(questions, _questions(answers))
     write_atomic(page, _page(config, marks(answers)))
+    if not answers:
+        return [numbers, questions, page]
     plot_budgets(record, budgets)
     plot_ages(record, ages)
     return [numbers, questions, page, budgets, ages]
@@ -92,7 +96,9 @@ def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
             marked = [cells.get((budget, memory, main, kind)) for kind in kinds]
             shares = ["–" if mark is None else f"{mark.right:.2f}" for mark in marked]
             every = cells.get((budget, memory, main, ALL))
-            if every is not None:
+            if every is None:
+                shares += ["–"] * 4
+            else:
                 shares += [format_interval(every.ci), f"{every.wrong:.2f}"]
                 shares += [f"{every.unproven:.2f}", f"{every.tokens:.0f}"]
             for wording in others:
@@ -108,7 +114,7 @@ def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
         told = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
         lines += [f"Questions, {wording}: {told or 'none'}.", ""]
     lines += [*told_ahead(table), ""] if told_ahead(table) else []
-    lines += ["![by budget](exam_budget.png)", "", "![by age](exam_age.png)", ""]
+    lines += ["![by budget](exam_budget.png)", "", "![by age](exam_age.png)", ""] if table else []
     return "\n".join(lines)
 
 
