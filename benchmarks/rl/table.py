@@ -62,6 +62,10 @@ def load() -> Runs:
             "result": json.loads((folder / "result.json").read_text(encoding="utf-8")),
             "curve": lines(folder / "curve.jsonl"),
             "test": tested,
+            "elsewhere": {
+                path.stem.removeprefix("episodes-"): lines(path)
+                for path in sorted(folder.glob("episodes-*.jsonl"))
+            },
         }
     return found
 
@@ -152,7 +156,11 @@ def differences(runs: Runs) -> list[str]:
         "|---|---|---|--:|--:|---|---|",
     ]
     pairs = [("drrn", other) for other in COMPARED[1:]]
-    pairs += [("drrn-plain", other) for other in ("present", "history", "none")]
+    pairs += [
+        (kind, other)
+        for kind in ("drrn-plain", "plain-100")
+        for other in ("present", "history", "none", "shuffled")
+    ]
     for level in GOALS:
         for kind, other in pairs:
             one = runs.get(Cell(kind, level, "arigraph"), {})
@@ -166,6 +174,32 @@ def differences(runs: Runs) -> list[str]:
                 f"| {level} | {kind} | arigraph - {other} | {gaps.shape[0]} x {gaps.shape[1]} "
                 f"| {gaps.mean():+.2f} | {shown(interval, signed=True)} "
                 f"| {excludes_zero(interval)} |"
+            )
+    return [*out, ""]
+
+
+def transfer(runs: Runs) -> list[str]:
+    """What was trained on one level, played on others."""
+    out = [
+        "## Other levels than the trained one",
+        "",
+        "| trained on | played on | learner | memory | seeds x games | test | 95 % | by seed |",
+        "|---|---|---|---|--:|--:|---|---|",
+    ]
+    for cell, group in sorted(runs.items()):
+        for level in sorted({name for run in group.values() for name in run["elsewhere"]}):
+            played = np.array(
+                [
+                    [row["normalized"] for row in sorted(rows, key=lambda row: row["task_id"])]
+                    for run in group.values()
+                    if (rows := run["elsewhere"].get(level))
+                ]
+            )
+            interval = intervals.scores(played.ravel(), **crossed(played)).interval()
+            out.append(
+                f"| {cell.level} | {level} | {cell.kind} | {cell.memory} "
+                f"| {played.shape[0]} x {played.shape[1]} | **{played.mean():.2f}** "
+                f"| {shown(interval)} | {', '.join(f'{m:.2f}' for m in played.mean(axis=1))} |"
             )
     return [*out, ""]
 
@@ -188,7 +222,7 @@ def plot(runs: Runs) -> None:
 
 def main() -> None:
     runs = load()
-    out = [*goals(runs), *differences(runs)]
+    out = [*goals(runs), *differences(runs), *transfer(runs)]
     for level in GOALS:
         out += level_table(runs, level)
     text = "\n".join(out)
