@@ -1,4 +1,4 @@
-"""SmolLM2 cloned from the planner by its last two layers, and played by memory.
+"""SmolLM2 cloned from the planner by adapters, and played by memory.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --level rl-4
     python benchmarks/smollm/clone.py --level hunt
@@ -35,26 +35,26 @@ class Level(NamedTuple):
         env: The environment.
         tokens: Tokens of a prompt at most; the memory is cut to fit.
         states: Labelled states.
-        lr: Learning rate.
         max_steps: Steps of a test game.
     """
 
     env: str
     tokens: int
     states: int
-    lr: float
     max_steps: int
 
 
 LEVELS = {
-    "rl-2": Level("Cooking?level=rl-2&gata_actions=true", 400, 300, 3e-4, 10),
-    "rl-4": Level("Cooking?level=rl-4&gata_actions=true", 520, 600, 1e-3, 25),
-    "hunt": Level("TreasureHunt?level=easy", 520, 600, 1e-3, 40),
+    "rl-2": Level("Cooking?level=rl-2&gata_actions=true", 400, 300, 10),
+    "rl-4": Level("Cooking?level=rl-4&gata_actions=true", 520, 700, 25),
+    "hunt": Level("TreasureHunt?level=easy", 520, 700, 40),
 }
 
 
 def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
-    settings = LmSettings(batch=4, update_every=1, learn_start=16, tokens=level.tokens, lr=level.lr)
+    settings = LmSettings(
+        batch=4, update_every=1, learn_start=16, tokens=level.tokens, kept=level.states
+    )
     arena = Arena(level.env, memory, BUDGET, "valid", 2, settings.teacher_memory)
     how = TrainSettings(
         steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,

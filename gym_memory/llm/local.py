@@ -267,7 +267,7 @@ class TransformersChat(BaseChatModel):
             tails = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
             self._check_room(model, len(prompt) + max(map(len, tails), default=0))
             start = prefix.start(prompt, keep=self.prefix)
-            scores = _score_tails(torch, model, start, tails)
+            scores = likelihoods(model, start, tails)
             return scores, Tokens(len(prompt) + sum(map(len, tails)))
 
 
@@ -312,20 +312,13 @@ def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: b
     return torch.tensor(ids, device=device), torch.tensor(real, device=device)
 
 
-def likelihoods(model: Any, prompt: Sequence[int], answers: Sequence[Sequence[int]]) -> list[float]:
-    """Log-likelihood of each answer after a prompt, all as tokens; call it without gradients."""
-    torch = require("torch", "semantic", "local language models")
-    return _score_tails(torch, model, Prefix(model).start(prompt, keep=False), answers)
-
-
-def _score_tails(
-    torch: Any, model: Any, start: Started, tails: Sequence[Sequence[int]]
-) -> list[float]:
-    """Log-likelihoods of continuations of a prompt that went through the model.
+def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> list[float]:
+    """Log-likelihoods of continuations of a prompt that went through the model, without gradients.
 
     They go through it as one tree: what begins alike is computed once, and each token attends to
     the prompt and to what leads to it (the tree attention of SpecInfer, Miao et al. 2024).
     """
+    torch = require("torch", "semantic", "local language models")
     tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt
     children: dict[tuple[int, int], int] = {}
     paths: list[list[int]] = []

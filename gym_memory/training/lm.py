@@ -6,14 +6,16 @@ is most likely as a whole answer. What to clone comes from recorded runs (``reco
 teacher beside the learner (:class:`.Advised`), or both; with ``beta_steps`` the learner takes over
 and is told in the states that it comes to (DAgger, Ross et al. 2011).
 
-``method`` says which weights change: ``last`` layers alone, so that a state goes through the
-frozen ones once and is kept as it leaves them, which is what a CPU can do; ``lora`` (Hu et al.
-2021); or ``full``. A checkpoint holds the changed weights, and the name of the model.
+``method`` says what changes. ``alora``: adapters that act from the end of the prompt on (Activated
+LoRA, Greenewald et al. 2025), so that a prompt goes through the frozen model once and its keys and
+values are kept, which is what a CPU can do; ``lora``: adapters that act everywhere (Hu et al.
+2021); ``full``: all weights. A checkpoint holds the changed weights, and the name of the model.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +29,7 @@ from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
+from gym_memory.llm.prefix import Prefix, Started
 from gym_memory.optional import require
 from gym_memory.tokens import count_tokens, truncate_tokens
 from gym_memory.training.prompts import MAX_ACTIONS, state_prompt
@@ -47,8 +50,7 @@ class LmSettings:
 
     Attributes:
         model: A local model: ``smollm``, or ``transformers?model=FOLDER``.
-        method: What changes: the ``last`` layers, ``lora`` adapters (needs peft), or all: ``full``.
-        layers: Last layers that change.
+        method: What changes: ``alora`` or ``lora`` adapters (both need peft), or all: ``full``.
         rank: Rank of the adapters.
         tokens: Tokens of a prompt at most; the memory is cut to fit.
         max_actions: Valid actions that a prompt lists, at most.
@@ -60,6 +62,8 @@ class LmSettings:
         update_every: Steps an update.
         learn_start: Steps before the first update.
         shown: Labelled states kept; the first ones.
+        kept: Prompts of which ``alora`` keeps the keys and values, 10 MB each with SmolLM2; what
+            the others are is computed anew.
         lr: Learning rate of AdamW.
         clip: Largest norm of the gradient.
 
@@ -69,8 +73,7 @@ class LmSettings:
     """
 
     model: str = "smollm"
-    method: str = "last"
-    layers: int = 2
+    method: str = "alora"
     rank: int = 8
     tokens: int = 400
     max_actions: int = MAX_ACTIONS
@@ -81,15 +84,17 @@ class LmSettings:
     update_every: int = 4
     learn_start: int = 16
     shown: int = 4096
-    lr: float = 3e-4
+    kept: int = 512
+    lr: float = 1e-3
     clip: float = 1.0
 
     def __post_init__(self) -> None:
-        check_name("method", self.method, ("last", "lora", "full"))
-        for name in ("layers", "rank", "tokens", "max_actions", "batch", "update_every", "shown"):
+        check_name("method", self.method, ("alora", "lora", "full"))
+        for name in ("rank", "max_actions", "batch", "update_every", "shown"):
             check_int(name, getattr(self, name), 1)
-        for name in ("beta_steps", "learn_start"):
+        for name in ("beta_steps", "learn_start", "kept"):
             check_int(name, getattr(self, name), 0)
+        check_int("tokens", self.tokens, 2)
         check_positive("lr", self.lr)
         check_positive("clip", self.clip)
 
@@ -108,45 +113,63 @@ class LmSeen(NamedTuple):
     label: int
 
 
-class _LastLayers:
-    """Runs the frozen layers of a model once for a text, and the last ones as often as asked."""
+class _Frozen:
+    """The prompts of a model whose adapters act from a prompt's last token on.
 
-    def __init__(self, network: Any, count: int):
-        self._network, body = network, network.get_decoder()
-        if not 1 <= count <= len(body.layers):
-            raise InvalidArgumentError(
-                f"expected layers as an int in [1, {len(body.layers)}], got {count}"
-            )
-        self._layers, self._norm = body.layers[-count:], body.norm
-        network.requires_grad_(False)
-        for part in (*self._layers, self._norm):
-            part.requires_grad_(True)
+    Args:
+        network: The model, as peft wraps it.
+        most: Prompts whose keys and values are kept.
+        prefix: Whether a prompt that begins as one of the latest is computed from there on.
+    """
 
-    def below(self, ids: list[int]) -> tuple[Any, dict[str, Any]]:
-        """What the first of the last layers is called with."""
-        found: list[tuple[Any, dict[str, Any]]] = []
-        hook = self._layers[0].register_forward_pre_hook(
-            lambda _, args, kwargs: found.append((args[0], kwargs)), with_kwargs=True
-        )
-        try:
-            with torch.no_grad():
-                self._network(
-                    torch.tensor([ids], device=self._network.device),
-                    use_cache=False,
-                    logits_to_keep=1,
-                )
-        finally:
-            hook.remove()
-        hidden, how = found[0]
-        return hidden.half(), how
+    def __init__(self, network: Any, most: int, *, prefix: bool):
+        self._network, self._most, self._prefix = network, most, prefix
+        self._latest = Prefix(network)
+        self._kept: dict[int, Any] = {}
 
-    def logits(self, below: tuple[Any, dict[str, Any]], last: int) -> Any:
-        """Logits of the last places, shape (last, vocabulary)."""
-        hidden, how = below[0].to(self._network.dtype), below[1]
-        for layer in self._layers:
-            given = layer(hidden, **how)
-            hidden = given[0] if isinstance(given, tuple) else given
-        return self._network.get_output_embeddings()(self._norm(hidden[:, -last:]))[0]
+    def start(self, prompt: Sequence[int]) -> Started:
+        """Put all of a prompt but its last token through the frozen model."""
+        with torch.no_grad(), self._network.disable_adapter():
+            return self._latest.start(prompt[:-1], keep=self._prefix)
+
+    def logits(self, numbers: Sequence[int], shown: Sequence[tuple[list[int], list[int]]]) -> Any:
+        """Logits of the tokens of answers, shape (texts, longest answer, vocabulary).
+
+        Args:
+            numbers: What the prompts are kept by.
+            shown: Prompts and answers.
+        """
+        read = [self._read(*one) for one in zip(numbers, (p for p, _ in shown), strict=True)]
+        lengths = [keys.shape[-2] for keys in read]
+        most, tokens = max(lengths), max(len(answer) for _, answer in shown)
+        pad, device = torch.nn.functional.pad, self._network.device
+        # Of shape (texts, layers, keys and values, heads, most, size of a head).
+        padded = torch.stack([pad(keys, (0, 0, most - keys.shape[-2], 0)) for keys in read])
+        layers = padded.to(self._network.dtype).unbind(1)
+        transformers = require("transformers", "lora", "method=alora")
+        past = transformers.DynamicCache([(layer[:, 0], layer[:, 1]) for layer in layers])
+        ids = torch.zeros(len(shown), tokens, dtype=torch.int64)
+        mask = torch.ones(len(shown), most + tokens, dtype=torch.int64)
+        for row, (prompt, answer) in enumerate(shown):
+            ids[row, : len(answer)] = torch.tensor([prompt[-1], *answer[:-1]])
+            mask[row, : most - lengths[row]] = 0
+        places = torch.tensor(lengths)[:, None] + torch.arange(tokens)
+        return self._network(
+            ids.to(device),
+            attention_mask=mask.to(device),
+            position_ids=places.to(device),
+            past_key_values=past,
+        ).logits
+
+    def _read(self, number: int, prompt: list[int]) -> Any:
+        """Keys and values of a prompt, in 16 bits."""
+        if number in self._kept:
+            return self._kept[number]
+        layers = self.start(prompt).past.layers
+        read = torch.stack([torch.cat([layer.keys, layer.values]) for layer in layers]).half()
+        if len(self._kept) < self._most:
+            self._kept[number] = read
+        return read
 
 
 class LmLearner(Learner):
@@ -166,23 +189,22 @@ class LmLearner(Learner):
             )
         self._chat = chat
         self._tokenizer, network = chat.own_weights(device)
-        self._last: _LastLayers | None = None
-        if settings.method == "last":
-            self._last = _LastLayers(network, settings.layers)
-        elif settings.method == "lora":
-            peft = require("peft", "lora", "method=lora")
+        if settings.method != "full":
+            peft = require("peft", "lora", f"method={settings.method}")
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
                 config = peft.LoraConfig(
                     r=settings.rank, lora_alpha=2 * settings.rank, target_modules="all-linear"
                 )
                 network = peft.get_peft_model(network, config)
+        self._frozen: _Frozen | None = None
+        if settings.method == "alora":
+            self._frozen = _Frozen(network, settings.kept, prefix=chat.prefix)
         self._network = network
         self._optimizer = torch.optim.AdamW(
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr
         )
         self._shown: list[tuple[list[int], list[int]]] = []
-        self._below: dict[int, Any] = {}
         self._steps = self._updates = 0
         self._read = False
 
@@ -245,7 +267,12 @@ class LmLearner(Learner):
 
     def _likeliest(self, seen: LmSeen) -> int:
         with torch.inference_mode():
-            scores = likelihoods(self._network, seen.prompt, seen.actions)
+            if self._frozen is None:
+                start = Prefix(self._network).start(seen.prompt, keep=False)
+                scores = likelihoods(self._network, start, seen.actions)
+            else:
+                answers = [[seen.prompt[-1], *answer] for answer in seen.actions]
+                scores = likelihoods(self._network, self._frozen.start(seen.prompt), answers)
         return int(np.argmax(np.round(scores, 4)))
 
     # ------------------------------------------------------------ learning
@@ -277,34 +304,38 @@ class LmLearner(Learner):
         return logged
 
     def _update(self) -> dict[str, float]:
-        """One step of the optimizer; a text at a time, for none is padded."""
+        """One step of the optimizer."""
         s = self.settings
         self._optimizer.zero_grad()
         total = agreed = 0.0
-        for number in self._rng.integers(len(self._shown), size=s.batch).tolist():
-            logits, answer = self._logits(number), torch.tensor(self._shown[number][1])
-            loss = torch.nn.functional.cross_entropy(
-                logits.float(), answer.to(logits.device), reduction="sum"
-            )
+        drawn = self._rng.integers(len(self._shown), size=s.batch).tolist()
+        # Whole texts go through one by one, for none is padded; answers are short.
+        for numbers in [drawn] if self._frozen else [[number] for number in drawn]:
+            loss: Any = 0.0
+            for logits, answer in self._logits(numbers):
+                loss += torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum")
+                agreed += float((logits.argmax(1) == answer).all()) / s.batch
             (loss / s.batch).backward()
             total += float(loss.detach()) / s.batch
-            agreed += float((logits.argmax(1).cpu() == answer).all()) / s.batch
         trained = self._optimizer.param_groups[0]["params"]
         torch.nn.utils.clip_grad_norm_(trained, s.clip)
         self._optimizer.step()
         self._updates += 1
         return {"updates": float(self._updates), "clone_loss": total, "agreed": agreed}
 
-    def _logits(self, number: int) -> Any:
-        """Those that the tokens of a shown answer are drawn from."""
-        prompt, answer = self._shown[number]
-        ids = [*prompt, *answer[:-1]]
-        if self._last is None:
-            rows = torch.tensor([ids], device=self.device)
-            return self._network(rows, use_cache=False, logits_to_keep=len(answer)).logits[0]
-        if number not in self._below:
-            self._below[number] = self._last.below(ids)
-        return self._last.logits(self._below[number], len(answer))
+    def _logits(self, numbers: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+        """For each of the shown answers the logits of its tokens, and the tokens."""
+        shown = [self._shown[number] for number in numbers]
+        if self._frozen is not None:
+            found = self._frozen.logits(numbers, shown)
+        else:
+            rows = torch.tensor([[*prompt, *answer[:-1]] for prompt, answer in shown])
+            longest = max(len(answer) for _, answer in shown)
+            found = self._network(
+                rows.to(self.device), use_cache=False, logits_to_keep=longest
+            ).logits
+        for row, (_, answer) in zip(found, shown, strict=True):
+            yield row[: len(answer)], torch.tensor(answer, device=row.device)
 
     # ------------------------------------------------------------ keeping
 
