@@ -1,7 +1,8 @@
 #!/bin/sh
 # A life of errands: the planner with AriGraph, its rivals and its controls. A folder for each budget
 # and for rivals and controls apart, so that what was played stays when the script is stopped; the
-# same command goes on. A memory that takes no notice of the budget is played under the first one.
+# same command goes on. The controls, and what takes no notice of the budget, are played under the
+# first one.
 # Usage, from the root of the repository: benchmarks/life/run.sh [SEEDS] [WORKERS] [BUDGETS]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -16,12 +17,11 @@ play() {  # name of the folder, budget, memories
 }
 
 seeds=${1:-0:10} workers=${2:-2} budgets=${3:-1000 4000 300 100 16000 32000}
+first=${budgets%% *}
+play unlimited "$first" -m "history?full=true" -m none
 for budget in $budgets; do
-  [ "$budget" != "${budgets%% *}" ] || play unlimited "$budget" -m "history?full=true" -m none
   play rivals "$budget" -m arigraph -m history -m "summary?size=32000" -m "stma?size=32000" -m rag
 done
-for budget in $budgets; do
-  play controls "$budget" -m simulacra -m shuffled -m oracle -m noise -m present
-done
+play controls "$first" -m simulacra -m shuffled -m oracle -m noise -m present
 ${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
 cp results/life-report/report.md results/life-report/*.png benchmarks/life/

@@ -29,9 +29,10 @@ from gym_memory.checks import check_int
 from gym_memory.errors import InvalidArgumentError
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
-from gym_memory.llm.prefix import Prefix, Started
+from gym_memory.llm.prefix import Prefix
 from gym_memory.optional import require
 from gym_memory.tokens import count_tokens, truncate_tokens
+from gym_memory.training.frozen import Frozen
 from gym_memory.training.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.training.steps import played, step_rows
 from gym_memory.types import Observation
@@ -113,65 +114,6 @@ class LmSeen(NamedTuple):
     label: int
 
 
-class _Frozen:
-    """The prompts of a model whose adapters act from a prompt's last token on.
-
-    Args:
-        network: The model, as peft wraps it.
-        most: Prompts whose keys and values are kept.
-        prefix: Whether a prompt that begins as one of the latest is computed from there on.
-    """
-
-    def __init__(self, network: Any, most: int, *, prefix: bool):
-        self._network, self._most, self._prefix = network, most, prefix
-        self._latest = Prefix(network)
-        self._kept: dict[int, Any] = {}
-
-    def start(self, prompt: Sequence[int]) -> Started:
-        """Put all of a prompt but its last token through the frozen model."""
-        with torch.no_grad(), self._network.disable_adapter():
-            return self._latest.start(prompt[:-1], keep=self._prefix)
-
-    def logits(self, numbers: Sequence[int], shown: Sequence[tuple[list[int], list[int]]]) -> Any:
-        """Logits of the tokens of answers, shape (texts, longest answer, vocabulary).
-
-        Args:
-            numbers: What the prompts are kept by.
-            shown: Prompts and answers.
-        """
-        read = [self._read(*one) for one in zip(numbers, (p for p, _ in shown), strict=True)]
-        lengths = [keys.shape[-2] for keys in read]
-        most, tokens = max(lengths), max(len(answer) for _, answer in shown)
-        pad, device = torch.nn.functional.pad, self._network.device
-        # Of shape (texts, layers, keys and values, heads, most, size of a head).
-        padded = torch.stack([pad(keys, (0, 0, most - keys.shape[-2], 0)) for keys in read])
-        layers = padded.to(self._network.dtype).unbind(1)
-        transformers = require("transformers", "lora", "method=alora")
-        past = transformers.DynamicCache([(layer[:, 0], layer[:, 1]) for layer in layers])
-        ids = torch.zeros(len(shown), tokens, dtype=torch.int64)
-        mask = torch.ones(len(shown), most + tokens, dtype=torch.int64)
-        for row, (prompt, answer) in enumerate(shown):
-            ids[row, : len(answer)] = torch.tensor([prompt[-1], *answer[:-1]])
-            mask[row, : most - lengths[row]] = 0
-        places = torch.tensor(lengths)[:, None] + torch.arange(tokens)
-        return self._network(
-            ids.to(device),
-            attention_mask=mask.to(device),
-            position_ids=places.to(device),
-            past_key_values=past,
-        ).logits
-
-    def _read(self, number: int, prompt: list[int]) -> Any:
-        """Keys and values of a prompt, in 16 bits."""
-        if number in self._kept:
-            return self._kept[number]
-        layers = self.start(prompt).past.layers
-        read = torch.stack([torch.cat([layer.keys, layer.values]) for layer in layers]).half()
-        if len(self._kept) < self._most:
-            self._kept[number] = read
-        return read
-
-
 class LmLearner(Learner):
     """Learns; see the module."""
 
@@ -197,9 +139,9 @@ class LmLearner(Learner):
                     r=settings.rank, lora_alpha=2 * settings.rank, target_modules="all-linear"
                 )
                 network = peft.get_peft_model(network, config)
-        self._frozen: _Frozen | None = None
+        self._frozen: Frozen | None = None
         if settings.method == "alora":
-            self._frozen = _Frozen(network, settings.kept, prefix=chat.prefix)
+            self._frozen = Frozen(network, settings.kept, prefix=chat.prefix)
         self._network = network
         self._optimizer = torch.optim.AdamW(
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr
