@@ -85,7 +85,7 @@ class LmSettings:
     update_every: int = 4
     learn_start: int = 16
     shown: int = 4096
-    kept: int = 512
+    kept: int = 256
     lr: float = 1e-3
     clip: float = 1.0
 
