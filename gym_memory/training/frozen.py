@@ -33,11 +33,21 @@ class Frozen:
         self._network, self._most, self._prefix = network, most, prefix
         self._latest = Prefix(network)
         self._kept: dict[int, Any] = {}
+        self._just: tuple[list[int], Any] = [], None
 
-    def start(self, prompt: Sequence[int]) -> Started:
+    def start(self, prompt: list[int]) -> Started:
         """Put all of a prompt but its last token through the frozen model."""
         with torch.no_grad(), self._network.disable_adapter():
-            return self._latest.start(prompt[:-1], keep=self._prefix)
+            started = self._latest.start(prompt[:-1], keep=self._prefix)
+        # Whoever goes on from there changes it.
+        layers = [torch.cat([layer.keys, layer.values]) for layer in started.past.layers]
+        self._just = prompt, torch.stack(layers).half()
+        return started
+
+    def keep(self, number: int, prompt: list[int]) -> None:
+        """Keep the keys and values of a prompt, if there is room; best right after its start."""
+        if len(self._kept) < self._most:
+            self._read(number, prompt)
 
     def logits(self, numbers: Sequence[int], shown: Sequence[tuple[list[int], list[int]]]) -> Any:
         """Logits of the tokens of answers, shape (texts, longest answer, vocabulary).
@@ -69,11 +79,12 @@ class Frozen:
         ).logits
 
     def _read(self, number: int, prompt: list[int]) -> Any:
-        """Keys and values of a prompt, in 16 bits."""
-        if number in self._kept:
-            return self._kept[number]
-        layers = self.start(prompt).past.layers
-        read = torch.stack([torch.cat([layer.keys, layer.values]) for layer in layers]).half()
-        if len(self._kept) < self._most:
-            self._kept[number] = read
+        """Keys and values of all of a prompt but its last token, in 16 bits."""
+        read = self._kept.get(number)
+        if read is None:
+            if self._just[0] != prompt:
+                self.start(prompt)
+            read = self._just[1]
+            if len(self._kept) < self._most:
+                self._kept[number] = read
         return read

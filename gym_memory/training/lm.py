@@ -227,6 +227,8 @@ class LmLearner(Learner):
         self._steps += 1
         seen: LmSeen = experience.seen
         if seen.label >= 0 and len(self._shown) < self.settings.shown:
+            if self._frozen is not None:
+                self._frozen.keep(len(self._shown), seen.prompt)
             self._shown.append((seen.prompt, seen.actions[seen.label]))
 
     def _recorded(self) -> None:

@@ -13,6 +13,7 @@ from tiny_llama import save_tiny_llama
 from trained import assert_same_training
 
 from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.learning.learner import Experience
 from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
 from gym_memory.errors import InvalidArgumentError, UnknownNameError
@@ -98,7 +99,21 @@ def taught(tiny: LmSettings) -> LmLearner:
     return learner
 
 
-def test_prompts_are_read_once_and_answers_go_through_together(tiny: LmSettings) -> None:
+def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The prompts that went through the frozen model since, whole or in part."""
+    prefix, reads = learner._frozen._latest, []  # type: ignore[union-attr]
+
+    def start(ids: list[int], **kwargs: Any) -> Any:
+        reads.append(ids)
+        return type(prefix).start(prefix, ids, **kwargs)
+
+    monkeypatch.setattr(prefix, "start", start)
+    return reads
+
+
+def test_prompts_are_read_once_and_answers_go_through_together(
+    tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learner = taught(tiny)
     several = [0, 5, 3]
     with torch.no_grad():
@@ -109,22 +124,33 @@ def test_prompts_are_read_once_and_answers_go_through_together(tiny: LmSettings)
         assert answer.tolist() == shown
         # They are kept in 16 bits.
         np.testing.assert_allclose(logits, adapted(learner, prompt, shown), atol=6e-2)
-    frozen: Any = learner._frozen
-    reads = 0
-
-    def counted(prompt: list[int]) -> Any:
-        nonlocal reads
-        reads += 1
-        return type(frozen).start(frozen, prompt)
-
-    frozen.start = counted
+    reads = counted(learner, monkeypatch)
     list(learner._logits(several))
-    assert reads == 0
+    assert not reads
+    frozen: Any = learner._frozen
     frozen._kept.clear()
     frozen._most = 2
     for _ in range(2):
-        list(learner._logits(several))
-    assert reads == 3 + 1  # two are kept, the third is read anew
+        list(learner._logits([0, 5, 3, 4]))
+    assert len(reads) == 4 + 2  # the first two are kept, the others are read anew
+
+
+def test_a_state_that_was_acted_in_is_not_read_again(
+    tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
+    learner._steps = 1  # the teacher plays no more
+    reads = counted(learner, monkeypatch)
+    env = Advised(house())
+    obs, _ = env.reset(seed=0)
+    for number in range(3):
+        seen = learner.see(obs, "game")
+        action = learner.act([seen], explore=True)[0]
+        assert len(reads) == number + 1
+        learner.observe(0, Experience("game", seen, action, 0.0, seen, False, False))
+        obs = env.step(obs["valid_actions"][action])[0]
+    list(learner._logits([0, 1, 2]))
+    assert len(reads) == 3
 
 
 def test_the_played_action_is_the_likeliest_whole_answer(tiny: LmSettings) -> None:
