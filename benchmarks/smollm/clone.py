@@ -2,11 +2,13 @@
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --level rl-4
     python benchmarks/smollm/clone.py --level hunt
+    python benchmarks/smollm/clone.py --level rl-4 --dagger 1000
 
 The planner plays training games by a memory of its own; the model sees the same states with the
-memory of its arm. The arms of a level are trained alike; then each plays the same test games.
-``clone.jsonl`` has a row a training and a row a game; what is there is not done again, and a
-training that was broken off goes on.
+memory of its arm. With ``--dagger STATES`` the model takes over in the course of the first half of
+so many states, and goes on being told what the planner would do. The arms of a level are trained
+alike; then each plays the same test games. ``clone.jsonl`` has a row a training and a row a game;
+what is there is not done again, and a training that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -36,12 +38,14 @@ class Level(NamedTuple):
         tokens: Tokens of a prompt at most; the memory is cut to fit.
         states: Labelled states.
         max_steps: Steps of a test game.
+        beta_steps: Steps over which the model takes over while it learns; 0: it never does.
     """
 
     env: str
     tokens: int
     states: int
     max_steps: int
+    beta_steps: int = 0
 
 
 LEVELS = {
@@ -53,8 +57,9 @@ LEVELS = {
 
 def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
     settings = LmSettings(
-        batch=4, update_every=1, learn_start=16, tokens=level.tokens, kept=level.states
-    )
+        batch=4, update_every=1, learn_start=16, tokens=level.tokens, kept=level.states,
+        beta_steps=level.beta_steps,
+    )  # fmt: skip
     arena = Arena(level.env, memory, BUDGET, "valid", 2, settings.teacher_memory)
     how = TrainSettings(
         steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,
@@ -84,12 +89,16 @@ def play(level: Level, memory: str, policy: Lm, game: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="SmolLM2 cloned.")
     parser.add_argument("--level", choices=LEVELS, default="rl-2")
+    parser.add_argument("--dagger", type=int, default=0, metavar="STATES")
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--memories", nargs="+", default=["arigraph", "none"])
     parser.add_argument("--out", type=Path, default=Path("results/smollm-clone"))
     options = parser.parse_args()
     rows = [json.loads(line) for line in PATH.open()] if PATH.exists() else []
     name, level = options.level, LEVELS[options.level]
+    if options.dagger:
+        states = options.dagger
+        name, level = f"{name}-dagger", level._replace(states=states, beta_steps=states // 2)
     done = {(row["memory"], row["game"]) for row in rows if row["level"] == name}
 
     def note(memory: str, game: int | None, row: dict[str, Any]) -> None:
