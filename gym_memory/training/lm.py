@@ -15,6 +15,7 @@ values are kept, which is what a CPU can do; ``lora``: adapters that act everywh
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -133,7 +134,8 @@ class LmLearner(Learner):
         self._tokenizer, network = chat.own_weights(device)
         if settings.method != "full":
             peft = require("peft", "lora", f"method={settings.method}")
-            with torch.random.fork_rng(devices=[]):
+            with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # peft's, of names in transformers
                 torch.manual_seed(seed)
                 config = peft.LoraConfig(
                     r=settings.rank, lora_alpha=2 * settings.rank, target_modules="all-linear"
