@@ -51,28 +51,37 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def by_game(path: Path) -> list[dict[str, Any]]:
+    """In the order of their games."""
+    return sorted(lines(path), key=lambda row: row["task_id"])
+
+
 def load() -> Runs:
     found: Runs = {}
     for folder in sorted((HERE / "runs").glob("*-rl-*")):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         level = config["env"].rpartition("level=")[2].partition("&")[0]
-        tested = sorted(lines(folder / "episodes.jsonl"), key=lambda row: row["task_id"])
         cell = Cell(folder.name.partition("-rl-")[0], level, config["memory"])
         found.setdefault(cell, {})[config["training"]["seed"]] = {
             "result": json.loads((folder / "result.json").read_text(encoding="utf-8")),
             "curve": lines(folder / "curve.jsonl"),
-            "test": tested,
+            "test": by_game(folder / "episodes.jsonl"),
             "elsewhere": {
-                path.stem.removeprefix("episodes-"): lines(path)
+                path.stem.removeprefix("episodes-"): by_game(path)
                 for path in sorted(folder.glob("episodes-*.jsonl"))
             },
         }
     return found
 
 
-def scores(runs: dict[int, dict[str, Any]], seeds: Sequence[int]) -> NDArray[np.float64]:
-    """Normalized test scores, shape (seeds, games)."""
-    return np.array([[row["normalized"] for row in runs[seed]["test"]] for seed in seeds])
+def scores(
+    runs: dict[int, dict[str, Any]], seeds: Sequence[int], elsewhere: str = ""
+) -> NDArray[np.float64]:
+    """Normalized test scores, on another level if one is named; shape (seeds, games)."""
+    played = [
+        runs[seed]["elsewhere"][elsewhere] if elsewhere else runs[seed]["test"] for seed in seeds
+    ]
+    return np.array([[row["normalized"] for row in rows] for rows in played])
 
 
 def crossed(values: NDArray[np.float64]) -> dict[str, Any]:
@@ -188,13 +197,8 @@ def transfer(runs: Runs) -> list[str]:
     ]
     for cell, group in sorted(runs.items()):
         for level in sorted({name for run in group.values() for name in run["elsewhere"]}):
-            played = np.array(
-                [
-                    [row["normalized"] for row in sorted(rows, key=lambda row: row["task_id"])]
-                    for run in group.values()
-                    if (rows := run["elsewhere"].get(level))
-                ]
-            )
+            seeds = [seed for seed in sorted(group) if level in group[seed]["elsewhere"]]
+            played = scores(group, seeds, level)
             interval = intervals.scores(played.ravel(), **crossed(played)).interval()
             out.append(
                 f"| {cell.level} | {level} | {cell.kind} | {cell.memory} "

@@ -39,9 +39,7 @@ class Frozen:
         """Put all of a prompt but its last token through the frozen model."""
         with torch.no_grad(), self._network.disable_adapter():
             started = self._latest.start(prompt[:-1], keep=self._prefix)
-        # Whoever goes on from there changes it.
-        layers = [torch.cat([layer.keys, layer.values]) for layer in started.past.layers]
-        self._just = prompt, torch.stack(layers).half()
+        self._just = prompt, started.past
         return started
 
     def keep(self, number: int, prompt: list[int]) -> None:
@@ -84,7 +82,12 @@ class Frozen:
         if read is None:
             if self._just[0] != prompt:
                 self.start(prompt)
-            read = self._just[1]
+            # Whoever went on from there added to it.
+            layers = [
+                torch.cat([layer.keys, layer.values])[..., : len(prompt) - 1, :]
+                for layer in self._just[1].layers
+            ]
+            read = torch.stack(layers).half()
             if len(self._kept) < self._most:
                 self._kept[number] = read
         return read
