@@ -255,8 +255,8 @@ def text() -> str:
     rows = []
     for arm in sorted(arms, key=lambda one: (one[0], -one[1], one[2] != "own")):
         level, steps, words, memory, budget = arm
-        runs, other = arms[arm], arms.get((level, steps, words, "arigraph", 500), [])
-        best = {run["seed"]: run for run in other}
+        runs, own = arms[arm], (level, steps, words, "arigraph")
+        best = {run["seed"]: run for run in arms.get((*own, budget)) or arms.get((*own, 500), [])}
         cells = [f"{level}, {steps:,}" + (", MiniLM's words" if words == "minilm" else "")]
         cells += [f"`{memory}`" if budget == 500 else f"`{memory}` ({budget:,})"]
         cells += [str(round(np.mean([run["tokens"] for run in runs])))]

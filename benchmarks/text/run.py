@@ -59,9 +59,17 @@ def arms() -> list[Arm]:
 
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm("rl-4", "rag", 4000, "own", 0, 4800)]
+    # A curve of score against token budget, with the 500 above and the uncut history.
+    curve = [
+        Arm(game, memory, budget, "own", 0, 4800)
+        for game in ("rl-4", "hunt", "rl-3")
+        for budget in (125, 250)
+        for memory in ("arigraph", "history")
+    ]
     return (
         first[:15] + again + first[15:] + longer("rl-4", 0) + minilm + longer("rl-4", 1)
-        + longer("hunt", 0) + longer("rl-4", 2) + large + longer("rl-3", 0) + longer("hunt", 1)
+        + longer("hunt", 0) + large + longer("hunt", 1) + longer("rl-3", 0) + curve
+        + longer("rl-4", 2)
     )  # fmt: skip
 
 
