@@ -1,19 +1,25 @@
 #!/bin/sh
-# The main table: DRRN on Cooking levels 1-4 with the memories arigraph, none and shuffled, three
-# seeds, at most 12,500 environment steps and CPU_MINUTES (15) a run; see one.sh.
+# What the features and the memories are worth under equal reward: DRRN without bonus and repeat
+# penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else plays, five
+# trainings, all arms with the same settings; see one.sh and `--set facts=` in
+# docs/reinforcement-learning.md. The first two arms are played on other levels too.
 #
-#   sh benchmarks/rl/sweep.sh                    all runs, one at a time
-#   ONLY=rl-3 sh benchmarks/rl/sweep.sh          those whose name contains rl-3
-#   CPU_MINUTES=5 sh benchmarks/rl/sweep.sh      another limit a run
+#   sh benchmarks/rl/features.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
-# It can be broken off and started again. `python benchmarks/rl/table.py` makes the table and the
-# plots of all that is finished.
+# Three to five CPU minutes a run, seven runs a level and training; it can be broken off and started
+# again, and goes on where it was.
 set -e
-for seed in 0 1 2; do
-  for memory in arigraph none shuffled; do
-    for level in rl-1 rl-2 rl-3 rl-4; do
-      sh benchmarks/rl/one.sh drrn "$level" "$memory" "$seed" --steps 12500 \
-        --max-cpu-minutes "${CPU_MINUTES:-15}"
-    done
+export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
+run() { # KIND MEMORY [LEVELS to play besides]
+  KIND="$1-$GAMES" ALSO="$3" sh benchmarks/rl/one.sh drrn "$level" "$2" "$seed" --steps 12500 \
+    --set "facts=$1"
+}
+for seed in ${2:-0 1 2 3 4}; do
+  for level in ${1:-rl-4 rl-3}; do
+    case $level in rl-4) other="rl-2 rl-3" ;; *) other=rl-4 ;; esac
+    run related arigraph "$other"
+    run plain arigraph "$other"
+    for memory in present none history shuffled; do run plain "$memory"; done
+    run rendered arigraph
   done
 done

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.players.base import RulePolicy
 from gym_memory.baselines.players.beliefs import Beliefs
+from gym_memory.baselines.players.patience import Patience
 from gym_memory.baselines.players.plan import Move
 from gym_memory.checks import check_int
 from gym_memory.games.webshop.rules import SOME_SEARCH, THIS, listing_of, page_of
@@ -104,10 +105,12 @@ class Shelf:
     Args:
         beliefs: What the observation shows and the memory recalls.
         request: What is asked for.
+        idle: Steps since a page was new.
     """
 
-    def __init__(self, beliefs: Beliefs, request: Request):
+    def __init__(self, beliefs: Beliefs, request: Request, idle: int = 0):
         graph = beliefs.graph
+        self.idle = idle
         self.actions = beliefs.actions
         self.here = beliefs.here
         self.request = request
@@ -186,12 +189,14 @@ class Shopper(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        last, aim = Move.read(self.focus)
+        plan, patience = Patience.read(self.focus)
+        patience = patience.after(obs["text"], obs["inventory"])
+        last, aim = Move.read(plan)
         rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, self._task(obs), plan=self.focus, action=last)
-        shelf = Shelf(beliefs, read_request(obs["task"]))
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last)
+        shelf = Shelf(beliefs, read_request(obs["task"]), patience.idle)
         move = self._decide(shelf, obs, aim, last)
-        self.focus = str(move)
+        self.focus = patience.written_behind(str(move))
         return beliefs.spelled(move.action)
 
     def _decide(self, shelf: Shelf, obs: Observation, aim: str, last: str) -> Move:
@@ -221,7 +226,7 @@ class Shopper(RulePolicy):
         return Move("click[< prev]", f"{_LEAVE}{product.code}")
 
     def _had_enough(self, shelf: Shelf) -> bool:
-        return shelf.looked_at >= self.patience
+        return max(shelf.looked_at, shelf.idle) >= self.patience
 
     def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Move:
         """Choose what the request names, one option after the other, then buy."""
