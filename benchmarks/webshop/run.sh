@@ -14,9 +14,8 @@ gym-memory compare -e WebShop -m none -p random -p walkthrough --seeds 0:100 \
   --workers "$workers" --out results/webshop-bounds
 for run in webshop webshop-whole webshop-bounds; do
   mkdir -p "$here/$run"
-  for file in report.md summary.json config.json environment.json; do
-    cp "results/$run/$file" "$here/$run/"
-  done
+  sed "/-single-episode.png/d" "results/$run/report.md" > "$here/$run/report.md"
+  for file in summary.json config.json environment.json; do cp "results/$run/$file" "$here/$run/"; done
 done
 python "$here/speed.py" --out "$here/speed"
 gym-memory quality -e WebShop -p shopper -p random --seeds 0:100 --out "$here/quality"

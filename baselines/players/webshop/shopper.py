@@ -170,7 +170,8 @@ class Shopper(RulePolicy):
     """Searches, compares, buys.
 
     Args:
-        patience: Products to look at before it takes the best one, >= 1.
+        patience: Products to look at, and steps to see no new page, before it takes the best one
+            that it knows of, >= 1.
         pages: Pages of results to look through a search, >= 1.
         searches: Different searches to make, >= 1.
 
