@@ -142,13 +142,15 @@ class Beliefs:
 
     def taking(self, thing: str) -> str | None:
         """The valid action that takes a thing, wherever it lies; None if there is none."""
+        if not self.actions:
+            return f"take {thing}"
         taken = f"take {thing} from "
         return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
 
     def putting(self, thing: str, holder: str) -> str | None:
         """The valid action that puts a thing on or into another; None if there is none."""
         actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
-        return next((a for a in actions if a in self._spelling), None)
+        return next((a for a in actions if self.can(a)), None)
 
     def opening(self, thing: str) -> str | None:
         """The valid action that opens a thing; None if there is none."""

@@ -37,12 +37,21 @@ export GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
 $gym_memory serve-scripted --port 8765 &
 trap 'kill $!' EXIT
 sleep 3
-# history=0: an agent that keeps five observations of its own knows most of what a memory could tell.
-agent="TreasureHunt?level=hard&split=held_out"
-play agent-budgets/agent-once "$agent" "ariadne?history=0" -m none -m "history?full=true" \
-  --budget 1000 --concurrency 8
-play agent-budgets/agent "$agent" "ariadne?history=0" $rivals \
-  --budget 300 --budget 1000 --budget 4000 --concurrency 8
+
+agent() {  # name, environment
+  # history=0: an agent that keeps five observations of its own knows most of what a memory could tell.
+  play "agent-budgets/agent-$1-once" "$2" "ariadne?history=0" -m none -m "history?full=true" \
+    --budget 1000 --concurrency 8
+  play "agent-budgets/agent-$1" "$2" "ariadne?history=0" $rivals \
+    --budget 100 --budget 300 --budget 1000 --budget 4000 --concurrency 8
+}
+
+agent hunt-hard "TreasureHunt?level=hard&split=held_out"
+agent hunt-hardest "TreasureHunt?level=hardest&split=held_out"
+agent hunt-voices "TreasureHunt?level=voices-hard&split=held_out"
+agent cooking-hard "Cooking?level=hard&split=held_out"
+agent cooking-hardest "Cooking?level=hardest&split=held_out"
+agent cleaning "Cleaning?split=held_out"
 
 for kind in budgets agent-budgets; do
   $gym_memory report "results/$kind"/* --out "results/$kind-report" --against arigraph

@@ -38,7 +38,7 @@ from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.specs import format_spec
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
-from gym_memory.testing.chat.play_answers import facts_of, observation_of
+from gym_memory.testing.chat.play_answers import ariadne_act, facts_of, observation_of
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.types import Observation, Transition, Triple
 from gym_memory.wrappers import Navigate
@@ -564,6 +564,19 @@ def test_recalled_facts_can_be_read_in_the_prompt(facts: list[Triple]) -> None:
              "history": "", "observation": "x", "task": "", "inventory": "",
              "actions": "look"}  # fmt: skip
     assert list(observation_of(slots)["triples"]) == facts
+
+
+def test_the_exit_that_a_plan_names_is_taken_even_where_the_map_tells_where_it_leads() -> None:
+    known = (
+        "you: is in gym\ngym: has unexplored exit south\ngarage: is west of gym\n"
+        "music room: is south of garage\noffice: is east of music room; has unexplored exit north"
+    )
+    slots = {
+        "memory": known, "history": "", "observation": "-= Gym =-", "task": "Tidy up the house!",
+        "inventory": "", "plan": "1. look round, south of gym",
+        "actions": "go south\ngo west\nlook",
+    }  # fmt: skip
+    assert json.loads(ariadne_act(slots))["action_to_take"] == "go south"
 
 
 def test_arguments_are_checked(server: ScriptedServer) -> None:

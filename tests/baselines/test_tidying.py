@@ -28,7 +28,7 @@ def advised(triples: str, actions: str, goal: str = TIDY, plan: str = "", **kwar
     """The first move that the tidier says and that can be done; an empty one for none."""
     empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
     lists: dict[str, Any] = dict.fromkeys(("episodes", "lessons"), ())
-    known = {"valid_actions": tuple(actions.split("; ")), "triples": facts(triples)}
+    known = {"valid_actions": tuple(filter(None, actions.split("; "))), "triples": facts(triples)}
     obs: Observation = {**empty, **lists, **known}  # type: ignore[typeddict-item]
     task = Task("t", goal, "textworld")
     beliefs = Beliefs(obs, get_extractor("textworld"), task, plan=plan)
@@ -38,6 +38,24 @@ def advised(triples: str, actions: str, goal: str = TIDY, plan: str = "", **kwar
 
 def advise(triples: str, actions: str, **kwargs: Any) -> str:
     return advised(triples, actions, **kwargs).action
+
+
+def test_who_plans_without_a_list_of_actions_keeps_what_lies_at_hand() -> None:
+    known = (
+        "you | is in | bathroom\nsnorkel | is on | washbasin\nwashbasin | is in | bathroom\n"
+        "pool | is west of | bathroom\ndiving board | is in | pool"
+    )
+    plan = "tidy: snorkel to pool"
+    assert advised(known, "", plan=plan) == ("take snorkel", plan)
+    assert (
+        advised(known.replace("is on | washbasin", "is in | bathroom"), "", plan=plan).aim == plan
+    )
+    carried = known.replace("is on | washbasin", "is in | inventory")
+    there = carried.replace("you | is in | bathroom", "you | is in | pool")
+    assert advised(there, "", plan=plan) == ("drop snorkel", plan)
+    assert advised(there, "", plan="tidy: snorkel to diving board").action == (
+        "put snorkel on diving board"
+    )
 
 
 # ---------------------------------------------------------------- kinds

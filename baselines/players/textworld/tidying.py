@@ -277,7 +277,7 @@ class Tidier:
             return puts[holders[int(suits.argmax())]]
         if puts:
             return puts[(holders or list(puts))[0]]
-        return f"drop {thing}" if f"drop {thing}" in beliefs.actions else None
+        return f"drop {thing}" if beliefs.can(f"drop {thing}") else None
 
 
 class _Outcomes(NamedTuple):

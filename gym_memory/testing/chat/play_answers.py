@@ -117,10 +117,15 @@ def ariadne_plan(slots: Slots) -> str:
 @answers("ariadne_act")
 def ariadne_act(slots: Slots) -> str:
     """The action of the player by rules, towards the first sub-goal."""
-    action, aim = choice_of(slots, _unread(_aim(slots["plan"])))
+    planned, possible = _aim(slots["plan"]), slots["actions"].split("\n")
+    action, aim = choice_of(slots, _unread(planned))
+    exit_ = NEW_EXIT.search(planned)
+    if exit_ and exit_["place"] == _beliefs(slots).here and f"go {exit_['direction']}" in possible:
+        # The player by rules may know by now, from the map, where it leads, and plan anew.
+        action = f"go {exit_['direction']}"
     exit_ = NEW_EXIT.search(aim)
     whole_way = f"go to {exit_['place']}" if exit_ else ""
-    if whole_way in slots["actions"].split("\n") and len(_walk(slots, aim, action)) > 2:
+    if whole_way in possible and len(_walk(slots, aim, action)) > 2:
         action = whole_way
     return json.dumps({"reason_for_action": f"for: {aim}", "action_to_take": action})
 
@@ -167,9 +172,7 @@ def _walk(slots: Slots, aim: str, first: str) -> list[str]:
     moves, exit_ = [first], NEW_EXIT.search(aim)
     if exit_ is None or not first.startswith("go "):
         return moves
-    observation = observation_of({**slots, "actions": ""})
-    task = Task("", slots["task"])
-    beliefs = Beliefs(observation, get_extractor(task.dialect), task, action=last_action(slots))
+    beliefs = _beliefs({**slots, "actions": ""})
     for _ in range(MAX_WALK_MOVES):
         here = beliefs.ways(beliefs.here).get(moves[-1].removeprefix("go "), "")
         if not here:
@@ -180,6 +183,12 @@ def _walk(slots: Slots, aim: str, first: str) -> list[str]:
         if here == exit_["place"]:
             break
     return moves
+
+
+def _beliefs(slots: Slots) -> Beliefs:
+    task = Task("", slots["task"])
+    rules = get_extractor(task.dialect)
+    return Beliefs(observation_of(slots), rules, task, action=last_action(slots))
 
 
 @answers("stma_critic")
