@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +39,9 @@ def _read(path: str) -> Any:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    packed = path.suffix == ".gz"
+    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def _table(heads: Sequence[str], words: int, rows: Iterable[Sequence[str]]) -> str:
@@ -194,8 +198,7 @@ def budgets() -> str:
 
 
 def _traces(path: str) -> list[EpisodeRow]:
-    with gzip.open(HERE / path, "rt", encoding="utf-8") as file:
-        return [EpisodeRow.from_json(json.loads(line)) for line in file]
+    return [EpisodeRow.from_json(row) for row in _rows(HERE / path)]
 
 
 def exam() -> str:
@@ -216,35 +219,103 @@ def exam() -> str:
     return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
 
 
-def rl() -> str:
-    """DRRN and cloning on the test games, every episode of which is kept."""
-    rows = []
-    for level in ("rl-1", "rl-2", "rl-3", "rl-4"):
-        scores = {
-            memory: _runs("drrn", level, memory) for memory in ("none", "shuffled", "arigraph")
-        }
-        gaps = scores["arigraph"] - scores["none"]
-        seeds, games = np.indices(gaps.shape)
-        sure = intervals.gaps(gaps.ravel(), games.ravel().tolist(), seeds.ravel().tolist())
-        shown = [f"{scores[memory].mean():.2f}" for memory in scores]
-        gap = f"{gaps.mean():+.2f} {format_interval(sure.interval())}"
-        rows.append([level, *shown, gap, f"{_runs('bc+rl', level, 'arigraph').mean():.2f}"])
-    heads = ["Cooking", "DRRN: none", "shuffled", "`arigraph`", "`arigraph` - none, 95 %"]
-    return _table([*heads, "cloning the planner, then RL, `arigraph`"], 1, rows)
+class Trained(NamedTuple):
+    """A player of benchmarks/rl; those of a cell differ by the seed of training.
+
+    Attributes:
+        test: Score of each game of the level that it was trained on.
+        elsewhere: Level to the score of each game, where it was played on others too.
+        result: What the training came to.
+    """
+
+    test: list[float]
+    elsewhere: dict[str, list[float]]
+    result: dict[str, Any]
 
 
-def _runs(kind: str, level: str, memory: str) -> Any:
-    """Scores of shape (training seeds, test games)."""
-    folders = sorted((HERE / "rl" / "runs").glob(f"{kind}-{level}-{memory}-[0-9]"))
-    return np.array(
-        [
-            [
-                row["normalized"]
-                for row in sorted(_rows(f / "episodes.jsonl"), key=lambda r: r["task_id"])
+def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
+    """(kind, level, memory) to seed to player; a kind is what `one.sh` was told to call it."""
+    found: dict[tuple[str, str, str], dict[int, Trained]] = {}
+    for folder in sorted((HERE / "rl" / "runs").iterdir()):
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind, level = folder.name.partition("-rl-")[0], parse_spec(config["env"])[1]["level"]
+        played = {
+            path.name.partition(".")[0].removeprefix("episodes-"): [
+                row["normalized"] for row in sorted(_rows(path), key=lambda row: row["task_id"])
             ]
-            for f in folders
-        ]
-    )
+            for path in sorted(folder.glob("episodes*.jsonl.gz"))
+        }
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        cell = found.setdefault((kind, str(level), config["memory"]), {})
+        cell[config["training"]["seed"]] = Trained(played.pop("episodes"), played, result)
+    return found
+
+
+def rl(shown: Sequence[int] = (100, 20)) -> str:
+    """DRRN under equal reward: what memories are worth to it, and features made by hand."""
+    trained, rows = _trained(), []
+    for games, level in itertools.product(shown, ("rl-4", "rl-3")):
+        best = trained.get((f"plain-{games}", level, "arigraph"), {})
+        for (facts, memory), told in _LEARNT.items():
+            runs = trained.get((f"{facts}-{games}", level, memory), {})
+            if not runs:
+                continue
+            gaps = {
+                seed: np.subtract(best[seed].test, run.test).tolist()
+                for seed, run in runs.items()
+                if seed in best and run is not best[seed]
+            }
+            mean = np.mean(list(gaps.values())) if gaps else 0.0
+            gap = f"{mean:+.2f} {_sure(intervals.gaps, gaps)}" if gaps else ""
+            number = str(len(next(iter(runs.values())).test))
+            rows.append([f"{level}, {games}", f"`{memory}`, {told}", number, _by_seed(runs), gap])
+    heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
+    return _table([*heads, "`arigraph`, bare features - it"], 2, rows)
+
+
+_LEARNT = {
+    ("related", "arigraph"): "all features",
+    ("plain", "arigraph"): "bare features",
+    ("plain", "present"): "bare features",
+    ("plain", "history"): "as text",
+    ("plain", "shuffled"): "bare features",
+    ("plain", "none"): "as text",
+    ("rendered", "arigraph"): "as text",
+}
+"""What is made of the facts, and the memory; see rl/sweep.sh."""
+
+
+def elsewhere() -> str:
+    """What was trained on one level, played on others."""
+    rows = []
+    for (kind, level, memory), runs in _trained().items():
+        for other in sorted({name for run in runs.values() for name in run.elsewhere}):
+            played = {seed: run for seed, run in runs.items() if other in run.elsewhere}
+            shown = {s: run._replace(test=run.elsewhere[other]) for s, run in played.items()}
+            told = _LEARNT[kind.partition("-")[0], memory]
+            rows.append([level, other, f"`{memory}`, {told}", _by_seed(shown)])
+    return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
+
+
+def learners() -> str:
+    """The other learners and memories; see rl/others.sh."""
+    rows = []
+    for (kind, level, memory), runs in sorted(_trained().items()):
+        if kind.partition("-")[0] in {facts for facts, _ in _LEARNT}:
+            continue
+        results = [run.result for run in runs.values()]
+        steps = np.mean([result["steps"] for result in results])
+        minutes = np.mean([result["cpu_seconds"] for result in results]) / 60
+        cells = [f"`{kind}`", level, f"`{memory}`", _by_seed(runs), f"{steps:,.0f}"]
+        rows.append([*cells, f"{minutes:.1f}"])
+    heads = ["learner", "level", "memory", "score by training, 95 %", "training steps", "CPU min"]
+    return _table(heads, 3, rows)
+
+
+def _by_seed(runs: Mapping[int, Trained]) -> str:
+    tests = {seed: run.test for seed, run in runs.items()}
+    means = ", ".join(f"{np.mean(test):.2f}" for test in tests.values())
+    return f"{means} {_sure(intervals.scores, tests)}"
 
 
 def text() -> str:
@@ -316,9 +387,10 @@ def smollm() -> str:
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
-        "rl": rl, "budgets": budgets,
+        "rl": partial(rl, (100,)), "budgets": budgets,
     },
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
+    HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
     HERE / "text" / "README.md": {"text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm},
 }  # fmt: skip

@@ -16,7 +16,7 @@ shift 4
 name="${KIND:-$baseline}-$level-$memory-$seed"
 case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
 kept="benchmarks/rl/runs/$name"
-if [ -f "$kept/episodes.jsonl" ]; then exit 0; fi
+if [ -f "$kept/episodes.jsonl.gz" ]; then exit 0; fi
 folder="results/rl/$name"
 env="Cooking?gata_actions=true&split=${SPLIT:-test}&max_steps=100"
 echo "$name"
@@ -28,5 +28,7 @@ for played in $level ${ALSO:-}; do
 done
 mkdir -p "$kept"
 cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
-for played in ${ALSO:-}; do cp "$folder/$played/episodes.jsonl" "$kept/episodes-$played.jsonl"; done
-cp "$folder/$level/episodes.jsonl" "$kept/"
+for played in ${ALSO:-}; do
+  gzip -9nc "$folder/$played/episodes.jsonl" > "$kept/episodes-$played.jsonl.gz"
+done
+gzip -9nc "$folder/$level/episodes.jsonl" > "$kept/episodes.jsonl.gz"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the main table leaves out, one seed each but for the first part; see one.sh. It can be broken
-# off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part of it.
+# What the main table leaves out, one training each but for the first part, 20 training games; see
+# one.sh. It can be broken off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part.
 set -e
 run() { sh benchmarks/rl/one.sh "$@"; }
 
@@ -19,16 +19,14 @@ for level in rl-3 rl-4; do
   run bc "$level" arigraph 0 --steps 5000 --evaluate-every 2500 --set beta_steps=4000
 done
 
-# DRRN with the other memories, as in sweep.sh.
-for level in rl-1 rl-3; do
-  for memory in history oracle belief; do
-    run drrn "$level" "$memory" 0 --steps 12500 --max-cpu-minutes 15
-  done
+# DRRN on levels where the planner needs no memory, and with other memories on one where it does.
+for level in rl-1 rl-2; do
+  for memory in arigraph history none; do run drrn "$level" "$memory" 0 --steps 12500; done
 done
+for memory in history oracle belief; do run drrn rl-3 "$memory" 0 --steps 12500; done
 
-# Whether DRRN without a memory only needs longer, and no bonus.
-KIND=drrn-30k-no-bonus run drrn rl-2 none 0 --steps 30000 --max-cpu-minutes 15 \
-  --set discovery_bonus=0
+# Whether DRRN without a memory only needs longer.
+KIND=drrn-30k run drrn rl-2 none 0 --steps 30000
 
 # The other learners.
 for level in rl-1 rl-3; do

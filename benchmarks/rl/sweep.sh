@@ -1,16 +1,16 @@
 #!/bin/sh
-# What the features and the memories are worth under equal reward: DRRN without bonus and repeat
-# penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else plays, five
-# trainings, all arms with the same settings; see one.sh and `--set facts=` in
+# The main table: what memories and features are worth under equal reward. DRRN without bonus and
+# repeat penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else
+# plays, five trainings, all arms with the same settings; see one.sh and `--set facts=` in
 # docs/reinforcement-learning.md. The first two arms are played on other levels too.
 #
-#   sh benchmarks/rl/features.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
+#   sh benchmarks/rl/sweep.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
-# Three to five CPU minutes a run, seven runs a level and training; it can be broken off and started
-# again, and goes on where it was.
+# Three CPU minutes a run, seven runs a level and training; it can be broken off and started again,
+# and goes on where it was. GAMES=20 is GATA's other protocol.
 set -e
 export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
-run() { # KIND MEMORY [LEVELS to play besides]
+run() { # FACTS MEMORY [LEVELS to play besides]
   KIND="$1-$GAMES" ALSO="$3" sh benchmarks/rl/one.sh drrn "$level" "$2" "$seed" --steps 12500 \
     --set "facts=$1"
 }
