@@ -162,18 +162,26 @@ def voices() -> str:
     return _table(["game", *heads], 1, rows)
 
 
-WORLDS = ("hunt-hard", "hunt-hardest", "cooking-hard", "cooking-hardest", "cleaning", "shop")
-"""Of benchmarks/budgets."""
+WORLDS = {
+    **{
+        f"budgets/{name}-once": [f"budgets/{name}"]
+        for name in (
+            "hunt-hard", "hunt-hardest", "cooking-hard", "cooking-hardest", "cleaning", "shop",
+        )
+    },
+    "life/unlimited-1000": [f"life/rivals-{n}" for n in (100, 300, 1000, 4000, 16000)],
+}  # fmt: skip
+"""What takes no notice of the budget, to what does."""
 RIVALS = ("history", "rag", "summary", "stma")
 
 
 def budgets() -> str:
     """Areas under score against token budget, and what the uncut transcript comes to."""
     rows = []
-    for world in WORLDS:
-        own, once = (units(_traces(f"budgets/{world}{part}.jsonl.gz")) for part in ("", "-once"))
+    for free, bounded in WORLDS.items():
+        once, own = units(_traces(free)), units([row for path in bounded for row in _traces(path)])
         areas = {
-            memory: {unit.task_id: unit.score for unit in group}
+            memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
             for memory, group in grouped(sweep.comparable(own), lambda u: u.memory).items()
         }
         shown = {curve.memory: curve for curve in sweep.curves(own)}
@@ -198,7 +206,7 @@ def budgets() -> str:
 
 
 def _traces(path: str) -> list[EpisodeRow]:
-    return [EpisodeRow.from_json(row) for row in _rows(HERE / path)]
+    return [EpisodeRow.from_json(row) for row in _rows(HERE / f"{path}.jsonl.gz")]
 
 
 def exam() -> str:

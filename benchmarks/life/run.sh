@@ -24,4 +24,5 @@ for budget in $budgets; do
 done
 play controls "$first" -m simulacra -m shuffled -m oracle -m noise -m present
 ${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
-cp results/life-report/report.md results/life-report/*.png benchmarks/life/
+sed "/\(scores\|steps\)-single-episode.png/d" results/life-report/report.md > benchmarks/life/report.md
+cp results/life-report/budgets-single-episode.png benchmarks/life/
