@@ -16,7 +16,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,11 +241,12 @@ class Trained(NamedTuple):
     result: dict[str, Any]
 
 
+@cache
 def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
     """(kind, level, memory) to seed to player; a kind is what `one.sh` was told to call it."""
     found: dict[tuple[str, str, str], dict[int, Trained]] = {}
     for folder in sorted((HERE / "rl" / "runs").iterdir()):
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = _read(f"rl/runs/{folder.name}/config.json")
         kind, level = folder.name.partition("-rl-")[0], parse_spec(config["env"])[1]["level"]
         played = {
             path.name.partition(".")[0].removeprefix("episodes-"): [
@@ -253,7 +254,7 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
             ]
             for path in sorted(folder.glob("episodes*.jsonl.gz"))
         }
-        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        result = _read(f"rl/runs/{folder.name}/result.json")
         cell = found.setdefault((kind, str(level), config["memory"]), {})
         cell[config["training"]["seed"]] = Trained(played.pop("episodes"), played, result)
     return found
@@ -273,10 +274,10 @@ def rl(shown: Sequence[int] = (100, 20)) -> str:
                 for seed, run in runs.items()
                 if seed in best and run is not best[seed]
             }
-            mean = np.mean(list(gaps.values())) if gaps else 0.0
-            gap = f"{mean:+.2f} {_sure(intervals.gaps, gaps)}" if gaps else ""
-            number = str(len(next(iter(runs.values())).test))
-            rows.append([f"{level}, {games}", f"`{memory}`, {told}", number, _by_seed(runs), gap])
+            tests = {seed: run.test for seed, run in runs.items()}
+            number = str(len(next(iter(tests.values()))))
+            cells = [f"{level}, {games}", f"`{memory}`, {told}", number, _by_seed(tests)]
+            rows.append([*cells, _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
     return _table([*heads, "`arigraph`, bare features - it"], 2, rows)
 
@@ -298,10 +299,9 @@ def elsewhere() -> str:
     rows = []
     for (kind, level, memory), runs in _trained().items():
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
-            played = {seed: run for seed, run in runs.items() if other in run.elsewhere}
-            shown = {s: run._replace(test=run.elsewhere[other]) for s, run in played.items()}
+            played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
             told = _LEARNT[kind.partition("-")[0], memory]
-            rows.append([level, other, f"`{memory}`, {told}", _by_seed(shown)])
+            rows.append([level, other, f"`{memory}`, {told}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
 
@@ -314,16 +314,11 @@ def learners() -> str:
         results = [run.result for run in runs.values()]
         steps = np.mean([result["steps"] for result in results])
         minutes = np.mean([result["cpu_seconds"] for result in results]) / 60
-        cells = [f"`{kind}`", level, f"`{memory}`", _by_seed(runs), f"{steps:,.0f}"]
+        tests = {seed: run.test for seed, run in runs.items()}
+        cells = [f"`{kind}`", level, f"`{memory}`", _by_seed(tests), f"{steps:,.0f}"]
         rows.append([*cells, f"{minutes:.1f}"])
     heads = ["learner", "level", "memory", "score by training, 95 %", "training steps", "CPU min"]
     return _table(heads, 3, rows)
-
-
-def _by_seed(runs: Mapping[int, Trained]) -> str:
-    tests = {seed: run.test for seed, run in runs.items()}
-    means = ", ".join(f"{np.mean(test):.2f}" for test in tests.values())
-    return f"{means} {_sure(intervals.scores, tests)}"
 
 
 def text() -> str:
@@ -340,9 +335,7 @@ def text() -> str:
         cells += [f"`{memory}`" if budget == 500 else f"`{memory}` ({budget:,})"]
         cells += [str(round(np.mean([run["tokens"] for run in runs])))]
         for mode in ("greedy", "sample"):
-            scores = {run["seed"]: run[mode] for run in runs}
-            means = ", ".join(f"{np.mean(one):.2f}" for one in scores.values())
-            cells.append(f"{means} {_sure(intervals.scores, scores)}")
+            cells.append(_by_seed({run["seed"]: run[mode] for run in runs}))
         for mode in ("greedy", "sample"):
             gaps = {
                 run["seed"]: np.subtract(best[run["seed"]][mode], run[mode])
@@ -350,8 +343,7 @@ def text() -> str:
                 if run["seed"] in best
             }
             shown = memory != "arigraph" and len(gaps) == len(runs)
-            mean = np.mean(list(gaps.values())) if shown else 0.0
-            cells.append(f"{mean:+.2f} {_sure(intervals.gaps, gaps)}" if shown else "")
+            cells.append(_gap(gaps) if shown else "")
         rows.append(cells)
     heads = ["level, steps", "memory", "tokens", "greedy, by training, 95 %", "sampled"]
     return _table([*heads, "`arigraph` - it, greedy", "sampled"], 2, rows)
@@ -359,6 +351,19 @@ def text() -> str:
 
 _ARM = ("game", "steps", "words", "memory", "budget")
 """What tells an arm of text/arms.jsonl from others; its rows differ by the seed of training."""
+
+
+def _by_seed(trainings: Mapping[int, Sequence[float]]) -> str:
+    """The mean of each training over games, and the interval."""
+    means = ", ".join(f"{np.mean(scores):.2f}" for scores in trainings.values())
+    return f"{means} {_sure(intervals.scores, trainings)}"
+
+
+def _gap(trainings: Mapping[int, Sequence[float]]) -> str:
+    """The mean of the gaps and its interval; nothing where there are none."""
+    if not trainings:
+        return ""
+    return f"{np.mean([*trainings.values()]):+.2f} {_sure(intervals.gaps, trainings)}"
 
 
 def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) -> str:
@@ -381,14 +386,9 @@ def smollm() -> str:
             }
             for memory in ("arigraph", "none")
         }
-        with_it, without = (list(one.values()) for one in scores.values())
         gaps = [score - scores["none"][game] for game, score in scores["arigraph"].items()]
-        cells = [
-            f"{np.mean(one):.2f} {format_interval(intervals.scores(one).interval())}"
-            for one in (with_it, without)
-        ]
-        sure = format_interval(intervals.gaps(gaps).interval())
-        rows.append([level, str(len(gaps)), *cells, f"{np.mean(gaps):+.2f} {sure}"])
+        cells = [_by_seed({0: [*one.values()]}) for one in scores.values()]
+        rows.append([level, str(len(gaps)), *cells, _gap({0: gaps})])
     return _table(["level", "n", "`arigraph`, 95 %", "`none`", "`arigraph` - `none`"], 1, rows)
 
 

@@ -141,14 +141,14 @@ class Beliefs:
         return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
 
     def taking(self, thing: str) -> str | None:
-        """The valid action that takes a thing, wherever it lies; None if there is none."""
+        """The action that takes a thing, wherever it lies; None if none that is valid does."""
         if not self.actions:
             return f"take {thing}"
         taken = f"take {thing} from "
         return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
 
     def putting(self, thing: str, holder: str) -> str | None:
-        """The valid action that puts a thing on or into another; None if there is none."""
+        """The action that puts a thing on or into another; None if none that is valid does."""
         actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
         return next((a for a in actions if self.can(a)), None)
 

@@ -24,5 +24,6 @@ for budget in $budgets; do
 done
 play controls "$first" -m simulacra -m shuffled -m oracle -m noise -m present
 ${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
-sed "/\(scores\|steps\)-single-episode.png/d" results/life-report/report.md > benchmarks/life/report.md
+sed -e "/scores-single-episode.png/d" -e "/steps-single-episode.png/d" results/life-report/report.md \
+  > benchmarks/life/report.md
 cp results/life-report/budgets-single-episode.png benchmarks/life/

@@ -119,10 +119,11 @@ def ariadne_act(slots: Slots) -> str:
     """The action of the player by rules, towards the first sub-goal."""
     planned, possible = _aim(slots["plan"]), slots["actions"].split("\n")
     action, aim = choice_of(slots, _unread(planned))
-    exit_ = NEW_EXIT.search(planned)
-    if exit_ and exit_["place"] == _beliefs(slots).here and f"go {exit_['direction']}" in possible:
+    named = NEW_EXIT.search(planned)
+    through = f"go {named['direction']}" if named else ""
+    if named and through in possible and named["place"] == _beliefs(slots).here:
         # The player by rules may know by now, from the map, where it leads, and plan anew.
-        action = f"go {exit_['direction']}"
+        action = through
     exit_ = NEW_EXIT.search(aim)
     whole_way = f"go to {exit_['place']}" if exit_ else ""
     if whole_way in possible and len(_walk(slots, aim, action)) > 2:
