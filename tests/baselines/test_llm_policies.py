@@ -38,7 +38,7 @@ from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.specs import format_spec
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
-from gym_memory.testing.chat.play_answers import ariadne_act, facts_of, observation_of
+from gym_memory.testing.chat.play_answers import ariadne_act, ariadne_plan, facts_of, observation_of
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.types import Observation, Transition, Triple
 from gym_memory.wrappers import Navigate
@@ -577,6 +577,43 @@ def test_the_exit_that_a_plan_names_is_taken_even_where_the_map_tells_where_it_l
         "actions": "go south\ngo west\nlook",
     }  # fmt: skip
     assert json.loads(ariadne_act(slots))["action_to_take"] == "go south"
+
+
+def test_what_lies_at_hand_comes_before_the_exit_that_a_plan_names() -> None:
+    slots = {
+        "memory": "you: is in hall\nhall: has unexplored exit west\niron key: opens olive locker",
+        "history": "", "observation": "-= Hall =-\nYou see a locked olive locker.",
+        "task": "Find the treasure!", "inventory": "You are carrying: an iron key.",
+        "plan": "1. explore, west of hall",
+        "actions": "go west\nlook\nunlock olive locker with iron key",
+    }  # fmt: skip
+    chosen = json.loads(ariadne_act(slots))["action_to_take"]
+    assert chosen == "unlock olive locker with iron key"
+
+
+def test_a_transcript_that_begins_with_where_one_is_stays_a_transcript() -> None:
+    transcript = (
+        "Find the treasure!\n\n-= Room T =-\nYou are in Room T. A quiet one.\n\n"
+        "There is a note on the floor.\n> examine note\nThe red key opens the chest."
+    )
+    slots = {"memory": transcript, "history": "[step 1] > examine note", "observation": "x",
+             "task": "", "inventory": "", "actions": "look"}  # fmt: skip
+    assert facts_of(transcript) == []
+    assert observation_of(slots)["memory"] == transcript
+
+
+def test_a_plan_remembers_what_was_looked_at() -> None:
+    slots = {
+        "memory": "you: is in hall\nrack: is in hall\nnote: is in hall",
+        "observation": "-= Hall =-\nYou see a rack and a note.", "task": "Find the treasure!",
+        "inventory": "", "plan": "1. explore", "history": "[step 4] > examine rack",
+    }  # fmt: skip
+    plan = json.loads(ariadne_plan(slots))["plan_steps"][0]["sub_goal_1"]
+    assert "read rack x1" in plan
+    later = {**slots, "plan": f"1. {plan}", "history": "[step 5] > examine note"}
+    plan = json.loads(ariadne_plan(later))["plan_steps"][0]["sub_goal_1"]
+    assert "read rack x1" in plan
+    assert "read note x1" in plan
 
 
 def test_arguments_are_checked(server: ScriptedServer) -> None:

@@ -13,7 +13,7 @@ import re
 import zlib
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import NEW_EXIT
+from gym_memory.baselines.players.plan import NEW_EXIT, Notes
 from gym_memory.baselines.players.textworld.planner import Planner
 from gym_memory.baselines.players.travel import step_towards
 from gym_memory.memory.extract import get_extractor
@@ -28,16 +28,25 @@ MAX_WALK_MOVES = 12
 _IGNORED = frozenset({"is at"})
 """Facts that the prompt's player leaves alone: it would take where one stands in a room for a
 room."""
+_WANDERING = "wander"
+"""The aim of a plan that is made without a list of actions where something lies at hand."""
+_LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
+_LOOKS = ("read ", "look at ")
+_MOST_LOOKS = 6
 _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 
 
 def facts_of(memory: str) -> list[Triple]:
     """The facts in what a memory recalls, whatever their form, up to the first entry.
 
-    Recalled observations follow below that. Lines with stars tell what was done.
+    Recalled observations follow below that. Lines with stars tell what was done. Where observations
+    follow upon prose, that is the first of them, not facts: *You are in Room T.*
     """
-    lines = split_entries(memory)[0].split("\n")
-    stated = (read_line(line) or read_description(line) for line in lines if line[:2] != "* ")
+    head, entries = split_entries(memory)
+    lines = [line for line in head.split("\n") if line and line[:2] != "* "]
+    stated = [read_line(line) or read_description(line) for line in lines]
+    if entries and not all(stated):
+        return []
     return [fact for facts in stated for fact in facts if fact.relation not in _IGNORED]
 
 
@@ -94,23 +103,45 @@ def _aim(plan: str) -> str:
     return step[1] if step else ""
 
 
-def _unread(aim: str) -> str:
-    """An aim without the last thing that it reads: it is planned, not done.
+def _pursued(aim: str) -> str:
+    """What of a plan is no more than a plan: not that one wanders, nor that the last thing is read.
 
-    >>> _unread("read letter, note"), _unread("read note | stuck: go up x1"), _unread("explore")
-    ('read letter', ' | stuck: go up x1', 'explore')
+    >>> _pursued("read letter, note"), _pursued("read note | stuck: go up x1"), _pursued("wander")
+    ('read letter', ' | stuck: go up x1', '')
     """
     head, bar, notes = aim.partition(" | ")
     if head.startswith("read "):
         head = head.rpartition(", ")[0]
-    return head + bar + notes
+    return head.removeprefix(_WANDERING) + bar + notes
+
+
+def _seen_before(aim: str, plan: str, last: str) -> str:
+    """An aim that notes what was looked at last, for no plan says so.
+
+    >>> _seen_before("explore | stuck: go up x1", "explore", "examine desk")
+    'explore | stuck: read desk x1; look at desk x1; go up x1'
+    """
+    looked = [one for one, _ in Notes.read(f"{plan} | last: ").stuck if one.startswith(_LOOKS)]
+    found = _LOOKED.fullmatch(last)
+    looked += [verb + found["thing"] for verb in _LOOKS] if found else []
+    looks = list(dict.fromkeys(looked))[-_MOST_LOOKS:]
+    others = [(one, n) for one, n in Notes.read(f"{aim} | last: ").stuck if one not in looks]
+    stuck = [(one, 1) for one in looks] + others  # a player keeps the last ones of too many
+    told = "; ".join(f"{one} x{n}" for one, n in stuck)
+    head, _, notes = f"{aim} | ".partition(" | ")
+    rest = "".join(f" | {note}" for note in notes.split(" | ") if note[:7] not in ("", "stuck: "))
+    return f"{head}{rest} | stuck: {told}" if told else f"{head}{rest}"
 
 
 @answers("ariadne_plan")
 def ariadne_plan(slots: Slots) -> str:
     """The aim of the player by rules as the one sub-goal."""
-    action, aim = choice_of({**slots, "actions": ""}, _aim(slots["plan"]))
-    step = {"sub_goal_1": aim, "reason": f"it is not done yet; {action} may come next"}
+    plan, last = _aim(slots["plan"]), last_action(slots)
+    action, aim = choice_of({**slots, "actions": ""}, plan)
+    step = {
+        "sub_goal_1": _seen_before(aim, plan, last),
+        "reason": f"it is not done yet; {action} may come next",
+    }
     return json.dumps({"main_goal": slots["task"][:200], "plan_steps": [step]})
 
 
@@ -118,10 +149,11 @@ def ariadne_plan(slots: Slots) -> str:
 def ariadne_act(slots: Slots) -> str:
     """The action of the player by rules, towards the first sub-goal."""
     planned, possible = _aim(slots["plan"]), slots["actions"].split("\n")
-    action, aim = choice_of(slots, _unread(planned))
+    action, aim = choice_of(slots, _pursued(planned))
     named = NEW_EXIT.search(planned)
     through = f"go {named['direction']}" if named else ""
-    if named and through in possible and named["place"] == _beliefs(slots).here:
+    elsewhere = action == "look" or action.startswith("go ")
+    if named and elsewhere and through in possible and named["place"] == _beliefs(slots).here:
         # The player by rules may know by now, from the map, where it leads, and plan anew.
         action = through
     exit_ = NEW_EXIT.search(aim)
