@@ -1,40 +1,37 @@
-"""The learning curves of the runs that ``sweep.sh`` has finished; writes ``curves.png``.
+"""Pictures of the benchmarks of learners, made from what they kept.
 
-Run in the root of the repository::
+Run in the root of the repository, once ``rl/sweep.sh`` or ``text/run.py`` has come further; writes
+``rl/curves.png`` and ``text/budgets.png``::
 
-    python benchmarks/rl/curves.py
+    python benchmarks/plots.py
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from tables import HERE, LEARNT, learnt_worlds
 
-HERE = Path(__file__).parent
+from gym_memory.results import sweep
+from gym_memory.results.plots import plot_budgets
+
 LEVELS = ("rl-4", "rl-3")
-ARMS = {
-    "related-100-{}-arigraph": "arigraph, all features", "plain-100-{}-arigraph": "arigraph, bare",
-    "plain-100-{}-present": "present", "plain-100-{}-shuffled": "shuffled",
-    "plain-100-{}-history": "history", "plain-100-{}-none": "none",
-    "rendered-100-{}-arigraph": "arigraph as text",
-}  # fmt: skip
-"""Folder of a run, but for its level and seed, to the label of its line."""
 
 
-def main() -> None:
-    levels = [level for level in LEVELS if any((HERE / "runs").glob(f"*-100-{level}-*"))]
+def learning() -> None:
+    """The valid score of every training of rl/sweep.sh by its steps."""
+    runs = HERE / "rl" / "runs"
     figure, axes = plt.subplots(
-        1, len(levels), figsize=(5.5 * len(levels), 4), sharey=True, squeeze=False,
-        layout="constrained",
-    )  # fmt: skip
-    for axis, level in zip(axes[0], levels, strict=True):
-        for number, (name, label) in enumerate(ARMS.items()):
-            for folder in sorted((HERE / "runs").glob(f"{name.format(level)}-[0-9]")):
+        1, len(LEVELS), figsize=(5.5 * len(LEVELS), 4), sharey=True, layout="constrained"
+    )
+    for axis, level in zip(axes, LEVELS, strict=True):
+        for number, ((facts, memory), told) in enumerate(LEARNT.items()):
+            label = f"{memory}, {told}"
+            for folder in sorted(runs.glob(f"{facts}-100-{level}-{memory}-[0-9]")):
                 lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
                 curve = [json.loads(line) for line in lines]
                 steps = [row["steps"] for row in curve]
@@ -43,9 +40,15 @@ def main() -> None:
                 label = ""
         axis.set(title=f"Cooking {level}", xlabel="environment steps", ylim=(-0.03, 1.03))
         axis.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize="small")
-    axes[0, 0].set_ylabel("normalized score, 20 valid games")
-    figure.savefig(HERE / "curves.png", dpi=110)
+    axes[0].legend(fontsize="small")
+    axes[0].set_ylabel("normalized score, 20 valid games")
+    figure.savefig(runs.parent / "curves.png", dpi=110)
+
+
+def main() -> None:
+    learning()
+    curves = [curve for world in learnt_worlds() for curve in sweep.curves(world)]
+    plot_budgets(curves, HERE / "text" / "budgets.png")
 
 
 if __name__ == "__main__":

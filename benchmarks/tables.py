@@ -25,7 +25,7 @@ import numpy as np
 from gym_memory.papers import load_experiment
 from gym_memory.results import intervals, sweep
 from gym_memory.results.report import format_interval
-from gym_memory.results.score import grouped, table, units
+from gym_memory.results.score import Unit, grouped, units
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.specs import parse_spec
 
@@ -172,35 +172,47 @@ WORLDS = {
     "life/unlimited-1000": [f"life/rivals-{n}" for n in (100, 300, 1000, 4000, 16000)],
 }  # fmt: skip
 """What takes no notice of the budget, to what does."""
+AGENT_WORLDS = {
+    f"budgets/agent-{name}-once": [f"budgets/agent-{name}"]
+    for name in (
+        "hunt-hard", "hunt-hardest", "hunt-voices", "cooking-hard", "cooking-hardest", "cleaning",
+    )
+}  # fmt: skip
+"""The same for the agent that asks a language model."""
 RIVALS = ("history", "rag", "summary", "stma")
 
 
-def budgets() -> str:
+def budgets(worlds: Mapping[str, Sequence[str]]) -> str:
     """Areas under score against token budget, and what the uncut transcript comes to."""
     rows = []
-    for free, bounded in WORLDS.items():
-        once, own = units(_traces(free)), units([row for path in bounded for row in _traces(path)])
-        areas = {
-            memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
-            for memory, group in grouped(sweep.comparable(own), lambda u: u.memory).items()
-        }
-        shown = {curve.memory: curve for curve in sweep.curves(own)}
-        best = max(RIVALS, key=lambda memory: np.mean([*areas[memory].values()]))
-        gaps = [areas["arigraph"][task] - score for task, score in areas[best].items()]
-        sure = format_interval(intervals.gaps(gaps).interval())
-        uncut = next(row for row in table(once) if row.memory.startswith("history"))
-        enough = shown["arigraph"].enough
-        rows.append(
-            [
-                f"{_game(own[0].env)}",
-                str(len(gaps)),
-                *(f"{np.mean([*areas[memory].values()]):.2f}" for memory in ("arigraph", *RIVALS)),
-                f"{np.mean(gaps):+.2f} {sure} ({best})",
-                f"{enough:,.0f}" if enough else "-",
-                f"{uncut.score:.2f} ({uncut.tokens:,.0f})",
-            ]
-        )
-    names = (f"`{memory}`" for memory in ("arigraph", *RIVALS))
+    for free, bounded in worlds.items():
+        own = units([row for path in bounded for row in _traces(path)])
+        rows.append(_areas([*own, *units(_traces(free))], RIVALS))
+    return _areas_table(rows, RIVALS)
+
+
+def _areas(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
+    """The line of a world."""
+    areas = {
+        memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
+        for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()
+    }
+    shown = {curve.memory: curve for curve in sweep.curves(played)}
+    best = max(rivals, key=lambda memory: np.mean([*areas[memory].values()]))
+    gaps = [areas["arigraph"][task] - score for task, score in areas[best].items()]
+    enough, uncut = shown["arigraph"].enough, shown.get("history?full=true")
+    return [
+        _game(played[0].env),
+        str(len(gaps)),
+        *(f"{np.mean([*areas[memory].values()]):.2f}" for memory in ("arigraph", *rivals)),
+        f"{np.mean(gaps):+.2f} {format_interval(intervals.gaps(gaps).interval())} ({best})",
+        f"{enough:,.0f}" if enough else "-",
+        f"{uncut.points[-1].score:.2f} ({uncut.points[-1].tokens:,.0f})" if uncut else "",
+    ]
+
+
+def _areas_table(rows: Iterable[Sequence[str]], rivals: Sequence[str]) -> str:
+    names = (f"`{memory}`" for memory in ("arigraph", *rivals))
     heads = ["area under the curve", "n", *names, "`arigraph` - best rival, 95 %"]
     return _table([*heads, "its tokens for 95 %", "uncut history (tokens)"], 1, rows)
 
@@ -260,13 +272,14 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
     return found
 
 
-def rl(shown: Sequence[int] = (100, 20)) -> str:
+def rl(shown: Sequence[str] = ("100", "100-unhinted", "20")) -> str:
     """DRRN under equal reward: what memories are worth to it, and features made by hand."""
     trained, rows = _trained(), []
-    for games, level in itertools.product(shown, ("rl-4", "rl-3")):
-        best = trained.get((f"plain-{games}", level, "arigraph"), {})
-        for (facts, memory), told in _LEARNT.items():
-            runs = trained.get((f"{facts}-{games}", level, memory), {})
+    for protocol, level in itertools.product(shown, ("rl-4", "rl-3")):
+        best = trained.get((f"plain-{protocol}", level, "arigraph"), {})
+        games, _, hint = protocol.partition("-")
+        for (facts, memory), told in LEARNT.items():
+            runs = trained.get((f"{facts}-{protocol}", level, memory), {})
             if not runs:
                 continue
             gaps = {
@@ -276,13 +289,14 @@ def rl(shown: Sequence[int] = (100, 20)) -> str:
             }
             tests = {seed: run.test for seed, run in runs.items()}
             number = str(len(next(iter(tests.values()))))
-            cells = [f"{level}, {games}", f"`{memory}`, {told}", number, _by_seed(tests)]
+            named = f"{level}, {games}" + (", no hint" if hint else "")
+            cells = [named, f"`{memory}`, {told}", number, _by_seed(tests)]
             rows.append([*cells, _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
     return _table([*heads, "`arigraph`, bare features - it"], 2, rows)
 
 
-_LEARNT = {
+LEARNT = {
     ("related", "arigraph"): "all features",
     ("plain", "arigraph"): "bare features",
     ("plain", "present"): "bare features",
@@ -300,7 +314,7 @@ def elsewhere() -> str:
     for (kind, level, memory), runs in _trained().items():
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
             played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
-            told = _LEARNT[kind.partition("-")[0], memory]
+            told = LEARNT[kind.partition("-")[0], memory]
             rows.append([level, other, f"`{memory}`, {told}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
@@ -309,7 +323,7 @@ def learners() -> str:
     """The other learners and memories; see rl/others.sh."""
     rows = []
     for (kind, level, memory), runs in sorted(_trained().items()):
-        if kind.partition("-")[0] in {facts for facts, _ in _LEARNT}:
+        if kind.partition("-")[0] in {facts for facts, _ in LEARNT}:
             continue
         results = [run.result for run in runs.values()]
         steps = np.mean([result["steps"] for result in results])
@@ -351,6 +365,49 @@ def text() -> str:
 
 _ARM = ("game", "steps", "words", "memory", "budget")
 """What tells an arm of text/arms.jsonl from others; its rows differ by the seed of training."""
+
+
+def learner() -> str:
+    """Areas under score against token budget of the transformer over words."""
+    return _areas_table([_areas(world, ("history",)) for world in learnt_worlds()], ("history",))
+
+
+def learnt_worlds() -> list[list[Unit]]:
+    """The test games of each level of which text/run.py has a curve; one training, greedily."""
+    found: dict[str, list[Unit]] = {}
+    for row in _rows(HERE / "text" / "arms.jsonl"):
+        env, steps = _CURVES.get(row["game"], ("", 0))
+        curve = row["budget"] <= 500 and row["memory"] in _IN_CURVES
+        if curve and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
+            found.setdefault(env, []).extend(_learnt(env, row))
+    return [world for env, _ in _CURVES.values() if _is_curve(world := found.get(env, []))]
+
+
+def _is_curve(world: Sequence[Unit]) -> bool:
+    """Whether the graph and its rival were played under several budgets, and the same ones."""
+    played = {name: {u.budget for u in world if u.memory == name} for name in _IN_CURVES[:2]}
+    return len(set.union(*played.values())) > 1 and len(set(map(frozenset, played.values()))) == 1
+
+
+_CURVES = {
+    "rl-4": ("Cooking?level=rl-4", 4800),
+    "rl-3": ("Cooking?level=rl-3", 4800),
+    "hunt": ("TreasureHunt?level=easy", 4800),
+    "stma-2": ("Cooking?level=stma-2", 2400),
+    "medium": ("Cooking?level=medium", 2400),
+    "hunt, voices": ("TreasureHunt?level=voices-easy", 2400),
+}
+"""Level of text/run.py to its environment and the steps of training of its curve."""
+_IN_CURVES = ("arigraph", "history", "none", "history?full=true")
+
+
+def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:
+    for game, score in enumerate(row["greedy"]):
+        yield Unit(
+            "single_episode", env, row["memory"], "text", row["budget"], game, str(game),
+            failed="", score=score, success=score == 1, steps=row["steps"], memory_ms=0.0,
+            tokens=row["tokens"], cost_usd=0.0, curve=(), trials=(score,), counters={},
+        )  # fmt: skip
 
 
 def _by_seed(trainings: Mapping[int, Sequence[float]]) -> str:
@@ -395,11 +452,12 @@ def smollm() -> str:
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
-        "rl": partial(rl, (100,)), "budgets": budgets,
+        "rl": partial(rl, ("100",)), "budgets": partial(budgets, WORLDS),
     },
+    HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
-    HERE / "text" / "README.md": {"text": text},
+    HERE / "text" / "README.md": {"learner": learner, "text": text},
     HERE / "smollm" / "README.md": {"smollm": smollm},
 }  # fmt: skip
 

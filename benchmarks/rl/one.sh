@@ -1,7 +1,8 @@
 #!/bin/sh
 # Trains one player on the first 20 (GAMES) training games of a level of Cooking, keeps the best one on
 # the 20 valid games and plays it once on test games (SPLIT, SEEDS), whose pairs of food and
-# preparation are in no training game, and on those of other levels (ALSO).
+# preparation are in no training game, and on those of other levels (ALSO). UNHINTED=1 leaves the
+# rules hint out.
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #
@@ -18,9 +19,10 @@ case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
 kept="benchmarks/rl/runs/$name"
 if [ -f "$kept/episodes.jsonl.gz" ]; then exit 0; fi
 folder="results/rl/$name"
-env="Cooking?gata_actions=true&split=${SPLIT:-test}&max_steps=100"
+cooking="Cooking?gata_actions=true${UNHINTED:+&hints=false}"
+env="$cooking&split=${SPLIT:-test}&max_steps=100"
 echo "$name"
-$gym_memory train "$baseline" -e "Cooking?gata_actions=true&level=$level" -m "$memory" \
+$gym_memory train "$baseline" -e "$cooking&level=$level" -m "$memory" \
   --seed "$seed" --games "${GAMES:-20}" --stop-at 1.0 --out "$folder" "$@"
 for played in $level ${ALSO:-}; do
   $gym_memory run -e "$env&level=$played" -m "$memory" -p "$baseline" \
@@ -31,4 +33,6 @@ cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
 for played in ${ALSO:-}; do
   gzip -9nc "$folder/$played/episodes.jsonl" > "$kept/episodes-$played.jsonl.gz"
 done
-gzip -9nc "$folder/$level/episodes.jsonl" > "$kept/episodes.jsonl.gz"
+# The file that says "finished" appears whole or not at all.
+gzip -9nc "$folder/$level/episodes.jsonl" > "$kept/episodes.part"
+mv "$kept/episodes.part" "$kept/episodes.jsonl.gz"

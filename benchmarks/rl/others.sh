@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the main table leaves out, one training each but for the first part, 20 training games; see
-# one.sh. It can be broken off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part.
+# What the main table leaves out, one training each unless a loop over seeds says more, 20 training
+# games; see one.sh. It can be broken off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part.
 set -e
 run() { sh benchmarks/rl/one.sh "$@"; }
 
@@ -28,11 +28,13 @@ for memory in history oracle belief; do run drrn rl-3 "$memory" 0 --steps 12500;
 # Whether DRRN without a memory only needs longer.
 KIND=drrn-30k run drrn rl-2 none 0 --steps 30000
 
-# The other learners.
-for level in rl-1 rl-3; do
-  run a2c "$level" arigraph 0 --steps 12000 --evaluate-every 2000
-done
-for memory in arigraph none shuffled oracle; do
-  run gata rl-1 "$memory" 0 --steps 4000 --evaluate-every 2000 --set epsilon_steps=2500
-  run gata rl-3 "$memory" 0 --steps 8000 --evaluate-every 2000 --set epsilon_steps=4000
+# The other learners, with DRRN's steps.
+for seed in 0 1 2; do
+  for level in rl-1 rl-3; do
+    run a2c "$level" arigraph "$seed" --steps 12000 --evaluate-every 2000
+    for memory in arigraph shuffled none oracle; do
+      run gata "$level" "$memory" "$seed" --steps 12000 --evaluate-every 4000 \
+        --set epsilon_steps=4000
+    done
+  done
 done

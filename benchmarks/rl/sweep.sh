@@ -2,7 +2,8 @@
 # The main table: what memories and features are worth under equal reward. DRRN without bonus and
 # repeat penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else
 # plays, five trainings, all arms with the same settings; see one.sh and `--set facts=` in
-# docs/reinforcement-learning.md. The first two arms are played on other levels too.
+# docs/reinforcement-learning.md. The first two arms are played on other levels too; UNHINTED=1 trains
+# all without the rules hint.
 #
 #   sh benchmarks/rl/sweep.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
@@ -11,8 +12,8 @@
 set -e
 export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
 run() { # FACTS MEMORY [LEVELS to play besides]
-  KIND="$1-$GAMES" ALSO="$3" sh benchmarks/rl/one.sh drrn "$level" "$2" "$seed" --steps 12500 \
-    --set "facts=$1"
+  KIND="$1-$GAMES${UNHINTED:+-unhinted}" ALSO="$3" sh benchmarks/rl/one.sh drrn "$level" "$2" \
+    "$seed" --steps 12500 --set "facts=$1"
 }
 for seed in ${2:-0 1 2 3 4}; do
   for level in ${1:-rl-4 rl-3}; do

@@ -32,6 +32,9 @@ GAMES = {
     "rl-3": "Cooking?level=rl-3&gata_actions=true",
     "rl-4 without hint": "Cooking?level=rl-4&gata_actions=true&hints=false",
     "rl-3 without hint": "Cooking?level=rl-3&gata_actions=true&hints=false",
+    "stma-2": "Cooking?level=stma-2",
+    "medium": "Cooking?level=medium",
+    "hunt, voices": "TreasureHunt?level=voices-easy",
 }
 MEMORIES = ("arigraph", "none", "history?full=true", "rag", "shuffled")
 MAX_STEPS = 60
@@ -50,7 +53,8 @@ class Arm(NamedTuple):
 
 def arms() -> list[Arm]:
     """All of them, the most important first."""
-    first = [Arm(game, memory, 500, "own", 0) for game in GAMES for memory in MEMORIES]
+    games = list(GAMES)
+    first = [Arm(game, memory, 500, "own", 0) for game in games[:5] for memory in MEMORIES]
     again = [arm._replace(seed=1) for arm in first[:10]]
 
     def longer(game: str, seed: int) -> list[Arm]:
@@ -59,16 +63,18 @@ def arms() -> list[Arm]:
 
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm("rl-4", "rag", 4000, "own", 0, 4800)]
-    # A curve of score against token budget, with the 500 above and the uncut history.
+    # Curves of score against token budget in six worlds, the first three with the 500 above.
+    points = [(game, 125, 4800) for game in games[:3]]
+    points += [(game, budget, 2400) for game in games[5:] for budget in (500, 125)]
+    points += [(game, 250, 4800) for game in games[:3]]
     curve = [
-        Arm(game, memory, budget, "own", 0, 4800)
-        for game in ("rl-4", "hunt", "rl-3")
-        for budget in (125, 250)
+        Arm(game, memory, budget, "own", 0, steps)
+        for game, budget, steps in points
         for memory in ("arigraph", "history")
     ]
     return (
         first[:15] + again + first[15:] + longer("rl-4", 0) + minilm + longer("rl-4", 1)
-        + longer("hunt", 0) + large + longer("hunt", 1) + longer("rl-3", 0) + curve
+        + longer("hunt", 0) + large + longer("hunt", 1) + curve + longer("rl-3", 0)
         + longer("rl-4", 2)
     )  # fmt: skip
 

@@ -224,7 +224,9 @@ def _plot_lines(
                     axis.set_xticks(x)
         if kind == "budgets":
             axis.set_xscale("log")
-            axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            played_under = sorted({row.budget for unit in units for row in unit.points})
+            axis.set_xticks(played_under, [f"{budget:,}" for budget in played_under])
+            axis.minorticks_off()
         axis.set_title(titles[number], loc="left", fontsize=8)
         if number >= len(panels) - columns:
             axis.set_xlabel(xlabel, fontsize=8)
