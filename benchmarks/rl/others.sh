@@ -28,13 +28,13 @@ for memory in history oracle belief; do run drrn rl-3 "$memory" 0 --steps 12500;
 # Whether DRRN without a memory only needs longer.
 KIND=drrn-30k run drrn rl-2 none 0 --steps 30000
 
-# The other learners, with DRRN's steps.
+# The other learners.
 for seed in 0 1 2; do
   for level in rl-1 rl-3; do
     run a2c "$level" arigraph "$seed" --steps 12000 --evaluate-every 2000
-    for memory in arigraph shuffled none oracle; do
-      run gata "$level" "$memory" "$seed" --steps 12000 --evaluate-every 4000 \
-        --set epsilon_steps=4000
-    done
+  done
+  for memory in arigraph shuffled none oracle; do
+    run gata rl-1 "$memory" "$seed" --steps 12000 --evaluate-every 4000 --set epsilon_steps=4000
+    run gata rl-3 "$memory" "$seed" --steps 8000 --evaluate-every 2000 --set epsilon_steps=4000
   done
 done

@@ -13,7 +13,7 @@ import re
 import zlib
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import NEW_EXIT, Notes
+from gym_memory.baselines.players.plan import NEW_EXIT, Move, Notes
 from gym_memory.baselines.players.textworld.planner import Planner
 from gym_memory.baselines.players.travel import step_towards
 from gym_memory.memory.extract import get_extractor
@@ -33,6 +33,8 @@ _WANDERING = "wander"
 _LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
 _LOOKS = ("read ", "look at ")
 _MOST_LOOKS = 6
+_NO_LAST = " | last: "
+"""What follows upon the aim and the notes of a plan."""
 _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 
 
@@ -121,16 +123,15 @@ def _seen_before(aim: str, plan: str, last: str) -> str:
     >>> _seen_before("explore | stuck: go up x1", "explore", "examine desk")
     'explore | stuck: read desk x1; look at desk x1; go up x1'
     """
-    looked = [one for one, _ in Notes.read(f"{plan} | last: ").stuck if one.startswith(_LOOKS)]
+    looked = [one for one, _ in Notes.read(plan + _NO_LAST).stuck if one.startswith(_LOOKS)]
     found = _LOOKED.fullmatch(last)
     looked += [verb + found["thing"] for verb in _LOOKS] if found else []
-    looks = list(dict.fromkeys(looked))[-_MOST_LOOKS:]
-    others = [(one, n) for one, n in Notes.read(f"{aim} | last: ").stuck if one not in looks]
-    stuck = [(one, 1) for one in looks] + others  # a player keeps the last ones of too many
-    told = "; ".join(f"{one} x{n}" for one, n in stuck)
-    head, _, notes = f"{aim} | ".partition(" | ")
-    rest = "".join(f" | {note}" for note in notes.split(" | ") if note[:7] not in ("", "stuck: "))
-    return f"{head}{rest} | stuck: {told}" if told else f"{head}{rest}"
+    looks = tuple((one, 1) for one in list(dict.fromkeys(looked))[-_MOST_LOOKS:])
+    notes = Notes.read(aim + _NO_LAST)
+    others = tuple(one for one in notes.stuck if (one[0], 1) not in looks)
+    # A player keeps the last ones of too many.
+    notes = notes._replace(stuck=looks + others)
+    return notes.written_into(Move("", aim.partition(" | ")[0])).removesuffix(_NO_LAST)
 
 
 @answers("ariadne_plan")
