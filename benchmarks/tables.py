@@ -277,7 +277,6 @@ def rl(shown: Sequence[str] = ("100", "100-unhinted", "20")) -> str:
     trained, rows = _trained(), []
     for protocol, level in itertools.product(shown, ("rl-4", "rl-3")):
         best = trained.get((f"plain-{protocol}", level, "arigraph"), {})
-        games, _, hint = protocol.partition("-")
         for (facts, memory), told in LEARNT.items():
             runs = trained.get((f"{facts}-{protocol}", level, memory), {})
             if not runs:
@@ -289,7 +288,7 @@ def rl(shown: Sequence[str] = ("100", "100-unhinted", "20")) -> str:
             }
             tests = {seed: run.test for seed, run in runs.items()}
             number = str(len(next(iter(tests.values()))))
-            named = f"{level}, {games}" + (", no hint" if hint else "")
+            named = f"{level}, {protocol.partition('-')[0]}{_hint(protocol)}"
             cells = [named, f"`{memory}`, {told}", number, _by_seed(tests)]
             rows.append([*cells, _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
@@ -308,6 +307,10 @@ LEARNT = {
 """What is made of the facts, and the memory; see rl/sweep.sh."""
 
 
+def _hint(kind: str) -> str:
+    return ", no hint" if kind.endswith("-unhinted") else ""
+
+
 def elsewhere() -> str:
     """What was trained on one level, played on others."""
     rows = []
@@ -315,7 +318,8 @@ def elsewhere() -> str:
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
             played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
             told = LEARNT[kind.partition("-")[0], memory]
-            rows.append([level, other, f"`{memory}`, {told}", _by_seed(played)])
+            named = level + _hint(kind)
+            rows.append([named, other, f"`{memory}`, {told}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
 
