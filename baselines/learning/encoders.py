@@ -8,6 +8,7 @@ batch, by a frozen MiniLM once in its life.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["ENCODERS", "Encoder", "Texts"]
+__all__ = ["ENCODERS", "Encoder", "MiniLM", "Texts"]
 
 ENCODERS = ("bag", "gru", "minilm", "minilm-tuned")
 _WORDS = 4096
@@ -86,7 +87,7 @@ class Encoder(torch.nn.Module):
         if kind == "gru":
             self.reader = _Gru(dim)
         elif kind != "bag":
-            self.reader = (_TunedMiniLM if kind == "minilm-tuned" else _MiniLM)(dim)
+            self.reader = (_TunedMiniLM if kind == "minilm-tuned" else MiniLM)(dim)
 
     @property
     def reads(self) -> bool:
@@ -146,21 +147,27 @@ class _Gru(torch.nn.Module):
         return state
 
 
-class _MiniLM(torch.nn.Module):
-    """A trained layer over sentence embeddings that are never trained and never made twice."""
+class MiniLM(torch.nn.Module):
+    """A trained layer over sentence embeddings that are never trained and never made twice.
 
-    def __init__(self, dim: int):
+    Args:
+        dim: Size of what comes out.
+        stretched: Whether a number of an embedding is about 1 in size, not the whole of it.
+    """
+
+    def __init__(self, dim: int, *, stretched: bool = False):
         super().__init__()
         self._encoder = make_encoder(DEFAULT_MODEL)
+        self._scale = self._encoder.dim**0.5 if stretched else 1.0
         self._kept: dict[str, torch.Tensor] = {}
         self.layer = torch.nn.Linear(self._encoder.dim, dim)
 
-    def forward(self, texts: list[str]) -> torch.Tensor:
+    def forward(self, texts: Sequence[str]) -> torch.Tensor:
         """Encode texts: float32 of shape (texts, dim)."""
         new = [text for text in texts if text not in self._kept]
         if new:
             vectors = torch.from_numpy(np.asarray(self._encoder.encode(new), np.float32))
-            self._kept.update(zip(new, vectors, strict=True))
+            self._kept.update(zip(new, vectors * self._scale, strict=True))
         stacked = torch.stack([self._kept[text] for text in texts])
         read: torch.Tensor = self.layer(stacked.to(self.layer.weight.device))
         return read

@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.learning.encoders import Texts
+from gym_memory.baselines.learning.encoders import MiniLM, Texts
 from gym_memory.baselines.learning.rollouts import NEVER, Table
-from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.optional import require
 
 if TYPE_CHECKING:
@@ -147,27 +146,6 @@ class OwnWords(torch.nn.Module):
         return found
 
 
-class MiniLMWords(torch.nn.Module):
-    """MiniLM's vectors of single words, never trained, with a trained layer over them."""
-
-    def __init__(self, dim: int):
-        super().__init__()
-        self._encoder = make_encoder(DEFAULT_MODEL)
-        self._kept: dict[str, torch.Tensor] = {}
-        self.layer = torch.nn.Linear(self._encoder.dim, dim)
-
-    def forward(self, words: Sequence[str]) -> torch.Tensor:
-        """Float32 of shape (words, dim)."""
-        new = [word for word in words if word not in self._kept]
-        if new:
-            vectors = torch.from_numpy(np.asarray(self._encoder.encode(new), np.float32))
-            # Unit vectors of 384 numbers: as large as those that are learnt.
-            self._kept.update(zip(new, vectors * self._encoder.dim**0.5, strict=True))
-        stacked = torch.stack([self._kept[word] for word in words])
-        read: torch.Tensor = self.layer(stacked.to(self.layer.weight.device))
-        return read
-
-
 class Groups(NamedTuple):
     """Places that belong together.
 
@@ -254,7 +232,9 @@ class Reader(torch.nn.Module):
     ):  # fmt: skip
         super().__init__()
         self._texts, self._forget = texts, forget
-        self.words = MiniLMWords(dim) if words == "minilm" else OwnWords(vocabulary, dim)
+        # Unit vectors of 384 numbers are stretched to be as large as those that are learnt.
+        minilm = words == "minilm"
+        self.words = MiniLM(dim, stretched=True) if minilm else OwnWords(vocabulary, dim)
         self.parts = torch.nn.Embedding(len(PARTS) + 1, dim)
         self.ages = torch.nn.Embedding(_AGES, dim)
         self.layers = torch.nn.ModuleList(Layer(dim, heads) for _ in range(layers))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gym_memory.schema import DIRECTIONS, OPPOSITE
 
-__all__ = ["ALL_DONE", "NEW_EXIT", "SEARCH", "Move", "Notes", "key_of", "only"]
+__all__ = ["ALL_DONE", "LAST", "NEW_EXIT", "READING", "SEARCH", "Move", "Notes", "key_of", "only"]
 
 _DIRECTION = "|".join(DIRECTIONS)
 NEW_EXIT = re.compile(
@@ -23,7 +23,8 @@ ALL_DONE = "all done"
 """What an aim ends in whose player waits on purpose."""
 SEARCH = "search "
 """How aims begin that go round everything once more, because nothing else is left to do."""
-_LAST = " | last: "
+LAST = " | last: "
+"""What stands between the notes of a plan and its last action."""
 _DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
 _SEARCHED = " | searched"
 _STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
@@ -37,7 +38,7 @@ _IDLE = ("wander", "survey", "cook: ", "tidy: ")
 """Aims for which an action may be repeated: they know of no other, or pause on purpose."""
 _AFTER_SEARCH = ("wander", "survey", "tidy: ")
 """What is done once even that led nowhere."""
-_READING = ("read ", "look at ")
+READING = ("read ", "look at ")
 """Aims of which a second time tells nothing new, even to a player who has forgotten the first."""
 _MOST_AIMS = 4
 _MAX_AIM_CHARS = 60
@@ -51,7 +52,7 @@ class Move(NamedTuple):
     aim: str
 
     def __str__(self) -> str:
-        return f"{self.aim}{_LAST}{self.action}"
+        return f"{self.aim}{LAST}{self.action}"
 
     @classmethod
     def read(cls, plan: str) -> Move:
@@ -60,7 +61,7 @@ class Move(NamedTuple):
         >>> Move.read("explore | stuck: fetch bowl x1 | last: go east")
         Move(action='go east', aim='explore')
         """
-        aim, _, action = plan.rpartition(_LAST)
+        aim, _, action = plan.rpartition(LAST)
         return cls(action, aim.partition(" | ")[0])
 
 
@@ -112,7 +113,7 @@ class Notes(NamedTuple):
 
     def has_given_up(self, aim: str) -> bool:
         """Whether an aim led nowhere so often that something else should be tried."""
-        enough = 1 if aim.startswith(_READING) else _ENOUGH
+        enough = 1 if aim.startswith(READING) else _ENOUGH
         return dict(self.stuck).get(key_of(aim), 0) >= enough
 
     def give_up(self, aim: str) -> Notes:
@@ -152,7 +153,7 @@ class Notes(NamedTuple):
             middle += _SEARCHED
         if self.stuck:
             middle += " | stuck: " + "; ".join(f"{aim} x{times}" for aim, times in self.stuck)
-        return f"{move.aim}{middle}{_LAST}{move.action}"
+        return f"{move.aim}{middle}{LAST}{move.action}"
 
 
 def _leads_nowhere(last: Move, move: Move) -> bool:

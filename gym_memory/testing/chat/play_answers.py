@@ -13,7 +13,7 @@ import re
 import zlib
 
 from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import NEW_EXIT, Move, Notes
+from gym_memory.baselines.players.plan import LAST, NEW_EXIT, READING, Move, Notes
 from gym_memory.baselines.players.textworld.planner import Planner
 from gym_memory.baselines.players.travel import step_towards
 from gym_memory.memory.extract import get_extractor
@@ -31,10 +31,7 @@ room."""
 _WANDERING = "wander"
 """The aim of a plan that is made without a list of actions where something lies at hand."""
 _LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
-_LOOKS = ("read ", "look at ")
 _MOST_LOOKS = 6
-_NO_LAST = " | last: "
-"""What follows upon the aim and the notes of a plan."""
 _FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
 
 
@@ -94,9 +91,9 @@ def choice_of(slots: Slots, aim: str) -> tuple[str, str]:
         return scientist.act(), str(scientist.notes)
     planner = Planner()
     planner.reset({}, zlib.crc32(slots["history"].encode()))
-    planner.focus = f"{aim} | last: {last_action(slots)}"
+    planner.focus = str(Move(last_action(slots), aim))
     action = planner.act(observation_of(slots), {})
-    return action, planner.focus.rpartition(" | last: ")[0]
+    return action, planner.focus.rpartition(LAST)[0]
 
 
 def _aim(plan: str) -> str:
@@ -123,15 +120,15 @@ def _seen_before(aim: str, plan: str, last: str) -> str:
     >>> _seen_before("explore | stuck: go up x1", "explore", "examine desk")
     'explore | stuck: read desk x1; look at desk x1; go up x1'
     """
-    looked = [one for one, _ in Notes.read(plan + _NO_LAST).stuck if one.startswith(_LOOKS)]
+    looked = [one for one, _ in Notes.read(plan + LAST).stuck if one.startswith(READING)]
     found = _LOOKED.fullmatch(last)
-    looked += [verb + found["thing"] for verb in _LOOKS] if found else []
+    looked += [verb + found["thing"] for verb in READING] if found else []
     looks = tuple((one, 1) for one in list(dict.fromkeys(looked))[-_MOST_LOOKS:])
-    notes = Notes.read(aim + _NO_LAST)
+    notes = Notes.read(aim + LAST)
     others = tuple(one for one in notes.stuck if (one[0], 1) not in looks)
     # A player keeps the last ones of too many.
     notes = notes._replace(stuck=looks + others)
-    return notes.written_into(Move("", aim.partition(" | ")[0])).removesuffix(_NO_LAST)
+    return notes.written_into(Move("", aim.partition(" | ")[0])).removesuffix(LAST)
 
 
 @answers("ariadne_plan")
