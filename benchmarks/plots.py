@@ -14,21 +14,23 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from tables import HERE, LEARNT, learnt_worlds
+from tables import HERE, LEARNT, LEARNT_LEVELS, learnt_worlds
 
 from gym_memory.results import sweep
 from gym_memory.results.plots import plot_budgets
-
-LEVELS = ("rl-4", "rl-3")
 
 
 def learning() -> None:
     """The valid score of every training of rl/sweep.sh by its steps."""
     runs = HERE / "rl" / "runs"
     figure, axes = plt.subplots(
-        1, len(LEVELS), figsize=(5.5 * len(LEVELS), 4), sharey=True, layout="constrained"
+        1,
+        len(LEARNT_LEVELS),
+        figsize=(5.5 * len(LEARNT_LEVELS), 4),
+        sharey=True,
+        layout="constrained",
     )
-    for axis, level in zip(axes, LEVELS, strict=True):
+    for axis, level in zip(axes, LEARNT_LEVELS, strict=True):
         for number, ((facts, memory), told) in enumerate(LEARNT.items()):
             label = f"{memory}, {told}"
             for folder in sorted(runs.glob(f"{facts}-100-{level}-{memory}-[0-9]")):
@@ -38,7 +40,7 @@ def learning() -> None:
                 valid = [row["valid_score"] for row in curve]
                 axis.plot(steps, valid, color=f"C{number}", marker=".", alpha=0.7, label=label)
                 label = ""
-        axis.set(title=f"Cooking {level}", xlabel="environment steps", ylim=(-0.03, 1.03))
+        axis.set(title=level, xlabel="environment steps", ylim=(-0.03, 1.03))
         axis.grid(alpha=0.3)
     axes[0].legend(fontsize="small")
     axes[0].set_ylabel("normalized score, 20 valid games")

@@ -259,7 +259,10 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
     found: dict[tuple[str, str, str], dict[int, Trained]] = {}
     for folder in sorted((HERE / "rl" / "runs").iterdir()):
         config = _read(f"rl/runs/{folder.name}/config.json")
-        kind, level = folder.name.partition("-rl-")[0], parse_spec(config["env"])[1]["level"]
+        memory, seed = config["memory"], config["training"]["seed"]
+        name, settings = parse_spec(config["env"])
+        level = ("hunt-" if name == "TreasureHunt" else "") + str(settings["level"])
+        kind = folder.name.removesuffix(f"-{level}-{memory}-{seed}")
         played = {
             path.name.partition(".")[0].removeprefix("episodes-"): [
                 row["normalized"] for row in sorted(_rows(path), key=lambda row: row["task_id"])
@@ -267,15 +270,15 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
             for path in sorted(folder.glob("episodes*.jsonl.gz"))
         }
         result = _read(f"rl/runs/{folder.name}/result.json")
-        cell = found.setdefault((kind, str(level), config["memory"]), {})
-        cell[config["training"]["seed"]] = Trained(played.pop("episodes"), played, result)
+        cell = found.setdefault((kind, level, memory), {})
+        cell[seed] = Trained(played.pop("episodes"), played, result)
     return found
 
 
-def rl(shown: Sequence[str] = ("100", "100-unhinted", "20")) -> str:
+def rl(shown: Sequence[str] = ("100", "100-unhinted", "100-cloned", "20")) -> str:
     """DRRN under equal reward: what memories are worth to it, and features made by hand."""
     trained, rows = _trained(), []
-    for protocol, level in itertools.product(shown, ("rl-4", "rl-3")):
+    for protocol, level in itertools.product(shown, LEARNT_LEVELS):
         best = trained.get((f"plain-{protocol}", level, "arigraph"), {})
         for (facts, memory), told in LEARNT.items():
             runs = trained.get((f"{facts}-{protocol}", level, memory), {})
@@ -288,7 +291,7 @@ def rl(shown: Sequence[str] = ("100", "100-unhinted", "20")) -> str:
             }
             tests = {seed: run.test for seed, run in runs.items()}
             number = str(len(next(iter(tests.values()))))
-            named = f"{level}, {protocol.partition('-')[0]}{_hint(protocol)}"
+            named = f"{level}, {protocol.partition('-')[0]}{_otherwise(protocol)}"
             cells = [named, f"`{memory}`, {told}", number, _by_seed(tests)]
             rows.append([*cells, _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
@@ -305,10 +308,13 @@ LEARNT = {
     ("rendered", "arigraph"): "as text",
 }
 """What is made of the facts, and the memory; see rl/sweep.sh."""
+LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
+"""Levels of Cooking, and of TreasureHunt."""
 
 
-def _hint(kind: str) -> str:
-    return ", no hint" if kind.endswith("-unhinted") else ""
+def _otherwise(kind: str) -> str:
+    """What sweep.sh was told to do otherwise."""
+    return {"unhinted": ", no hint", "cloned": ", cloned first"}.get(kind.rpartition("-")[2], "")
 
 
 def elsewhere() -> str:
@@ -318,7 +324,7 @@ def elsewhere() -> str:
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
             played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
             told = LEARNT[kind.partition("-")[0], memory]
-            named = level + _hint(kind)
+            named = level + _otherwise(kind)
             rows.append([named, other, f"`{memory}`, {told}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 

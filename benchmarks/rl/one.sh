@@ -1,8 +1,8 @@
 #!/bin/sh
-# Trains one player on the first 20 (GAMES) training games of a level of Cooking, keeps the best one on
-# the 20 valid games and plays it once on test games (SPLIT, SEEDS), whose pairs of food and
-# preparation are in no training game, and on those of other levels (ALSO). UNHINTED=1 leaves the
-# rules hint out.
+# Trains one player on the first 20 (GAMES) training games of a level, keeps the best one on the 20
+# valid games and plays it once on test games (SPLIT, SEEDS), and on those of other levels (ALSO). A
+# level is one of Cooking, where UNHINTED=1 leaves the rules hint out and pairs of food and
+# preparation of test games are in no training game, or hunt-easy, hunt-medium, ... of TreasureHunt.
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #
@@ -19,14 +19,18 @@ case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
 kept="benchmarks/rl/runs/$name"
 if [ -f "$kept/episodes.jsonl.gz" ]; then exit 0; fi
 folder="results/rl/$name"
-cooking="Cooking?gata_actions=true${UNHINTED:+&hints=false}"
-env="$cooking&split=${SPLIT:-test}&max_steps=100"
+spec() { # LEVEL
+  case $1 in
+    hunt-*) echo "TreasureHunt?level=${1#hunt-}" ;;
+    *) echo "Cooking?gata_actions=true${UNHINTED:+&hints=false}&level=$1" ;;
+  esac
+}
 echo "$name"
-$gym_memory train "$baseline" -e "$cooking&level=$level" -m "$memory" \
+$gym_memory train "$baseline" -e "$(spec "$level")" -m "$memory" \
   --seed "$seed" --games "${GAMES:-20}" --stop-at 1.0 --out "$folder" "$@"
 for played in $level ${ALSO:-}; do
-  $gym_memory run -e "$env&level=$played" -m "$memory" -p "$baseline" \
-    --checkpoint "$folder" --seeds "${SEEDS:-0:20}" --workers 1 --out "$folder/$played"
+  $gym_memory run -e "$(spec "$played")&split=${SPLIT:-test}&max_steps=100" -m "$memory" \
+    -p "$baseline" --checkpoint "$folder" --seeds "${SEEDS:-0:20}" --workers 1 --out "$folder/$played"
 done
 mkdir -p "$kept"
 cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
