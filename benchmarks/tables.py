@@ -198,13 +198,17 @@ def _areas(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
         for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()
     }
     shown = {curve.memory: curve for curve in sweep.curves(played)}
-    best = max(rivals, key=lambda memory: np.mean([*areas[memory].values()]))
+    known = [memory for memory in rivals if memory in areas]
+    best = max(known, key=lambda memory: np.mean([*areas[memory].values()]))
     gaps = [areas["arigraph"][task] - score for task, score in areas[best].items()]
     enough, uncut = shown["arigraph"].enough, shown.get("history?full=true")
     return [
         _game(played[0].env),
         str(len(gaps)),
-        *(f"{np.mean([*areas[memory].values()]):.2f}" for memory in ("arigraph", *rivals)),
+        *(
+            f"{np.mean([*areas[memory].values()]):.2f}" if memory in areas else ""
+            for memory in ("arigraph", *rivals)
+        ),
         f"{np.mean(gaps):+.2f} {format_interval(intervals.gaps(gaps).interval())} ({best})",
         f"{enough:,.0f}" if enough else "-",
         f"{uncut.points[-1].score:.2f} ({uncut.points[-1].tokens:,.0f})" if uncut else "",
@@ -379,24 +383,29 @@ _ARM = ("game", "steps", "words", "memory", "budget")
 
 def learner() -> str:
     """Areas under score against token budget of the transformer over words."""
-    return _areas_table([_areas(world, ("history",)) for world in learnt_worlds()], ("history",))
+    return _areas_table([_areas(world, RIVALS) for world in learnt_worlds()], RIVALS)
 
 
 def learnt_worlds() -> list[list[Unit]]:
     """The test games of each level of which text/run.py has a curve; one training, greedily."""
-    found: dict[str, list[Unit]] = {}
+    found: dict[str, dict[str, list[Unit]]] = {env: {} for env, _ in _CURVES.values()}
     for row in _rows(HERE / "text" / "arms.jsonl"):
         env, steps = _CURVES.get(row["game"], ("", 0))
-        curve = row["budget"] <= 500 and row["memory"] in _IN_CURVES
-        if curve and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
-            found.setdefault(env, []).extend(_learnt(env, row))
-    return [world for env, _ in _CURVES.values() if _is_curve(world := found.get(env, []))]
+        if env and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
+            found[env].setdefault(row["memory"], []).extend(_learnt(env, row))
+    return [_comparable(memories) for memories in found.values()]
 
 
-def _is_curve(world: Sequence[Unit]) -> bool:
-    """Whether the graph and its rival were played under several budgets, and the same ones."""
-    played = {name: {u.budget for u in world if u.memory == name} for name in _IN_CURVES[:2]}
-    return len(set.union(*played.values())) > 1 and len(set(map(frozenset, played.values()))) == 1
+def _comparable(memories: Mapping[str, Sequence[Unit]]) -> list[Unit]:
+    """Those played under the graph's budgets, and those that take no notice of any."""
+    budgets = {unit.budget for unit in memories["arigraph"]}
+    return [
+        unit
+        for memory, group in memories.items()
+        for unit in group
+        if unit.budget in budgets
+        and (memory in _FREE or {unit.budget for unit in group} >= budgets)
+    ]
 
 
 _CURVES = {
@@ -408,7 +417,8 @@ _CURVES = {
     "hunt, voices": ("TreasureHunt?level=voices-easy", 2400),
 }
 """Level of text/run.py to its environment and the steps of training of its curve."""
-_IN_CURVES = ("arigraph", "history", "none", "history?full=true")
+_FREE = ("none", "history?full=true")
+"""Memories that take no notice of the budget."""
 
 
 def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:

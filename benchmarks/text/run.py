@@ -67,20 +67,20 @@ def arms() -> list[Arm]:
 
     minilm = [Arm("rl-4", memory, 500, "minilm", 0) for memory in ("arigraph", "none")]
     large = [Arm("rl-4", "rag", 4000, "own", 0, 4800)]
-    # Curves of score against token budget in six worlds, the first three with the 500 above.
-    points = [(game, 125, 4800) for game in LONGEST]
-    points += [(game, budget, 2400) for game in SHORTER for budget in (500, 125)]
-    points += [(game, 250, 4800) for game in LONGEST]
-    curve = [
-        Arm(game, memory, budget, "own", 0, steps)
-        for game, budget, steps in points
-        for memory in ("arigraph", "history")
+    # Curves of score against token budget in six worlds.
+    curves = [
+        Arm(game, memory, budget, "own", 0, 4800 if game in LONGEST else 2400)
+        for memories in (("arigraph", "history"), ("summary", "stma", "rag"))
+        for game in LONGEST + SHORTER
+        for budget in (500, 125)
+        for memory in memories
     ]
-    return (
+    every = (
         first[:15] + again + first[15:] + longer("rl-4", 0) + minilm + longer("rl-4", 1)
-        + longer("hunt", 0) + large + longer("hunt", 1) + curve + longer("rl-3", 0)
+        + longer("hunt", 0) + large + longer("hunt", 1) + curves + longer("rl-3", 0)
         + longer("rl-4", 2)
     )  # fmt: skip
+    return list(dict.fromkeys(every))
 
 
 def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
