@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 from gym_memory.version import __version__
 
-__all__ = ["Package", "Plugin", "environment_record", "packages", "plugins"]
+__all__ = ["Package", "Plugin", "environment_record", "git_commit", "packages", "plugins"]
 
 DISTRIBUTION = "gym-memory"
 _GROUPS = "gym_memory."
@@ -104,7 +104,7 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
     """
     return {
         "gym_memory": __version__,
-        "git_commit": _git_commit(),
+        "git_commit": git_commit(Path(__file__).parent),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "host": platform.node(),
@@ -115,12 +115,18 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _git_commit() -> str:
-    """Commit of the checkout that this package runs from, marked when it was changed since.
+def git_commit(folder: Path) -> str:
+    """Commit of the checkout that a package runs from, marked when the package was changed since.
 
-    Empty for an installed copy, even inside the checkout of another project.
+    What else stands in the checkout does not count: benchmarks write there what they found.
+
+    Args:
+        folder: The package's; links in it lead to more of its code.
+
+    Returns:
+        Empty for an installed copy, even inside the checkout of another project.
     """
-    folder = Path(__file__).parent
+    code = [folder, *(path.resolve() for path in folder.iterdir() if path.is_symlink())]
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(folder), *words]
@@ -130,7 +136,7 @@ def _git_commit() -> str:
 
     try:
         git("ls-files", "--error-unmatch", "__init__.py")
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", *map(str, code))
         return git("rev-parse", "HEAD") + ("+changes" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -2,7 +2,7 @@
 # Trains one player on the first 20 (GAMES) training games of a level, keeps the best one on the 20
 # valid games and plays it once on test games (SPLIT, SEEDS), and on those of other levels (ALSO). A
 # level is one of Cooking, where UNHINTED=1 leaves the rules hint out and pairs of food and
-# preparation of test games are in no training game, or hunt-easy, hunt-medium, ... of TreasureHunt.
+# preparation of test games are in no training game, or hunt-easy, hunt-hard, ... of TreasureHunt.
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #

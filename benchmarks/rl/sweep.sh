@@ -22,7 +22,7 @@ run() { # FACTS MEMORY [LEVELS to play besides]
 }
 for seed in ${2:-0 1 2 3 4}; do
   for level in ${1:-rl-4 rl-3}; do
-    case $level in rl-4) other="rl-2 rl-3" ;; hunt-*) other=hunt-medium ;; *) other=rl-4 ;; esac
+    case $level in rl-4) other="rl-2 rl-3" ;; hunt-*) other=hunt-hard ;; *) other=rl-4 ;; esac
     run related arigraph "$other"
     run plain arigraph "$other"
     for memory in present none history shuffled; do run plain "$memory"; done

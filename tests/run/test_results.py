@@ -15,6 +15,7 @@ from gym_memory.results import ResultsFolder, read_config, read_episodes
 from gym_memory.results.folder import read_replaced
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.versions import git_commit
 
 CONFIG = RunConfig(("E",), ("none",), ("random",), (0, 1, 2), protocol="trials?k=2")
 
@@ -198,6 +199,30 @@ def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     assert record["packages"]["gymnasium"]
     assert record["python"].startswith("3.")
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
+
+
+def test_a_commit_is_marked_where_the_code_was_changed_and_not_where_results_were(
+    tmp_path: Path,
+) -> None:
+    checkout = tmp_path.resolve()
+    package, linked, results = checkout / "package", checkout / "linked", checkout / "results"
+    for folder in (package, linked, results):
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+    (package / "linked").symlink_to("../linked")
+    assert git_commit(package) == ""
+    git = ("git", "-C", str(checkout), "-c", "user.name=a", "-c", "user.email=a@b.c")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    commit = git_commit(package)
+    assert len(commit) == 40
+    (results / "__init__.py").write_text("1")
+    assert git_commit(package) == commit
+    for changed in (linked, package):
+        (changed / "__init__.py").write_text("1")
+        assert git_commit(package) == f"{commit}+changes"
+        (changed / "__init__.py").write_text("")
+    assert git_commit(results) == f"{commit}+changes"
 
 
 def test_lines_are_plain_json(tmp_path: Path) -> None:
