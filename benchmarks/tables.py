@@ -310,6 +310,8 @@ LEARNT = {
     ("plain", "shuffled"): "bare features",
     ("plain", "none"): "as text",
     ("rendered", "arigraph"): "as text",
+    ("related", "present"): "all features",
+    ("related", "shuffled"): "all features",
 }
 """What is made of the facts, and the memory; see rl/sweep.sh."""
 LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
