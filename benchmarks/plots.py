@@ -14,36 +14,36 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from tables import HERE, LEARNT, LEARNT_LEVELS, learnt_worlds
+from tables import HERE, LEARNT, learnt_worlds
 
 from gym_memory.results import sweep
 from gym_memory.results.plots import plot_budgets
+
+PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
+"""Level to the protocol of which it is shown."""
 
 
 def learning() -> None:
     """The valid score of every training of rl/sweep.sh by its steps."""
     runs = HERE / "rl" / "runs"
     figure, axes = plt.subplots(
-        1,
-        len(LEARNT_LEVELS),
-        figsize=(5.5 * len(LEARNT_LEVELS), 4),
-        sharey=True,
-        layout="constrained",
+        1, len(PANELS), figsize=(4.5 * len(PANELS), 4.5), sharey=True, layout="constrained"
     )
-    for axis, level in zip(axes, LEARNT_LEVELS, strict=True):
+    labels = {}
+    for axis, (level, protocol) in zip(axes, PANELS.items(), strict=True):
         for number, ((facts, memory), told) in enumerate(LEARNT.items()):
-            label = f"{memory}, {told}"
-            for folder in sorted(runs.glob(f"{facts}-100-{level}-{memory}-[0-9]")):
+            for folder in sorted(runs.glob(f"{facts}-{protocol}-{level}-{memory}-[0-9]")):
                 lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
                 curve = [json.loads(line) for line in lines]
                 steps = [row["steps"] for row in curve]
                 valid = [row["valid_score"] for row in curve]
-                axis.plot(steps, valid, color=f"C{number}", marker=".", alpha=0.7, label=label)
-                label = ""
-        axis.set(title=level, xlabel="environment steps", ylim=(-0.03, 1.03))
+                (line,) = axis.plot(steps, valid, color=f"C{number}", marker=".", alpha=0.7)
+                labels[f"{memory}, {told}"] = line
+        how = ", cloned first" if protocol.endswith("-cloned") else ""
+        axis.set(title=level + how, xlabel="environment steps", ylim=(-0.03, 1.03))
         axis.grid(alpha=0.3)
-    axes[0].legend(fontsize="small")
     axes[0].set_ylabel("normalized score, 20 valid games")
+    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=4)
     figure.savefig(runs.parent / "curves.png", dpi=110)
 
 
