@@ -306,6 +306,8 @@ LEARNT = {
     ("related", "arigraph"): "all features",
     ("plain", "arigraph"): "bare features",
     ("plain", "present"): "bare features",
+    ("plain", "stma"): "bare features",
+    ("plain", "summary"): "bare features",
     ("plain", "history"): "as text",
     ("plain", "shuffled"): "bare features",
     ("plain", "none"): "as text",
