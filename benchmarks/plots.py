@@ -14,7 +14,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from tables import HERE, LEARNT, learnt_worlds
+from tables import HERE, LEARNT, learnt_worlds, otherwise
 
 from gym_memory.results import sweep
 from gym_memory.results.plots import plot_budgets
@@ -29,7 +29,7 @@ def learning() -> None:
     figure, axes = plt.subplots(
         1, len(PANELS), figsize=(4.5 * len(PANELS), 4.5), sharey=True, layout="constrained"
     )
-    labels = {}
+    color, labels = plt.get_cmap("tab20"), {}
     for axis, (level, protocol) in zip(axes, PANELS.items(), strict=True):
         for number, ((facts, memory), told) in enumerate(LEARNT.items()):
             for folder in sorted(runs.glob(f"{facts}-{protocol}-{level}-{memory}-[0-9]")):
@@ -37,10 +37,9 @@ def learning() -> None:
                 curve = [json.loads(line) for line in lines]
                 steps = [row["steps"] for row in curve]
                 valid = [row["valid_score"] for row in curve]
-                (line,) = axis.plot(steps, valid, color=f"C{number}", marker=".", alpha=0.7)
+                (line,) = axis.plot(steps, valid, color=color(number), marker=".", alpha=0.7)
                 labels[f"{memory}, {told}"] = line
-        how = ", cloned first" if protocol.endswith("-cloned") else ""
-        axis.set(title=level + how, xlabel="environment steps", ylim=(-0.03, 1.03))
+        axis.set(title=level + otherwise(protocol), xlabel="environment steps", ylim=(-0.03, 1.03))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("normalized score, 20 valid games")
     figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=4)

@@ -264,9 +264,8 @@ def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
     for folder in sorted((HERE / "rl" / "runs").iterdir()):
         config = _read(f"rl/runs/{folder.name}/config.json")
         memory, seed = config["memory"], config["training"]["seed"]
-        name, settings = parse_spec(config["env"])
-        level = ("hunt-" if name == "TreasureHunt" else "") + str(settings["level"])
-        kind = folder.name.removesuffix(f"-{level}-{memory}-{seed}")
+        named = folder.name.removesuffix(f"-{memory}-{seed}")
+        kind, level = re.split(r"-(?=(?:rl|hunt)-[^-]+$)", named)
         played = {
             path.name.partition(".")[0].removeprefix("episodes-"): [
                 row["normalized"] for row in sorted(_rows(path), key=lambda row: row["task_id"])
@@ -295,7 +294,7 @@ def rl(shown: Sequence[str] = ("100", "100-unhinted", "100-cloned", "20")) -> st
             }
             tests = {seed: run.test for seed, run in runs.items()}
             number = str(len(next(iter(tests.values()))))
-            named = f"{level}, {protocol.partition('-')[0]}{_otherwise(protocol)}"
+            named = f"{level}, {protocol.partition('-')[0]}{otherwise(protocol)}"
             cells = [named, f"`{memory}`, {told}", number, _by_seed(tests)]
             rows.append([*cells, _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
@@ -320,7 +319,7 @@ LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
 """Levels of Cooking, and of TreasureHunt."""
 
 
-def _otherwise(kind: str) -> str:
+def otherwise(kind: str) -> str:
     """What sweep.sh was told to do otherwise."""
     return {"unhinted": ", no hint", "cloned": ", cloned first"}.get(kind.rpartition("-")[2], "")
 
@@ -332,7 +331,7 @@ def elsewhere() -> str:
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
             played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
             told = LEARNT[kind.partition("-")[0], memory]
-            named = level + _otherwise(kind)
+            named = level + otherwise(kind)
             rows.append([named, other, f"`{memory}`, {told}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
@@ -397,19 +396,17 @@ def learnt_worlds() -> list[list[Unit]]:
         env, steps = _CURVES.get(row["game"], ("", 0))
         if env and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
             found[env].setdefault(row["memory"], []).extend(_learnt(env, row))
-    return [_comparable(memories) for memories in found.values()]
+    return [_under_its_budgets(memories) for memories in found.values()]
 
 
-def _comparable(memories: Mapping[str, Sequence[Unit]]) -> list[Unit]:
-    """Those played under the graph's budgets, and those that take no notice of any."""
+def _under_its_budgets(memories: Mapping[str, Sequence[Unit]]) -> list[Unit]:
+    """Those played under all of the graph's budgets, and those that take no notice of any."""
     budgets = {unit.budget for unit in memories["arigraph"]}
-    return [
-        unit
-        for memory, group in memories.items()
-        for unit in group
-        if unit.budget in budgets
-        and (memory in _FREE or {unit.budget for unit in group} >= budgets)
-    ]
+    found: list[Unit] = []
+    for memory, group in memories.items():
+        if memory in _FREE or budgets <= {unit.budget for unit in group}:
+            found += [unit for unit in group if unit.budget in budgets]
+    return found
 
 
 _CURVES = {

@@ -7,7 +7,7 @@
 #   sh benchmarks/rl/sweep.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
 # UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of 5,000
-# steps (DAgger): in hunts reward alone teaches nothing. GAMES=20 is GATA's other protocol. Three CPU
+# steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol. Three CPU
 # minutes a run, nine runs a level and training; it can be broken off and started again, and goes on
 # where it was.
 set -e
