@@ -184,19 +184,49 @@ RIVALS = ("history", "rag", "summary", "stma")
 
 def budgets(worlds: Mapping[str, Sequence[str]]) -> str:
     """Areas under score against token budget, and what the uncut transcript comes to."""
+    return _areas_table([_areas(world, RIVALS) for world in _played(worlds)], RIVALS)
+
+
+def _played(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
+    """What was played in each world, with the rows that take no notice of a budget."""
+    return [
+        [*units([row for path in bounded for row in _traces(path)]), *units(_traces(free))]
+        for free, bounded in worlds.items()
+    ]
+
+
+def together() -> str:
+    """By how much the graph is above its rivals over all worlds, by who plays."""
+    players = {
+        "planner and shopper, by rules": _played(WORLDS),
+        "Ariadne, scripted server": _played(AGENT_WORLDS),
+        "a transformer over words, cloned": learnt_worlds(),
+    }
     rows = []
-    for free, bounded in worlds.items():
-        own = units([row for path in bounded for row in _traces(path)])
-        rows.append(_areas([*own, *units(_traces(free))], RIVALS))
-    return _areas_table(rows, RIVALS)
+    for player, worlds in players.items():
+        areas = [_by_task(world) for world in worlds]
+        cells = [player, str(len(worlds))]
+        for rival in RIVALS:
+            pairs = [(w["arigraph"], w[rival]) for w in areas if rival in w]
+            gaps = [graph[task] - score for graph, other in pairs for task, score in other.items()]
+            told = f" ({len(pairs)} of them)" if len(pairs) < len(worlds) else ""
+            cells.append(_gap({0: gaps}) + told)
+        rows.append(cells)
+    heads = ["who plays", "worlds", *(f"`arigraph` - `{rival}`" for rival in RIVALS)]
+    return _table(heads, 1, rows)
+
+
+def _by_task(played: Sequence[Unit]) -> dict[str, dict[str, float]]:
+    """Memory to the area of each game."""
+    return {
+        memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
+        for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()
+    }
 
 
 def _areas(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
     """The line of a world."""
-    areas = {
-        memory.partition("?")[0]: {unit.task_id: unit.score for unit in group}
-        for memory, group in grouped(sweep.comparable(played), lambda u: u.memory).items()
-    }
+    areas = _by_task(played)
     shown = {curve.memory: curve for curve in sweep.curves(played)}
     known = [memory for memory in rivals if memory in areas]
     best = max(known, key=lambda memory: np.mean([*areas[memory].values()]))
@@ -338,6 +368,8 @@ LEARNT = {
     ("rendered", "arigraph"): "as text",
     ("related", "present"): "all features",
     ("related", "shuffled"): "all features",
+    ("related", "stma"): "all features",
+    ("related", "summary"): "all features",
 }
 """What is made of the facts, and the memory; see rl/sweep.sh."""
 LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
@@ -498,7 +530,8 @@ def smollm() -> str:
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {
         "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
-        "rl": rl_means, "budgets": partial(budgets, WORLDS),
+        "rl": rl_means, "budgets": partial(budgets, WORLDS), "learner": learner,
+        "together": together,
     },
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},

@@ -28,6 +28,6 @@ for seed in ${2:-0 1 2 3 4}; do
     for memory in present none history summary stma shuffled; do run plain "$memory"; done
     run rendered arigraph
     # In hunts most is due to the signposts; these are what they are worth without the graph.
-    case $level in hunt-*) for memory in present shuffled; do run related "$memory"; done ;; esac
+    case $level in hunt-*) for memory in present shuffled stma summary; do run related "$memory"; done ;; esac
   done
 done
