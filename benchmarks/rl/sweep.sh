@@ -8,7 +8,7 @@
 #
 # UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of 5,000
 # steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol. Three CPU
-# minutes a run, nine runs a level and training; it can be broken off and started again, and goes on
+# minutes a run, nine runs a level and training, 13 of hunts; it can be broken off and started again, and goes on
 # where it was.
 set -e
 export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
@@ -27,7 +27,7 @@ for seed in ${2:-0 1 2 3 4}; do
     run plain arigraph "$other"
     for memory in present none history summary stma shuffled; do run plain "$memory"; done
     run rendered arigraph
-    # In hunts most is due to the signposts; these are what they are worth without the graph.
+    # In hunts most is due to the signposts; these are what they are worth to other memories.
     case $level in hunt-*) for memory in present shuffled stma summary; do run related "$memory"; done ;; esac
   done
 done
