@@ -8,8 +8,8 @@
 #
 # UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of 5,000
 # steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol. Three CPU
-# minutes a run, nine runs a level and training, 13 of hunts; it can be broken off and started again, and goes on
-# where it was.
+# minutes a run, nine runs a level and training, 13 of hunts; it can be broken off and started again,
+# and goes on where it was.
 set -e
 export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
 baseline=drrn options="--steps 12500"
