@@ -265,7 +265,7 @@ def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
 
 
 def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
-    """Which appliance is said to do what, one a sentence."""
+    """Yield the appliances of a sentence, in order, with what each is used for."""
     if not speaks_of_preparing(text):
         return
     for sentence in _sentences(text, kind_of):
@@ -273,9 +273,11 @@ def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
         uses = [HEATS[d.state] for d in done if d.state in HEATS]
         tools = [t for t in sentence.things if not preparation(t.name)]
         sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
-        tools = sure or tools
-        if len(tools) == 1 and uses:
-            yield Mention(Triple(tools[0].name, "used for", uses[0]), *tools[0].span)
+        if not sure and len(tools) == 1:
+            sure = tools
+        if len(sure) == len(uses) == len(set(uses)):  # else it does not say which does what
+            for tool, use in zip(sure, uses, strict=True):
+                yield Mention(Triple(tool.name, "used for", use), *tool.span)
 
 
 def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf, prepares: bool) -> bool:

@@ -379,3 +379,26 @@ def test_how_a_thing_looks_is_not_written_on_it() -> None:
 )
 def test_an_appliance_is_called_by_its_full_name(text: str, name: str) -> None:
     assert [tuple(m.triple) for m in told_of_cooking(text)] == [(name, "used for", "frying")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Frying can be done only with stove, roasting only with oven and grilling only with BBQ.",
+        "Fry on the stove, roast in the oven, grill on the BBQ.",
+        "You fry things with a stove, roast them in an oven, and grill them on a BBQ.",
+        "The stove is for frying, the oven is for roasting and the BBQ is for grilling.",
+        "Use the stove to fry, the oven to roast, the BBQ to grill.",
+        "A stove fries, an oven roasts, a BBQ grills.",
+        "Only the BBQ grills; only the oven roasts; only the stove fries.",
+        "Frying requires a stove. Roasting requires an oven. Grilling requires a BBQ.",
+        "Cooking with the stove fries it, with the oven roasts it, with the BBQ grills it.",
+    ],
+)
+@pytest.mark.parametrize("known", [{}, {"stove": "supporter", "oven": "container"}])
+def test_one_sentence_says_what_every_appliance_does(text: str, known: dict[str, str]) -> None:
+    assert {tuple(m.triple) for m in told_of_cooking(text, known.get)} == {
+        ("stove", "used for", "frying"),
+        ("oven", "used for", "roasting"),
+        ("bbq", "used for", "grilling"),
+    }
