@@ -21,6 +21,7 @@ __all__ = [
     "ResultsError",
     "StoreError",
     "UnknownNameError",
+    "UntrustedError",
     "other_format",
 ]
 
@@ -64,6 +65,10 @@ class UnknownNameError(GymMemoryError, LookupError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.name, self.known)
+
+
+class UntrustedError(GymMemoryError):
+    """A file or a page names what only the command line may name."""
 
 
 class MissingDependencyError(GymMemoryError, ImportError):

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "gym_memory"
 LAYERS = [
     {
         *("types", "errors", "schema", "specs", "registry", "tokens", "optional", "version"),
-        *("versions", "trajectory", "cache", "checks", "files", "spaces", "html"),
+        *("versions", "trajectory", "cache", "checks", "files", "spaces", "html", "trust"),
     },
     {"llm", "prompts"},
     {"memory"},

@@ -22,6 +22,7 @@ from gym_memory.memory.records.place import is_url
 from gym_memory.memory.registry import MEMORIES, make_memory
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import read_trajectory
+from gym_memory.trust import check_bare
 from gym_memory.types import Cue, Recall, Step, Task, Triple
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
@@ -145,6 +146,7 @@ def open_memory(
 
     Raises:
         StoreError: The file is of another kind or damaged.
+        UntrustedError: It names no memory, or one with parameters.
         ResultsError: The recorded steps cannot be read.
         InvalidArgumentError: What is asked for is not in the file.
     """
@@ -180,12 +182,7 @@ def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
         raise StoreError(
             f"expected a saved memory, a store or recorded steps at {os.fspath(path)!r}: {error!r}"
         ) from error
-    if name not in MEMORIES.names():
-        # Above all no name with parameters: a memory may write where they say.
-        raise StoreError(
-            f"expected a saved memory with the name of one of {', '.join(MEMORIES.names())} at "
-            f"{os.fspath(path)!r}, got {name!r}"
-        )
+    name = check_bare(MEMORIES, name, "a saved memory", repr(os.fspath(path)))
     texts = isinstance(task, list) and all(isinstance(part, str) for part in task)
     known = texts and len(task) == len(Task._fields)
     return name, Task(*task) if known else Task("", "")

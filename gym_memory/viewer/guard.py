@@ -29,7 +29,6 @@ _HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_COOKIE = "gym_memory_token"
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -45,11 +44,12 @@ class Guard:
         app: What is guarded.
         host: The address that the server listens on.
         port: Its port.
-        token: What others must know; empty where only this machine can ask.
+        token: What a request must know; empty where every page of this machine may ask.
     """
 
     def __init__(self, app: App, host: str, port: int, token: str = ""):
         self._app, self._token = app, token
+        self._cookie = f"gym_memory_token_{port}"  # browsers share cookies over all ports
         names = LOOPBACK if host in LOOPBACK else ()
         self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
 
@@ -69,7 +69,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
                 if self._token and given:
-                    cookie = f"{_COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+                    cookie = f"{self._cookie}={self._token}; HttpOnly; SameSite=Strict; Path=/"
                     message["headers"].append((b"set-cookie", cookie.encode()))
             await send(message)
 
@@ -95,8 +95,8 @@ class Guard:
         except CookieError:
             cookies.clear()
         told = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
-        if _COOKIE in cookies:
-            told.append(cookies[_COOKIE].value)
+        if self._cookie in cookies:
+            told.append(cookies[self._cookie].value)
         # As bytes: others than ASCII characters are no reason to fail.
         return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in told)
 

@@ -19,12 +19,15 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
 from gym_memory.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.files import parse_json
 from gym_memory.html import text
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.results import ResultsFolder
 from gym_memory.results.report import read_source, write_report
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.specs import parse_spec
+from gym_memory.trust import check_bare, check_game
 from gym_memory.types import Observation, Transition
 from gym_memory.viewer.story import Story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
@@ -42,7 +45,7 @@ class PlayDefaults(NamedTuple):
     """What the page for playing suggests.
 
     Attributes:
-        env: The environment; likewise ``memory``, ``seed``, ``budget``, ``task_id``.
+        env: The environment, as ``memory``, ``seed``, ``budget`` and ``task_id`` from the user.
         out: Folder for the folders of games played.
     """
 
@@ -80,28 +83,32 @@ class Game:
 
     Args:
         asked: ``env memory seed budget task_id``.
-        out: Folder for the folders of games played.
+        play: What the command line gave; a page may name this, plain games and bare memories.
         tell: Takes messages for the page, from any thread.
 
     Raises:
         InvalidArgumentError: A value is wrong.
-        GymMemoryError: A name is wrong.
+        GymMemoryError: A name is wrong, or none that a page may give.
     """
 
-    def __init__(self, asked: dict[str, Any], out: Path, tell: Tell):
+    def __init__(self, asked: dict[str, Any], play: PlayDefaults, tell: Tell):
         try:
             seed, budget = int(asked["seed"]), int(asked["budget"])
             env, memory = str(asked["env"]), str(asked["memory"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise InvalidArgumentError(
-                f"expected env, memory, seed and budget of a game, got {asked!r}"
+                f"expected env, memory, seed and budget of a game, got {asked!r:.200}"
             ) from error
+        if env != play.env:
+            check_game(env)
+        if memory != play.memory:
+            check_bare(MEMORIES, memory, "a memory", "a page")
         self.config = RunConfig(
             (env,), (memory,), ("human",), (seed,), budgets=(budget,),
             task_id=str(asked.get("task_id", "")),
         )  # fmt: skip
         (self.job,) = self.config.jobs()
-        self.folder = _fresh(out, self.job)
+        self.folder = _fresh(play.out, self.job)
         self.file = self.folder / "steps" / f"{self.job.config}-seed{self.job.seed}.jsonl.gz"
         self._tell = tell
         self._said: queue.Queue[str | None] = queue.Queue()
@@ -226,11 +233,11 @@ async def play_socket(socket: Any, play: PlayDefaults, key_of: Callable[[Path], 
     try:
         async for said in socket.iter_text():
             try:
-                request = json.loads(said)
+                request = parse_json(said)
                 if "start" in request:
                     if game is not None:
                         game.leave()
-                    game = Game(request["start"], play.out, tell)
+                    game = Game(request["start"], play, tell)
                     game.start()
                 elif game is not None and isinstance(request.get("say"), str):
                     game.say(request["say"])

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from gym_memory.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.memory.base import Memory
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.registry import MEMORIES, make_memory
 from gym_memory.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.specs import parse_spec
 from gym_memory.trajectory import Row, read_rows
+from gym_memory.trust import check_bare
 from gym_memory.types import Cue, Outcome, Step, Task
 from gym_memory.viewer.story import Story, tell
 from gym_memory.wrappers.detail import StepDetail
@@ -195,12 +196,16 @@ def load(recording: Recording) -> tuple[dict[str, Any], Story]:
 
 
 def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Row], str]:
-    """The rows with what the memory makes of them, and a note about that."""
+    """Return the rows with what the memory makes of them, and a note about that.
+
+    A folder only names the memory: a parameter could open a file, a store or a connection.
+    """
+    name, given = parse_spec(job.memory)
     try:
-        memory = make_memory(job.memory)
+        memory = make_memory(check_bare(MEMORIES, name, "a memory", "a recording"))
     except GymMemoryError as error:
         return rows, f"What the memory held was not recorded, and it cannot be made again: {error}"
-    if memory.uses_oracle or "llm" in parse_spec(job.memory).kwargs:
+    if memory.uses_oracle or "llm" in given:
         return rows, "What the memory held was not recorded, and cannot be learnt again."
     for earlier in before:
         _learn(memory, job, earlier)
@@ -208,7 +213,10 @@ def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Ro
         fields = {name: last[name] for name in Outcome._fields if name != "steps"}
         memory.end(Outcome(**fields, steps=last["t"]))
     told = _learn(memory, job, rows)
-    return told, f"What the memory held was learnt again from the recorded steps, by {job.memory}."
+    settings = " with its default settings" if given else ""
+    return told, (
+        f"What the memory held was learnt again from the recorded steps, by {name}{settings}."
+    )
 
 
 def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:

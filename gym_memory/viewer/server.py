@@ -28,7 +28,6 @@ __all__ = ["Site", "make_app", "serve"]
 
 _RUNS = Assets((("gym_memory.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
-_LINKS = (("Runs", "/"), ("Compare", "/compare"), ("Play", "/play"))
 _MOST_ROWS = 2000
 _TYPES = {"js": "text/javascript", "css": "text/css"}
 
@@ -38,11 +37,23 @@ class Site(NamedTuple):
 
     Attributes:
         paths: Results folders, folders of them, or files of recorded steps.
-        play: What the page for playing suggests, and where games go.
+        play: What the page for playing suggests, and where games go; None starts no games.
     """
 
     paths: tuple[Path, ...]
-    play: PlayDefaults
+    play: PlayDefaults | None = None
+
+    @property
+    def all_paths(self) -> tuple[Path, ...]:
+        """The paths, and the folder of games played where there is one."""
+        own = self.play.out if self.play else None
+        return self.paths if own is None or not own.is_dir() else (*self.paths, own)
+
+    @property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Name and address of each page in the bar."""
+        shown = (("Runs", "/"), ("Compare", "/compare"))
+        return (*shown, ("Play", "/play")) if self.play else shown
 
 
 def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
@@ -52,11 +63,14 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         site: What it shows.
         host: The address that it is served on.
         port: Its port.
-        token: What others must know; empty where only this machine can ask.
+        token: What a page must know; empty where only this machine can ask, and for no games.
 
     Raises:
+        InvalidArgumentError: Games could be started without a token.
         MissingDependencyError: The extra ``viewer`` is not installed.
     """
+    if site.play and not token:
+        raise InvalidArgumentError("expected a token for a server that starts games, got none")
     responses = require("starlette.responses", "viewer", "pages")
     routing = require("starlette.routing", "viewer", "pages")
     applications = require("starlette.applications", "viewer", "pages")
@@ -82,11 +96,11 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         return ask
 
     def runs(request: Any) -> Any:
-        return page("gym-memory: runs", _runs_body(shelf.refresh()), _RUNS)
+        return page("gym-memory: runs", _runs_body(shelf.refresh(), site.links), _RUNS)
 
     def compare(request: Any) -> Any:
         main = f'<div class="page">{_comparison(site)}</div>'
-        return page("gym-memory: compare", frame("Compare", main, _LINKS), COMPARISON)
+        return page("gym-memory: compare", frame("Compare", main, site.links), COMPARISON)
 
     def replay(request: Any) -> Any:
         keys = [request.query_params[n] for n in ("a", "b") if n in request.query_params]
@@ -94,7 +108,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
             raise KeyError("a")
         titles = [shelf.recording(key).title for key in keys]
         attributes = f' data-keys="{text(" ".join(keys))}"'
-        return page(" | ".join(titles), replay_body("Replay", _LINKS, attributes), REPLAY)
+        return page(" | ".join(titles), replay_body("Replay", site.links, attributes), REPLAY)
 
     def episode(request: Any) -> Any:
         head, story = shelf.story(request.path_params["key"])
@@ -104,12 +118,6 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         _, story = shelf.story(request.path_params["key"])
         return responses.JSONResponse(story.chunk(request.path_params["number"]))
 
-    def play(request: Any) -> Any:
-        return page("gym-memory: play", frame("Play", play_body(site.play), _LINKS), _PLAY)
-
-    async def talk(socket: Any) -> None:
-        await play_socket(socket, site.play, shelf.key_of)
-
     def static(request: Any) -> Any:
         name = request.path_params["name"]
         if name not in assets:  # the only files that are given, by name
@@ -118,23 +126,25 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         return responses.Response(source, media_type=_TYPES[name.rpartition(".")[2]])
 
     route = routing.Route
-    return Guard(
-        applications.Starlette(
-            routes=[
-                route("/", told(runs)),
-                route("/compare", told(compare)),
-                route("/replay", told(replay)),
-                route("/episode/{key}", told(episode)),
-                route("/episode/{key}/{number:int}", told(chunk)),
-                route("/play", told(play)),
-                route("/static/{name}", static),
-                routing.WebSocketRoute("/talk", talk),
-            ]
-        ),
-        host,
-        port,
-        token,
-    )
+    routes = [
+        route("/", told(runs)),
+        route("/compare", told(compare)),
+        route("/replay", told(replay)),
+        route("/episode/{key}", told(episode)),
+        route("/episode/{key}/{number:int}", told(chunk)),
+        route("/static/{name}", static),
+    ]
+    if site.play:
+        games = site.play
+
+        def play(request: Any) -> Any:
+            return page("gym-memory: play", frame("Play", play_body(games), site.links), _PLAY)
+
+        async def talk(socket: Any) -> None:
+            await play_socket(socket, games, shelf.key_of)
+
+        routes += [route("/play", told(play)), routing.WebSocketRoute("/talk", talk)]
+    return Guard(applications.Starlette(routes=routes), host, port, token)
 
 
 class _Shelf:
@@ -148,9 +158,7 @@ class _Shelf:
 
     def refresh(self) -> list[Recording]:
         """Look again what there is."""
-        out = self._site.play.out
-        own = [] if out in self._site.paths or not out.is_dir() else [out]
-        found = find([*self._site.paths, *own])
+        found = find(dict.fromkeys(self._site.all_paths))
         self._found = {recording.key: recording for recording in found}
         return found
 
@@ -173,7 +181,7 @@ class _Shelf:
         return load(self._found[key])
 
 
-def _runs_body(recordings: Sequence[Recording]) -> str:
+def _runs_body(recordings: Sequence[Recording], links: Sequence[tuple[str, str]] = ()) -> str:
     rows = []
     for recording in recordings[:_MOST_ROWS]:
         job, row = recording.job, recording.row
@@ -217,12 +225,11 @@ def _runs_body(recordings: Sequence[Recording]) -> str:
         f'<table id="runs"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
         "</div></section></div>"
     )
-    return frame("Recorded episodes", main, _LINKS)
+    return frame("Recorded episodes", main, links)
 
 
 def _comparison(site: Site) -> str:
-    out = site.play.out
-    paths = [p for p in (*site.paths, out) if p.is_dir()]
+    paths = [p for p in site.all_paths if p.is_dir()]
     folders = [f for f in dict.fromkeys(iter_folders(paths)) if (f / "config.json").is_file()]
     sources = [read_source(folder) for folder in folders]
     all_units = units(row for source in sources for row in source.rows)
@@ -242,10 +249,10 @@ def serve(
 
     Args:
         paths: Results folders, folders of them, or files of recorded steps.
-        host: Address to listen on; one that others can reach needs a token, which is printed.
+        host: Address to listen on; one that others can reach needs the token that is printed.
         port: TCP port; 0 takes a free one.
         browser: Whether to open a browser.
-        play: Suggestions for playing; the page for it is opened where they are given.
+        play: Suggestions for playing; only with them can a page start games, with the token.
 
     Raises:
         InvalidArgumentError: It cannot listen there.
@@ -263,12 +270,12 @@ def serve(
         listener.close()
         raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error
     port = listener.getsockname()[1]
-    token = "" if host in LOOPBACK else secrets.token_urlsafe(24)
-    app = make_app(Site(tuple(paths), play or PlayDefaults()), host, port, token)
+    token = "" if host in LOOPBACK and play is None else secrets.token_urlsafe(24)
+    app = make_app(Site(tuple(paths), play), host, port, token)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/{'play' if play else ''}{f'?token={token}' if token else ''}"
     print(f"Pages at {address} (Ctrl-C ends)", flush=True)
     if browser:
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="warning", ws_max_size=1 << 20, lifespan="off")
+    config = uvicorn.Config(app, log_level="warning", ws_max_size=1 << 16, lifespan="off")
     uvicorn.Server(config).run(sockets=[listener])

@@ -304,6 +304,7 @@ def test_one_file_needs_nothing_else(browser: Browser, runs: Path, tmp_path: Pat
 
 
 PAGES = ("", "/compare", "/replay?a={a}&b={b}", "/replay?a={b}", "/play")
+"""Pages of a viewer, and the one of a server that starts games."""
 VIOLATIONS = """
 const done = arguments[arguments.length - 1];
 const told = (n) => n.html.slice(0, 160) + ' | ' + n.any.map((c) => c.message).join('; ');
@@ -315,11 +316,17 @@ axe.run(document, { resultTypes: ['violations'] }).then((found) =>
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
 def test_contrast_and_labels(
-    browser: Browser, site: str, runs: Path, axe: str, path: str, dark: bool
+    browser: Browser,
+    site: str,
+    table: tuple[str, Path],
+    runs: Path,
+    axe: str,
+    path: str,
+    dark: bool,
 ) -> None:
     browser.dark(dark)
     a, b = key_of(runs, "none seed 0"), key_of(runs, "arigraph seed 0")
-    browser.open(site + path.format(a=a, b=b))
+    browser.open(table[0] if path == "/play" else site + path.format(a=a, b=b))
     if path == "/play":
         browser.click("#setup button")
         browser.wait(f"{READY}.turn === 'mine'", seconds=240)

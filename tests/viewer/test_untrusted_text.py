@@ -173,7 +173,7 @@ def test_foreign_hosts_and_origins_are_refused(site_of_evil: str) -> None:
     assert status == 200
     assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
     assert "unsafe" not in headers["content-security-policy"]
-    for path in ("/", "/episode/0-0", "/static/page.js", "/play"):
+    for path in ("/", "/episode/0-0", "/static/page.js"):
         assert ask(site_of_evil, path, Host="evil.example")[0] == 403
         assert ask(site_of_evil, path, Host=f"evil.example:{host.split(':')[1]}")[0] == 403
         assert ask(site_of_evil, path, Origin="http://evil.example")[0] == 403
@@ -181,7 +181,8 @@ def test_foreign_hosts_and_origins_are_refused(site_of_evil: str) -> None:
         assert ask(site_of_evil, path, Origin=f"http://{host}")[0] == 200
     assert ask(site_of_evil, "/talk", Origin="http://evil.example", **UPGRADE)[0] == 403
     assert ask(site_of_evil, "/talk", **UPGRADE)[0] == 403
-    assert ask(site_of_evil, "/talk", Origin=f"http://{host}", **UPGRADE)[0] == 101
+    # No game can be started in a viewer, see test_strangers.
+    assert ask(site_of_evil, "/talk", Origin=f"http://{host}", **UPGRADE)[0] == 403
 
 
 @pytest.mark.parametrize(
