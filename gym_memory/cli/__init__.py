@@ -20,6 +20,7 @@ import typer.main
 
 from gym_memory.cli.interrupts import Interrupts
 from gym_memory.errors import GymMemoryError, UnknownNameError
+from gym_memory.html import visible
 from gym_memory.version import __version__
 
 __all__ = ["COMMANDS", "main"]
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except GymMemoryError as error:
         if debug:
             raise
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -131,5 +132,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:  # a full disk, a folder that cannot be written, ...
         if debug:
             raise
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {visible(error)}", file=sys.stderr)
         sys.exit(2)

@@ -19,8 +19,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from gym_memory.experiment.compare import OnProgress
+from gym_memory.html import json_visible, visible
 from gym_memory.results.report import format_interval
 from gym_memory.results.score import TableRow
 from gym_memory.run.jobs import EpisodeRow
@@ -29,21 +31,28 @@ __all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", 
 __all__ += ["shown_progress"]
 
 
+class _Console(Console):
+    """Shows control characters: sent to a terminal, those of a stranger's text would act there."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+
 def output() -> Console:
     """Standard output; as wide as its lines where it is no terminal, so that nothing is cut."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)
+    console = _Console(highlight=False)
+    return console if console.is_terminal else _Console(highlight=False, width=200)
 
 
 def progress() -> Console:
     """Standard error."""
-    return Console(stderr=True, highlight=False)
+    return _Console(stderr=True, highlight=False)
 
 
 def print_json(records: Sequence[Any]) -> None:
     """One object a line."""
     for record in records:
-        print(json.dumps(record, ensure_ascii=False))
+        print(json_visible(json.dumps(record, ensure_ascii=False)))
 
 
 def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:

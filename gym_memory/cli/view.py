@@ -9,6 +9,7 @@ import typer
 
 from gym_memory.cli.show import progress
 from gym_memory.errors import ResultsError
+from gym_memory.html import visible
 
 __all__ = ["command"]
 
@@ -49,7 +50,7 @@ def command(
     recordings = find(paths)
     if listed:
         for number, recording in enumerate(recordings):
-            print(f"{number}: {recording.title}")
+            print(f"{number}: {visible(recording.title)}")
         return
     if html is not None:
         if not recordings:

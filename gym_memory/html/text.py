@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["cut", "table", "text", "visible"]
+__all__ = ["cut", "json_visible", "table", "text", "visible"]
 
 # Control characters but tab and newline; zero width; marks that turn the direction of writing.
 _UNSEEN = re.compile(
@@ -21,6 +21,15 @@ def visible(value: object) -> str:
     'a⟨U+001B⟩[0mb'
     """
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(value))
+
+
+def json_visible(value: str) -> str:
+    r"""Escape the same characters in a JSON text, which keeps its meaning.
+
+    >>> json_visible('"a\x9b0m"')
+    '"a\\u009b0m"'
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
 
 
 def text(value: object, limit: int = 0) -> str:
