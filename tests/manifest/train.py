@@ -1,0 +1,89 @@
+"""Train each learner for a few updates and hash the weights."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gym_memory.optional import require
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.training.advised import Advised
+from gym_memory.wrappers import MemoryObservation
+
+from .play import hashed
+
+__all__ = ["LEARNERS", "machine", "train"]
+
+STEPS = 120
+TINY = {"vocabulary": 256, "hidden": 8, "dim": 8}
+REPLAY = {**TINY, "batch": 8, "capacity": 64, "learn_start": 20}
+
+
+def _drrn(**settings: Any) -> Any:
+    from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+
+    return DrrnLearner(DrrnSettings(**REPLAY, epsilon_steps=60, target_every=5, **settings))
+
+
+def _bc() -> Any:
+    from gym_memory.baselines.bc import BcLearner, BcSettings
+
+    return BcLearner(BcSettings(**REPLAY, beta_steps=40, rl_after=60, clone_every=2))
+
+
+def _gata() -> Any:
+    from gym_memory.baselines.gata import GataLearner, GataSettings
+
+    return GataLearner(GataSettings(**REPLAY, epsilon_steps=60, target_every=5))
+
+
+def _a2c() -> Any:
+    from gym_memory.baselines.a2c import A2cLearner, A2cSettings
+
+    return A2cLearner(A2cSettings(**TINY, n_steps=4))
+
+
+def _text() -> Any:
+    from gym_memory.baselines.text import TextLearner, TextSettings
+
+    sizes = {"dim": 16, "heads": 2, "layers": 2, "vocabulary": 256, "batch": 4}
+    return TextLearner(TextSettings(**sizes, learn_start=8, update_every=2, beta_steps=60))
+
+
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "drrn": _drrn,
+    "drrn?encoder=gru": lambda: _drrn(encoder="gru"),
+    "bc": _bc,
+    "gata": _gata,
+    "a2c": _a2c,
+    "text": _text,
+}
+
+
+def machine() -> str:
+    """Return what the last bits of weights depend on: the version of torch and the processor."""
+    torch = require("torch", "rl", "the RL baselines")
+    return f"torch {torch.__version__} {torch.backends.cpu.get_cpu_capability()}"
+
+
+def train(name: str) -> dict[str, str]:
+    """Train a learner in the fake house; return a hash of its weights."""
+    require("torch", "rl", "the RL baselines")
+    from gym_memory.baselines.learning import checkpoints
+    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+
+    def house(split: str) -> Any:
+        env = MemoryObservation(FakeHouse(split=split, max_steps=25))
+        return Advised(env) if name == "text" and split == "train" else env
+
+    rounds = {"evaluate_every": STEPS, "checkpoint_every": STEPS}
+    how = TrainSettings(steps=STEPS, games=3, valid_games=1, envs=2, **rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(LEARNERS[name](), house, how, Path(folder), {})
+        trainer.run()
+        trainer.close()
+        tensors, _ = checkpoints.read(Path(folder) / checkpoints.LAST)
+    weights = [[key, tensors[key].tolist()] for key in sorted(tensors)]
+    return {"weights": hashed(weights), "machine": machine()}
