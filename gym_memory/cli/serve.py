@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from typing import Annotated
 
 import typer
@@ -17,7 +19,7 @@ def command(
     memory: options.Memory = DEFAULT_MEMORY,
     budget: options.Budget = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; sessions ask for no password.")
+        str, typer.Option(help="Address to listen on; every request needs the token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="TCP port.", min=1, max=65535)] = 8000,
     max_sessions: Annotated[
@@ -30,11 +32,13 @@ def command(
 ) -> None:
     """Serve an environment with a memory to OpenEnv clients; Ctrl-C ends it.
 
-    Each connection is a session with a game of its own. `/health` tells that it is up.
+    Each connection is a session with a game of its own. `/health` says that it is up. A request
+    carries the printed token as `Authorization: Bearer TOKEN`; GYM_MEMORY_TOKEN sets it.
 
     Example: `gym-memory serve -e "Cooking?level=rl-1" -m arigraph --port 8000`
     """
     from gym_memory.training.openenv import make_app, serve
+    from gym_memory.viewer.guard import Guard
 
     options.load_plugins(plugins)
     app = make_app(
@@ -44,5 +48,6 @@ def command(
         max_sessions=max_sessions,
         idle_s=idle,
     )
-    typer.echo(f"serving {env} with memory {memory} at http://{host}:{port}")
-    serve(app, host, port)
+    token = os.environ.get("GYM_MEMORY_TOKEN") or secrets.token_urlsafe(24)
+    typer.echo(f"serving {env} with memory {memory} at http://{host}:{port} (token: {token})")
+    serve(Guard(app, host, port, token, programs=True), host, port)

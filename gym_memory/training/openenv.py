@@ -10,7 +10,7 @@ import functools
 from typing import Any
 
 from gym_memory.checks import check_amount, check_int
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.optional import require
 from gym_memory.specs import parse_spec
 from gym_memory.training.session import Session, Turn, split_names, task_names
@@ -208,7 +208,7 @@ def make_app(
         raise InvalidArgumentError("expected idle_s above 0, got 0")
     Session(env, memory, budget).close()  # a wrong name is told before anybody connects
     task_names(env)
-    return _server.create_fastapi_app(
+    app = _server.create_fastapi_app(
         functools.partial(GameEnvironment, env, memory, budget),
         GameAction,
         GameObservation,
@@ -219,6 +219,14 @@ def make_app(
         state_cls=GameState,
         mode="simulation",
     )
+    app.add_exception_handler(GymMemoryError, _mistake)
+    return app
+
+
+def _mistake(request: Any, error: Exception) -> Any:
+    """Answer a mistake of the client, such as an unknown split, in one line."""
+    responses = require("starlette.responses", "openenv", "the OpenEnv server")
+    return responses.PlainTextResponse(f"{error}\n", 422)
 
 
 def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
@@ -229,6 +237,6 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
     """
     uvicorn = require("uvicorn", "openenv", "the OpenEnv server")
     try:
-        uvicorn.run(app, host=host, port=port, log_level="warning")
+        uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=1 << 20)
     except SystemExit as error:
         raise InvalidArgumentError(f"cannot listen on {host}:{port}") from error

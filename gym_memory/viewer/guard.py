@@ -1,8 +1,8 @@
-"""Who may talk to the local server: pages that it gave itself, on this machine or with the token.
+"""Refuse requests to a local server but those of its own pages and of programs with its token.
 
 A page of a foreign site can make a browser send requests here. Its ``Origin`` gives it away, and
 where it makes its own name point here (DNS rebinding) the ``Host`` does. An address that others
-can reach needs the token on top.
+can reach, or that starts games, needs the token on top.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ _HEADERS = (
     (b"cache-control", b"no-store"),
 )
 
+_MOST_BODY = 1 << 20
+"""Bytes of a request's body, at most."""
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -45,10 +48,11 @@ class Guard:
         host: The address that the server listens on.
         port: Its port.
         token: What a request must know; empty where every page of this machine may ask.
+        programs: Take sockets without an ``Origin``, which no browser opens.
     """
 
-    def __init__(self, app: App, host: str, port: int, token: str = ""):
-        self._app, self._token = app, token
+    def __init__(self, app: App, host: str, port: int, token: str = "", *, programs: bool = False):
+        self._app, self._token, self._programs = app, token, programs
         self._cookie = f"gym_memory_token_{port}"  # browsers share cookies over all ports
         names = LOOPBACK if host in LOOPBACK else ()
         self._hosts = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
@@ -61,8 +65,15 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         reason = self._refusal(scope, headers)
         if reason:
-            await _refuse(scope, receive, send, reason)
+            await _refuse(scope, receive, send, 403, reason)
             return
+        if scope["type"] == "http":
+            body = await _body(receive)
+            if body is None:
+                reason = f"expected a body of at most {_MOST_BODY} bytes"
+                await _refuse(scope, receive, send, 413, reason)
+                return
+            receive = _again(body, receive)
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
 
         async def answer(message: Message) -> None:
@@ -82,10 +93,10 @@ class Guard:
             return f"expected one of {', '.join(sorted(self._hosts))} as Host"
         if origin is not None and origin != f"http://{host}":
             return "expected a request of a page of this server, got a foreign Origin"
-        if scope["type"] == "websocket" and origin is None:
+        if scope["type"] == "websocket" and origin is None and not self._programs:
             return "expected a request of a page of this server, got no Origin"
         if self._token and not self._knows(scope, headers):
-            return "expected the token: open the address that gym-memory printed"
+            return "expected the token that gym-memory printed"
         return ""
 
     def _knows(self, scope: Scope, headers: dict[str, str]) -> bool:
@@ -97,15 +108,38 @@ class Guard:
         told = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
         if self._cookie in cookies:
             told.append(cookies[self._cookie].value)
+        told.append(headers.get("authorization", "").removeprefix("Bearer "))
         # As bytes: others than ASCII characters are no reason to fail.
         return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in told)
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, reason: str) -> None:
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request, None where it is too long."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > _MOST_BODY:
+            return None
+        more = message.get("more_body", False)
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Give a body that was read, then what comes after it."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return give
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": reason[:120]})
         return
     headers = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": f"Refused: {reason}.\n".encode()})
