@@ -47,8 +47,8 @@ import numpy as np
 
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import Encoder
-from gym_memory.schema import OPPOSITE
-from gym_memory.types import Cue, Recall, Step, Task, Triple
+from gym_memory.graph.schema import OPPOSITE
+from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 
 HERE = Path(__file__).with_suffix("")
 BUDGET = 1000
@@ -451,7 +451,7 @@ PARTS: dict[str, Callable[[], Any]] = {
 
 
 def minilm_here() -> bool:
-    from gym_memory.errors import MissingDependencyError
+    from gym_memory.core.errors import MissingDependencyError
     from gym_memory.memory.encoders import make_encoder
 
     try:

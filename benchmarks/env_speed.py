@@ -1,8 +1,8 @@
 """Speed of our TextWorld environments against bare TextWorld, asked for the same infos.
 
-    python benchmarks/env_speed.py --episodes 40 --out benchmarks/env_speed
+    python benchmarks/env_speed.py --episodes 40
 
-writes ``env_speed.json`` (all measured pairs) and ``env_speed.md`` (the table). Both sides play the
+prints all measured pairs and writes the table ``env_speed.md``. Both sides play the
 same commands on the same compiled games, episode by episode in turn, in one process; times are CPU
 seconds and include ``reset`` of a game that both have played before. Ours is
 ``gym.make(..., memory="none")``, with everything that its info holds (score, best score, success,
@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import random
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +157,7 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--episodes", type=int, default=40)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
     parser.add_argument("--task", action="append", help="Name/level; default: all")
     options = parser.parse_args()
     tasks = [tuple(t.split("/")) for t in options.task] if options.task else TASKS
@@ -169,12 +167,7 @@ def main() -> None:
         for label, infos in INFO_SETS.items():
             rows.append({"infos": label, **measure(name, level, infos, scripts)})
             print(json.dumps(rows[-1]), flush=True)
-    if options.out:
-        packages = ("gymnasium", "jericho", "numpy", "textworld")
-        versions = {"python": platform.python_version(), **{p: version(p) for p in packages}}
-        record = {"versions": versions, "rows": rows}
-        options.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n")
-        options.out.with_suffix(".md").write_text(table(rows))
+    options.out.write_text(table(rows))
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -25,9 +25,9 @@ from pathlib import Path
 
 import networkx
 
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import slot_of
-from gym_memory.types import Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import slot_of
+from gym_memory.core.records import Triple
 
 SIZES = (200, 1_000, 5_000, 100_000)
 

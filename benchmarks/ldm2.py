@@ -43,11 +43,11 @@ import gymnasium as gym
 import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.trajectory import Trajectory, read_trajectory
-from gym_memory.types import Cue, Observation
+from gym_memory.core.trajectory import Trajectory, read_trajectory
+from gym_memory.core.records import Cue, Observation
 from gym_memory.wrappers import RecordTrajectory
 
 RESULT = Path(__file__).with_suffix(".json")

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from gym_memory.memory import MEMORIES, Memory, make_memory
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.schema import OPPOSITE, PLAYER, way_relation
-from gym_memory.types import Cue, Oracle, Outcome, Step, Task, Triple
+from gym_memory.graph.schema import OPPOSITE, PLAYER, way_relation
+from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 
 SIZES = (100, 1_000, 5_000)
 STEPS = 50

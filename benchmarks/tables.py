@@ -17,17 +17,19 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from keep import read_rows
 
 from gym_memory.papers import load_experiment
-from gym_memory.results import intervals, sweep
-from gym_memory.results.report import format_interval
-from gym_memory.results.score import Unit, grouped, units
+from gym_memory.run.results import intervals, sweep
+from gym_memory.run.results.report import format_interval
+from gym_memory.run.results.score import Unit, grouped, units
 from gym_memory.run.jobs import EpisodeRow
-from gym_memory.specs import parse_spec
+from gym_memory.core.specs import parse_spec
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -35,13 +37,21 @@ _TABLE = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def _read(path: str) -> Any:
-    return json.loads((HERE / path).read_text(encoding="utf-8"))
+    data = (HERE / path).read_bytes()
+    return json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    packed = path.suffix == ".gz"
-    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+def _rows(path: str) -> list[dict[str, Any]]:
+    return list(read_rows(HERE / path))
+
+
+@cache
+def _by_run(path: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each run that keep.py packed into a file."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in read_rows(HERE / path):
+        found.setdefault(row.pop("run"), []).append(row)
+    return found
 
 
 def _table(heads: Sequence[str], words: int, rows: Iterable[Sequence[str]]) -> str:
@@ -127,7 +137,7 @@ def _by_maker(rows: Sequence[Mapping[str, Any]], games: str, arm: str, maker: st
 
 def planner() -> str:
     """The planner on games of our own generators."""
-    kept = {(row["env"], row["memory"]): row for row in _read("planner/summary.json")["table"]}
+    kept = {(row["env"], row["memory"]): row for row in _rows("planner/table.jsonl.gz")}
     paper = {
         _game(cell.env): f"{expected.score}"
         for cell, expected in load_experiment("arigraph-fig3").expected.items()
@@ -151,8 +161,7 @@ def voices() -> str:
     """The planner on wordings of our own."""
     scores = {
         (row["env"], row["memory"] if row["policy"] == "planner" else row["policy"]): row["score"]
-        for folder in ("voices", "voices-random")
-        for row in _read(f"voices/{folder}/summary.json")["table"]
+        for row in _rows("voices/table.jsonl.gz")
     }
     heads = ("random", "none", "`shuffled`", "history", "`arigraph`", "oracle")
     rows = []
@@ -252,14 +261,15 @@ def _areas_table(rows: Iterable[Sequence[str]], rivals: Sequence[str]) -> str:
 
 
 def _traces(path: str) -> list[EpisodeRow]:
-    return [EpisodeRow.from_json(row) for row in _rows(HERE / f"{path}.jsonl.gz")]
+    folder, _, run = path.partition("/")
+    return [EpisodeRow.from_json(row) for row in _by_run(f"{folder}/episodes.jsonl.gz")[run]]
 
 
 def exam() -> str:
     """What memories still know at 500 tokens, in words that development did not see."""
     marks = {
         (mark["memory"], mark["wording"]): mark
-        for mark in _read("exam/exam.json")["marks"]
+        for mark in _read("exam/exam.json.gz")["marks"]
         if (mark["budget"], mark["kind"]) == (500, "all")
     }
     rows = []
@@ -271,6 +281,9 @@ def exam() -> str:
         rows.append([f"`{memory}`", *shown, *also, f"{main['tokens']:.0f}"])
     heads = ["memory", "unseen wordings, 95 %", "seen wordings", "the players' plans"]
     return _table([*heads, "wrong", "unproven", "tokens"], 1, rows)
+
+
+_LEVEL = r"-(?=(?:rl|hunt)-[^-]+$)"
 
 
 class Trained(NamedTuple):
@@ -290,21 +303,18 @@ class Trained(NamedTuple):
 @cache
 def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
     """(kind, level, memory) to seed to player; a kind is what `one.sh` was told to call it."""
+    played: dict[str, dict[str, list[float]]] = {}
+    for name, episodes in _by_run("rl/episodes.jsonl.gz").items():
+        run, _, level = name.partition("/")
+        scores = [row["normalized"] for row in sorted(episodes, key=itemgetter("task_id"))]
+        played.setdefault(run, {})[level] = scores
     found: dict[tuple[str, str, str], dict[int, Trained]] = {}
-    for folder in sorted((HERE / "rl" / "runs").iterdir()):
-        config = _read(f"rl/runs/{folder.name}/config.json")
-        memory, seed = config["memory"], config["training"]["seed"]
-        named = folder.name.removesuffix(f"-{memory}-{seed}")
-        kind, level = re.split(r"-(?=(?:rl|hunt)-[^-]+$)", named)
-        played = {
-            path.name.partition(".")[0].removeprefix("episodes-"): [
-                row["normalized"] for row in sorted(_rows(path), key=lambda row: row["task_id"])
-            ]
-            for path in sorted(folder.glob("episodes*.jsonl.gz"))
-        }
-        result = _read(f"rl/runs/{folder.name}/result.json")
+    for name, [run] in sorted(_by_run("rl/runs.jsonl.gz").items()):
+        memory, seed = run["config"]["memory"], run["config"]["training"]["seed"]
+        kind, level = re.split(_LEVEL, name.removesuffix(f"-{memory}-{seed}"))
+        scores = played[name]
         cell = found.setdefault((kind, level, memory), {})
-        cell[seed] = Trained(played.pop("episodes"), played, result)
+        cell[seed] = Trained(scores.pop(""), scores, run["result"])
     return found
 
 
@@ -412,7 +422,7 @@ def learners() -> str:
 def text() -> str:
     """A transformer over words by level, memory and length of training; see text/run.py."""
     arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in _rows(HERE / "text" / "arms.jsonl"):
+    for row in _rows("text/arms.jsonl"):
         arms.setdefault(tuple(row[field] for field in _ARM), []).append(row)
     rows = []
     for arm in sorted(arms, key=lambda one: (one[0], -one[1], one[2] != "own")):
@@ -449,7 +459,7 @@ def learner() -> str:
 def learnt_worlds() -> list[list[Unit]]:
     """The test games of each level of which text/run.py has a curve; one training, greedily."""
     found: dict[str, dict[str, list[Unit]]] = {env: {} for env, _ in _CURVES.values()}
-    for row in _rows(HERE / "text" / "arms.jsonl"):
+    for row in _rows("text/arms.jsonl"):
         env, steps = _CURVES.get(row["game"], ("", 0))
         if env and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
             found[env].setdefault(row["memory"], []).extend(_learnt(env, row))
@@ -510,7 +520,7 @@ def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) ->
 
 def smollm() -> str:
     """SmolLM2 cloned by memory; see smollm/clone.py."""
-    kept = [row for row in _rows(HERE / "smollm" / "clone.jsonl") if row["game"] is not None]
+    kept = [row for row in _rows("smollm/clone.jsonl") if row["game"] is not None]
     rows = []
     for level in dict.fromkeys(row["level"] for row in kept):
         scores = {

@@ -5,7 +5,7 @@ learner (``gym_memory/baselines/learner.py``) acts on its observation alone, so 
 from trial to trial is what the lessons say. All memories get the same tokens and show the
 present trial in the same way (the full history), so they differ in their lessons alone.
 ``placebo`` shows CLIN's lessons with the actions in them exchanged by chance. It plays worse
-than ``history``, for it sends the learner astray; so ``last - history`` in ``trials.json`` is
+than ``history``, for it sends the learner astray; so ``last - history`` in the table is
 the fair measure of what lessons add.
 
 What these numbers do not say: rules wrote the lessons and a learner by rules read them, so the
@@ -19,23 +19,21 @@ Run in the root of the repository; an interrupted run goes on where it stopped::
 
     OMP_NUM_THREADS=1 python benchmarks/trials.py
 
-It writes ``trials.json``, ``trials.md`` and ``trials.png`` to ``benchmarks/trials``.
+It writes ``trials.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gym_memory.experiment.compare import compare
-from gym_memory.results import intervals
-from gym_memory.results.plots import plot_trials
-from gym_memory.results.score import score_by_trial, units
+from gym_memory.run.compare import compare
+from gym_memory.run.results import intervals
+from gym_memory.run.results.score import score_by_trial, units
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 
 CONFIG = RunConfig(
@@ -56,6 +54,7 @@ CONFIG = RunConfig(
     protocol="trials?k=5",
     budgets=(2000,),
 )
+GAPS = ("last - first", "last - history", "last - placebo")
 CONTROLS = ("none", "history", CONFIG.memories[-1])
 
 
@@ -100,17 +99,23 @@ def markdown(summary: dict[str, Any]) -> str:
     """The table of the summary."""
     k = len(summary["cells"][0]["trials"])
     heads = ["environment", "memory", *(f"trial {t + 1}" for t in range(k)), "won last"]
-    heads += ["last - first", "last - placebo"]
+    heads += GAPS
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for cell in summary["cells"]:
         words = [cell["env"].replace("&max_steps=100", ""), f"`{cell['memory']}`"]
         words += [_number(t["score"], t["ci"]) for t in cell["trials"]]
         words.append(f"{cell['won last']:.0%}")
-        for name in ("last - first", "last - placebo"):
+        for name in GAPS:
             gap = cell.get(name)
             words.append(_number(gap["mean"], gap["ci"], "+") if gap else "")
         lines.append("| " + " | ".join(words) + " |")
     return "\n".join(lines)
+
+
+def page(summary: dict[str, Any]) -> str:
+    """Return trials.md: this module's account, then the table."""
+    about = (__doc__ or "").partition("\n\nRun in")[0]
+    return f"# {about}\n\n{markdown(summary)}\n"
 
 
 def _number(mean: float, ci: list[float] | None, sign: str = "") -> str:
@@ -122,19 +127,11 @@ def main() -> None:
     """Play what is missing, then write the summary."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--run", type=Path, default=Path("results/trials"), help="results folder")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/trials"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     rows = compare(CONFIG, given.run, workers=given.workers)
-    summary = summarize(rows)
-    record = json.loads((given.run / "environment.json").read_text(encoding="utf-8"))
-    record.pop("host", None)
-    given.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({**summary, "environment": record}, indent=1)
-    (given.out / "trials.json").write_text(text + "\n", encoding="utf-8")
-    about = (__doc__ or "").partition("\n\nRun in")[0]
-    (given.out / "trials.md").write_text(f"# {about}\n\n{markdown(summary)}\n", encoding="utf-8")
-    plot_trials(units(rows), given.out / "trials.png")
+    given.out.write_text(page(summarize(rows)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The planning agents of the papers over real HTTP, against the scripted server; ten games of the
-# test split a row, the papers' step limits. Made the folders beside this file; run it in the root
-# of the repository. A run that was broken off goes on where it was.
+# test split a row, the papers' step limits. Makes report.md; run it in the root of the repository.
+# If interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1 GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
 gym-memory serve-scripted --port 8765 &
@@ -13,13 +13,7 @@ play() { # folder, then the arguments of gym-memory compare
   shift
   gym-memory compare "$@" --seeds 0:10 --workers "${WORKERS:-2}" --concurrency 8 \
     --out "results/agents/$folder"
-  mkdir -p "benchmarks/agents/$folder"
-  for file in report.md summary.json config.json environment.json; do
-    if [ -f "results/agents/$folder/$file" ]; then # several agents have these in folders of theirs
-      cp "results/agents/$folder/$file" "benchmarks/agents/$folder/"
-    fi
-  done
-  cp "results/agents/$folder"/*.png "benchmarks/agents/$folder/"
+  python benchmarks/keep.py "results/agents/$folder" benchmarks/agents
 }
 
 play stma -e "Cooking?level=stma-2" -p stma -p "stma?history=1" \

@@ -7,9 +7,9 @@
 set -e
 : "${ALFWORLD_DATA:?names no folder with the official games}"
 WORK=${WORK:-results/alfworld/ldm2}
-here=benchmarks/alfworld/ldm2
+here=benchmarks/alfworld
 export OMP_NUM_THREADS=1 GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8077/v1
-mkdir -p "$WORK" $here
+mkdir -p "$WORK"
 gym-memory serve-scripted --port 8077 >"$WORK/server.log" 2>&1 &
 server=$!
 trap 'kill $server' EXIT
@@ -34,8 +34,5 @@ gym-memory ldm2 refine -e "$train" -m "ldm2?store=$refined" -p ldm2 \
 gym-memory compare -e ALFWorld -p ldm2 --seeds 0:70 --workers 1 \
   -m none -m "ldm2?store=$WORK/planner.db&learn=false" -m "ldm2?store=$refined&learn=false" \
   -m "ldm2?store=$WORK/searcher.db&learn=false" --out "$WORK/valid_seen"
-for file in report.md summary.json config.json environment.json; do
-  cp "$WORK/valid_seen/$file" $here/
-done
-cp "$WORK/valid_seen/"*.png "$WORK/refine/explored.jsonl" $here/
-python benchmarks/alfworld/within.py "$WORK/valid_seen" > $here/within.md
+python benchmarks/keep.py "$WORK/valid_seen" $here --name ldm2
+python $here/within.py "$WORK/valid_seen" > "$WORK/within.md" # a table of within.md

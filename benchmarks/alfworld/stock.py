@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.games.alfworld import source
-from gym_memory.games.alfworld.adapter import ALFWorld
+from gym_memory.games.alfworld.env import ALFWorld
 from gym_memory.games.alfworld.household import TASK_TYPES, make_household
 from gym_memory.games.alfworld.world import load_game
 

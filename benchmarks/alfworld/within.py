@@ -1,6 +1,6 @@
-"""How many tasks are done within so many steps, read off a finished run.
+"""Print how many tasks of finished runs are done within so many steps.
 
-python benchmarks/alfworld/within.py results/alfworld/searcher
+python benchmarks/alfworld/within.py results/alfworld/searcher results/alfworld/searcher_ours
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gym_memory.results import read_episodes
+from gym_memory.run.results import read_episodes
 
 LIMITS = (10, 15, 20, 30, 50)
 
 
-def main(folder: str) -> None:
+def table(folder: Path) -> None:
     rows: dict[tuple[str, str], list[int]] = {}
-    for job in read_episodes(Path(folder)):
+    for job in read_episodes(folder):
         for row in job:
             steps = row.result.steps if row.result.success else sys.maxsize
             rows.setdefault((row.job.policy, row.job.memory), []).append(steps)
-    print("Share of tasks done within so many steps; failed ones count as not done.\n")
+    print(f"\n## {folder.name}\n")
     print(f"| policy | memory | n | {' | '.join(map(str, LIMITS))} |")
     print(f"|---|---|{'--:|' * (len(LIMITS) + 1)}")
     for (policy, memory), steps in rows.items():
@@ -28,4 +28,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    print("Share of tasks done within so many steps; failed ones count as not done.")
+    for run in sys.argv[1:]:
+        table(Path(run))

@@ -11,9 +11,7 @@ python="${PYTHON:-python}"
 $gym_memory memory pretrain --out results/belief
 $gym_memory memory pretrain --set remember=false --out results/belief-control
 for run in belief belief-control; do
-  kept="benchmarks/belief/$run"
-  mkdir -p "$kept"
-  cp "results/$run/curve.jsonl" "results/$run/result.json" "results/$run/config.json" "$kept/"
+  $python benchmarks/keep.py "results/$run" benchmarks/belief
 done
 cp results/belief/belief.safetensors gym_memory/contrib/belief/default.safetensors
 $python benchmarks/belief/probe.py

@@ -15,7 +15,7 @@ play() {  # folder, environment, policy, games, further arguments
   case "$folder" in *"${ONLY:-}"*) ;; *) return ;; esac
   $gym_memory compare --env "$env" -p "$policy" "$@" --seeds "0:$games" --workers "$workers" \
     --out "$folder"
-  gzip -9nc "$folder/episodes.jsonl" > "benchmarks/budgets/$(basename "$folder").jsonl.gz"
+  python benchmarks/keep.py "$folder" benchmarks/budgets --also episodes
 }
 
 rivals="-m history -m rag -m summary -m stma -m arigraph"

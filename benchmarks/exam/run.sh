@@ -1,14 +1,14 @@
 #!/bin/sh
-# The memory exam, in wordings seen and unseen in development and by the plans of the players: tables
-# in exam.md, numbers in exam.json, every question with all answers in questions.jsonl.gz; the games
-# of other engines below games/. Usage, from the root of the repository:
+# The memory exam, in wordings seen and unseen in development and by the plans of the players. Makes
+# exam.md with its pictures and exam.json.gz; games.md has the games of other engines. Every question
+# with its answers stays in results/exam. Usage, from the root of the repository:
 #
-#   benchmarks/exam/run.sh [SEEDS] [FOLDER]     0:8 and benchmarks/exam; about 15 CPU minutes
+#   benchmarks/exam/run.sh [SEEDS]              0:8; about 15 CPU minutes
 #   ONLY=games benchmarks/exam/run.sh 0:2       the games of other engines alone
 set -eu
 gym_memory="${GYM_MEMORY:-gym-memory}"
 seeds="${1:-0:8}"
-out="${2:-benchmarks/exam}"
+out=results/exam here=benchmarks/exam
 memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m simulacra -m clin
   -m reflexion -m ldm2 -m shuffled -m noise -m oracle"
 
@@ -22,14 +22,20 @@ memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m
     --budgets 200,500,1000,2000 --lengths 50,150,500 \
     --seeds "$seeds" --per-kind 3 --out "$out"
 
+for file in exam.md exam_age.png exam_budget.png; do
+  [ ! -f "$out/$file" ] || cp "$out/$file" $here/
+done
+[ ! -f "$out/exam.json" ] || gzip -9nc "$out/exam.json" > $here/exam.json.gz
+
+mkdir -p "$out"
+: > "$out/games.md"
 game() { # NAME POLICY ENVIRONMENTS...
   name="$1" policy="$2"
   shift 2
   $gym_memory exam "$@" --policy "$policy" -m arigraph -m none -m history -m present -m summary \
       -m stma -m rag -m simulacra --budgets 500,1000 --lengths 15,50,150 \
       --seeds "$seeds" --per-kind 3 --out "$out/games/$name"
-  rm -f "$out/games/$name"/*.png
-  sed -i "/^!\[/d" "$out/games/$name/exam.md"
+  sed -e "1s/.*/# $name/" -e "/^!\[/d" "$out/games/$name/exam.md" >> "$out/games.md"
 }
 game alfworld searcher --env ALFWorld
 game scienceworld walkthrough --env "ScienceWorld?task=boil" --env "ScienceWorld?task=power-component" \
@@ -45,3 +51,4 @@ trap 'kill $!' EXIT
 sleep 5
 game ariadne "ariadne?history=0" --wordings focus --env "TreasureHunt?level=hard&split=test" \
     --env "Cooking?level=medium&split=test" --env "Cooking?level=hard&split=test" --env "Cleaning?split=test"
+cp "$out/games.md" $here/

@@ -1,6 +1,6 @@
 """What wrapping costs a step: the same actions on the bare environment and on the wrapped one.
 
-    python benchmarks/foreign/overhead.py > benchmarks/foreign/overhead.md
+    python benchmarks/foreign/overhead.py    # prints the table of README.md
 
 CPU milliseconds a step, the least of four rounds of the same 20 steps, taken by turns; where the
 engine runs in a Java process, wall milliseconds.

@@ -13,7 +13,7 @@ play() {  # name of the folder, budget, memories
   shift 2
   ${GYM_MEMORY:-gym-memory} compare --env "Errands?level=long&split=held_out" "$@" -p planner \
     --seeds "$seeds" --workers "$workers" --budget "$budget" --out "$folder"
-  gzip -9nc "$folder/episodes.jsonl" > "benchmarks/life/$(basename "$folder").jsonl.gz"
+  python benchmarks/keep.py "$folder" benchmarks/life --also episodes
 }
 
 seeds=${1:-0:10} workers=${2:-2} budgets=${3:-1000 4000 300 100 16000 32000}

@@ -19,7 +19,7 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.results import intervals
+from gym_memory.run.results import intervals
 from gym_memory.run import rollout
 
 OUT = Path(__file__).with_suffix(".json")

@@ -29,12 +29,12 @@ import numpy as np
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
 from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import UNEXPLORED
-from gym_memory.results import intervals
-from gym_memory.schema import direction_of
-from gym_memory.types import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import UNEXPLORED
+from gym_memory.run.results import intervals
+from gym_memory.graph.schema import direction_of
+from gym_memory.core.records import Step, Task, Triple
 
 OUT = Path(__file__).with_suffix(".json")
 KINDS = ("exits", "doors", "features", "items")

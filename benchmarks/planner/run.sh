@@ -1,8 +1,7 @@
 #!/bin/sh
 # The planner with every kind of memory, 20 games a row of the split that no test plays, the papers'
 # step limits, every move counted. Cooking rl-1 and rl-2 are left out: no memory is needed there,
-# `none` wins all of them. Made the numbers beside this file; run it in the root of the repository.
-# A run that was broken off goes on where it was.
+# `none` wins all of them. Run it in the root of the repository; if interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1
 for level in rl-3 rl-4 stma-1 stma-2 stma-3 stma-4 medium hard hardest; do
@@ -12,8 +11,4 @@ for level in easy hard hardest; do set -- "$@" -e "TreasureHunt?level=$level&spl
 gym-memory compare "$@" -e "Cleaning?split=held_out" \
   -m none -m history -m shuffled -m arigraph -m oracle \
   -p planner --seeds 0:20 --workers "${WORKERS:-2}" --out results/planner
-for file in report.md summary.json config.json environment.json; do
-  cp "results/planner/$file" benchmarks/planner/
-done
-cp results/planner/*.png benchmarks/planner/
-gzip -9nc results/planner/episodes.jsonl > benchmarks/planner/episodes.jsonl.gz
+python benchmarks/keep.py results/planner benchmarks/planner --also table

@@ -35,7 +35,7 @@ from gym_memory.games.qa import MultiHopQA
 from gym_memory.games.qa.formats import Question, read_questions
 from gym_memory.games.qa.metrics import normalize_answer
 from gym_memory.games.qa.search import PassageSearch
-from gym_memory.types import Cue
+from gym_memory.core.records import Cue
 from gym_memory.version import __version__
 from gym_memory.wrappers import MemoryObservation
 

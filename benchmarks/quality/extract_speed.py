@@ -18,11 +18,11 @@ from pathlib import Path
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.games.textworld.rules_results import read_inventory, read_result_sentence
 from gym_memory.games.textworld.rules_rooms import _describe, read_room_sentence
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job
-from gym_memory.scoring.quality.score import odd_command
-from gym_memory.types import Step, Task
+from gym_memory.evaluate.quality.score import odd_command
+from gym_memory.core.records import Step, Task
 
 ENVS = ["Cooking?level=medium", "Cooking?level=hardest", "TreasureHunt?level=hardest", "Cleaning"]
 EPISODES = 5

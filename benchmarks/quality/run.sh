@@ -14,9 +14,10 @@ held_out="
  -e TextWorld?challenge=coin_collector&split=valid&level=20 -e TextWorld?challenge=coin_collector&split=valid&level=120
  -e TextWorld?challenge=simple&split=valid&level=dense-detailed -e TextWorld?challenge=simple&split=valid&level=sparse-none
  -e TextWorld?challenge=treasure_hunter&split=valid&level=5 -e TextWorld?challenge=treasure_hunter&split=valid&level=15"
-out=benchmarks/quality
-gym-memory quality $families --policy random --seeds 15:20 --out $out/random
-gym-memory quality $families --policy planner --seeds 15:20 --out $out/planner
-gym-memory quality $families --policy walkthrough --seeds 15:20 --out $out/walkthrough
-gym-memory quality $held_out --policy random --seeds 0:5 --out $out/held_out
+out=benchmarks/quality runs=results/quality
+gym-memory quality $families --policy random --seeds 15:20 --out $runs/random
+gym-memory quality $families --policy planner --seeds 15:20 --out $runs/planner
+gym-memory quality $families --policy walkthrough --seeds 15:20 --out $runs/walkthrough
+gym-memory quality $held_out --policy random --seeds 0:5 --out $runs/held_out
+for run in random planner walkthrough held_out; do python benchmarks/keep.py $runs/$run $out; done
 python $out/extract_speed.py --out $out/extract_speed.json

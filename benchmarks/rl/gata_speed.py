@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.gata import GataLearner, GataSettings
-from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.gata import GataLearner, GataSettings
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.wrappers.make import make_env
 
 LEVEL, GAMES, ROUNDS, UPDATES = "rl-2", 20, 20, 10

@@ -6,8 +6,8 @@
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #
-# A finished run is skipped and one that was broken off goes on. Checkpoints stay in results/rl;
-# what the run came to is copied to benchmarks/rl/runs. KIND names the run where BASELINE says too
+# A finished run is skipped and an interrupted one goes on. Checkpoints stay in results/rl; the run
+# itself goes into runs.jsonl.gz, its episodes into episodes.jsonl.gz. One sweep at a time, please. KIND names the run where BASELINE says too
 # little; ONLY, if set, skips all runs whose names do not contain it.
 set -e
 export OMP_NUM_THREADS=1
@@ -16,8 +16,8 @@ baseline="$1" level="$2" memory="$3" seed="$4"
 shift 4
 name="${KIND:-$baseline}-$level-$memory-$seed"
 case "$name" in *"${ONLY:-}"*) ;; *) exit 0 ;; esac
-kept="benchmarks/rl/runs/$name"
-if [ -f "$kept/episodes.jsonl.gz" ]; then exit 0; fi
+kept=benchmarks/rl
+case "$(gzip -dcf $kept/runs.jsonl.gz)" in *"{\"run\": \"$name\","*) exit 0 ;; esac
 folder="results/rl/$name"
 spec() { # LEVEL
   case $1 in
@@ -32,11 +32,7 @@ for played in $level ${ALSO:-}; do
   $gym_memory run -e "$(spec "$played")&split=${SPLIT:-test}&max_steps=100" -m "$memory" \
     -p "$baseline" --checkpoint "$folder" --seeds "${SEEDS:-0:20}" --workers 1 --out "$folder/$played"
 done
-mkdir -p "$kept"
-cp "$folder/curve.jsonl" "$folder/result.json" "$folder/config.json" "$kept/"
-for played in ${ALSO:-}; do
-  gzip -9nc "$folder/$played/episodes.jsonl" > "$kept/episodes-$played.jsonl.gz"
-done
-# The file that says "finished" appears whole or not at all.
-gzip -9nc "$folder/$level/episodes.jsonl" > "$kept/episodes.part"
-mv "$kept/episodes.part" "$kept/episodes.jsonl.gz"
+keep() { python benchmarks/keep.py "$@"; }
+for played in ${ALSO:-}; do keep "$folder/$played" $kept --name "$name/$played" --also episodes; done
+keep "$folder/$level" $kept --name "$name" --also episodes
+keep "$folder" $kept --name "$name" # last: it says "finished"

@@ -7,7 +7,7 @@ can do stands in the features. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/rl/probe.py --level rl-4
 
-It goes on where it was broken off, keeps every test episode in ``probe.jsonl`` and writes the table
+If interrupted, run it again. It keeps every test episode in ``probe.jsonl.gz`` and writes the table
 ``probe.md``. ``--seeds`` draws other training games (20 of seed s, from game 20 s on);
 ``--unseen-foods`` takes training games that share no food with any recipe of the test games.
 """
@@ -15,6 +15,7 @@ It goes on where it was broken off, keeps every test episode in ``probe.jsonl`` 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -24,10 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from gym_memory.baselines.learning.features import Lexicon, describe
-from gym_memory.results import intervals
-from gym_memory.results.report import format_interval
-from gym_memory.training.advised import Advised
+from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.run.results import intervals
+from gym_memory.run.results.report import format_interval
+from gym_memory.train.advised import Advised
 from gym_memory.wrappers.make import make_env
 
 HERE = Path(__file__).parent
@@ -172,10 +173,11 @@ def main() -> None:
     parser.add_argument("--unseen-foods", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    kept = HERE / "probe.jsonl"
-    rows = (
-        [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
-    )
+    kept = HERE / "probe.jsonl.gz"
+    rows: list[dict[str, Any]] = []
+    if kept.exists():
+        with gzip.open(kept, "rt", encoding="utf-8") as file:
+            rows += map(json.loads, file)
     training = "unseen in tests" if args.unseen_foods else "any"
     pool = list(range(100))
     if args.unseen_foods:
@@ -199,7 +201,7 @@ def main() -> None:
                 weights = fit(shown)
                 new = [{**arm, **row} for row in play(args.level, memory, facts, lexicon, weights)]
                 rows += new
-                with kept.open("a", encoding="utf-8") as file:
+                with gzip.open(kept, "at", encoding="utf-8") as file:
                     file.writelines(f"{json.dumps(row)}\n" for row in new)
                 mean = np.mean([row["normalized"] for row in new])
                 spent = time.process_time() - started

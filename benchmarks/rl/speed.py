@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.learning.learner import Experience
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.wrappers.make import make_env
 
 MEMORIES = ("none", "arigraph")

@@ -26,7 +26,7 @@ from server import server
 
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import whole
-from gym_memory.memory.records.facts import FactStore
+from gym_memory.memory.stores.facts import FactStore
 
 MADE, PARTITIONS = 20, 100
 COPY = (

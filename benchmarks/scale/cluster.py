@@ -31,7 +31,7 @@ def main() -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     from ray.cluster_utils import Cluster
 
-    from gym_memory.experiment.compare import compare
+    from gym_memory.run.compare import compare
     from gym_memory.run.jobs import RunConfig
 
     config = RunConfig(

@@ -32,11 +32,11 @@ from server import server
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import VectorIndex, whole
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory.recall.semantic import SemanticIndex
-from gym_memory.memory.records import facts as module
-from gym_memory.memory.records.facts import FactStore
-from gym_memory.types import Cue, Outcome, Step, Task, Triple
+from gym_memory.memory.stores import facts as module
+from gym_memory.memory.stores.facts import FactStore
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
 SIZE = 10_000
 LOOKS = ["red", "green", "blue", "brass", "wooden", "silver", "old", "tiny", "heavy", "broken"]

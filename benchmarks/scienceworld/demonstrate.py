@@ -21,7 +21,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.games.scienceworld import catalog
-from gym_memory.trajectory import read_trajectory
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.record import RecordTrajectory
 

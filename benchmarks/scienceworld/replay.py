@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gym_memory.games.scienceworld.adapter import ScienceWorld
+from gym_memory.games.scienceworld.env import ScienceWorld
 from gym_memory.games.scienceworld.engine import Engine
 
 TASKS = {

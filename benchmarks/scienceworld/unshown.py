@@ -17,11 +17,11 @@ from statistics import fmean
 from typing import Any
 
 from gym_memory.baselines import Policy
-from gym_memory.baselines.players.scienceworld.demonstrations import learn
+from gym_memory.baselines.rules.scienceworld.demonstrations import learn
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.scripted import Random
+from gym_memory.baselines.rules.scripted import Random
 from gym_memory.games.scienceworld import catalog
-from gym_memory.results import intervals
+from gym_memory.run.results import intervals
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 

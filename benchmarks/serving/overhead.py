@@ -19,8 +19,8 @@ import numpy as np
 import uvicorn
 from openenv import GenericEnvClient
 
-from gym_memory.specs import parse_spec
-from gym_memory.training.openenv import make_app
+from gym_memory.core.specs import parse_spec
+from gym_memory.train.openenv import make_app
 from gym_memory.wrappers.make import make_env
 
 ENV, MEMORY, STEPS, REPEATS, PORT = "Cooking?level=hard", "arigraph", 60, 8, 8131

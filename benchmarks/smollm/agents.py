@@ -19,7 +19,7 @@ from typing import Any
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
-from gym_memory.specs import Spec
+from gym_memory.core.specs import Spec
 from gym_memory.testing.llama import LlamaServer
 from gym_memory.wrappers.make import make_env
 

@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 from server import server
 
-from gym_memory.memory.records.store import Store
+from gym_memory.memory.stores.store import Store
 
 KILLED = """
 import sys
-from gym_memory.memory.records.store import Store
+from gym_memory.memory.stores.store import Store
 store, batch = Store(sys.argv[1]), 0
 while True:
     store.add("killed", "k", "x", *[[batch, n] for n in range(50)])

@@ -1,6 +1,6 @@
 """Scores of story files beside the stock engine's, step by step, under every kind of file name.
 
-    python benchmarks/textworld_scores/scores.py --games 50 --out benchmarks/textworld_scores/scores
+    python benchmarks/textworld_scores/scores.py --games 50
 
 Games of TextWorld's own challenges, made as ``tw-make`` makes them. Each is played to the end by
 its walkthrough (*won*), left halfway for random commands (*cut*), and, where that can be, lost by
@@ -176,7 +176,7 @@ def main() -> None:
     """Compare, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=50)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
     options = parser.parse_args()
     rows: list[Row] = []
     for number in range(options.games):
@@ -193,11 +193,9 @@ def main() -> None:
         ],
         "by name": {name: sum(row.differ for row in rows if row.name == name) for name in _NAMES},
     }
-    print(json.dumps(summary, indent=1))
-    if options.out:
-        lines = ",\n  ".join(json.dumps(row._asdict()) for row in rows)
-        text = f'{{"summary": {json.dumps(summary)},\n "rows": [\n  {lines}\n ]}}\n'
-        options.out.with_suffix(".json").write_text(text)
+    text = json.dumps(summary, indent=1) + "\n"
+    print(text, end="")
+    options.out.write_text(text)
 
 
 if __name__ == "__main__":

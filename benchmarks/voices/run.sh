@@ -1,7 +1,7 @@
 #!/bin/sh
 # Our generators' games in the words of the test split, which no rule was written by, in games that no
-# test plays: quality of the graph, and the planner with five memories beside random play. Made the numbers beside this file; run
-# it in the root of the repository. A run that was broken off goes on where it was.
+# test plays: quality of the graph, and the planner with five memories beside random play. Run it in
+# the root of the repository; if interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1
 levels="TreasureHunt?level=voices-easy TreasureHunt?level=voices-hard Cleaning?level=voices-room
@@ -16,19 +16,17 @@ gym-memory compare $envs -m none -m history -m shuffled -m arigraph -m oracle -p
 gym-memory compare $envs -m none -p random --seeds "$seeds" --workers "${WORKERS:-2}" \
   --out results/voices-random
 # shellcheck disable=SC2086
-gym-memory quality $envs --policy walkthrough --seeds "$seeds" --out benchmarks/voices/quality
+gym-memory quality $envs --policy walkthrough --seeds "$seeds" --out results/voices-quality/rules
 # Who reads the notes: the rules, or (extra parser) a statistical parser, alone or behind the rules.
 python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
 for reader in spacy both; do
   # shellcheck disable=SC2086
   gym-memory quality $envs -m "arigraph?reader=$reader" --policy walkthrough --seeds "$seeds" \
-    --out "benchmarks/voices/quality_$reader"
+    --out "results/voices-quality/$reader"
+done
+for reader in rules spacy both; do
+  python benchmarks/keep.py results/voices-quality/$reader benchmarks/voices
 done
 for run in voices voices-random; do
-  mkdir -p "benchmarks/voices/$run"
-  for file in report.md summary.json config.json environment.json; do
-    cp "results/$run/$file" "benchmarks/voices/$run/"
-  done
-  cp "results/$run"/*.png "benchmarks/voices/$run/"
-  gzip -9nc "results/$run/episodes.jsonl" > "benchmarks/voices/$run/episodes.jsonl.gz"
+  python benchmarks/keep.py "results/$run" benchmarks/voices --also table
 done

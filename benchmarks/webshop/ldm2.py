@@ -24,11 +24,11 @@ from typing import Any
 import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.players.webshop.shopper import Shopper
+from gym_memory.baselines.rules.webshop.shopper import Shopper
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import rollout
-from gym_memory.trajectory import Trajectory, read_trajectory
-from gym_memory.types import Cue
+from gym_memory.core.trajectory import Trajectory, read_trajectory
+from gym_memory.core.records import Cue
 from gym_memory.wrappers import RecordTrajectory
 
 KS = (1, 3, 5)

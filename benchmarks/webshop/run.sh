@@ -1,7 +1,7 @@
 #!/bin/sh
 # The shopper with several memories on all 100 test requests of the synthetic catalogue, at the
 # usual budget and with room for everything; what random play and the solution come to; speed and
-# quality. Made the numbers beside this file; run it in the root of the repository.
+# quality. Run it in the root of the repository.
 set -e
 export OMP_NUM_THREADS=1
 here=benchmarks/webshop
@@ -13,10 +13,9 @@ gym-memory compare -e WebShop -m history -m arigraph -p shopper --seeds 0:100 --
 gym-memory compare -e WebShop -m none -p random -p walkthrough --seeds 0:100 \
   --workers "$workers" --out results/webshop-bounds
 for run in webshop webshop-whole webshop-bounds; do
-  mkdir -p "$here/$run"
-  sed "/-single-episode.png/d" "results/$run/report.md" > "$here/$run/report.md"
-  for file in summary.json config.json environment.json; do cp "results/$run/$file" "$here/$run/"; done
+  python benchmarks/keep.py "results/$run" "$here"
 done
-python "$here/speed.py" --out "$here/speed"
-gym-memory quality -e WebShop -p shopper -p random --seeds 0:100 --out "$here/quality"
+python "$here/speed.py"
+gym-memory quality -e WebShop -p shopper -p random --seeds 0:100 --out results/webshop-quality
+python benchmarks/keep.py results/webshop-quality "$here" --name quality
 python "$here/ldm2.py"

@@ -1,4 +1,4 @@
-"""A worker and then the driver are killed amid real games; the full size is in benchmarks/chaos."""
+"""A worker and then the driver are killed amid real games; the full size is in benchmarks/chaos.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def chaos(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The benchmark with one short game and one worker."""
-    path = HERE.parents[1] / "benchmarks" / "chaos" / "chaos.py"
+    path = HERE.parents[1] / "benchmarks" / "chaos.py"
     spec = importlib.util.spec_from_file_location("chaos_benchmark", path)
     assert spec is not None
     assert spec.loader is not None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.results.intervals import gaps, holm, scores, values
+from gym_memory.run.results.intervals import gaps, holm, scores, values
 
 SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
 GAPS = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
@@ -107,7 +107,7 @@ def test_a_higher_level_is_wider_and_more_values_are_narrower() -> None:
 
 @pytest.mark.parametrize("n", [10, 30])
 def test_the_interval_covers_as_often_as_it_says(n: int) -> None:
-    """A part of ``benchmarks/intervals``, which has all of it."""
+    """A part of ``benchmarks/intervals.py``, which has all of it."""
     rng = np.random.default_rng(2)
     hits = 0
     for _ in range(400):

@@ -1,11 +1,10 @@
-"""What ``run.sh`` came to: ``results.json`` and ``results.md`` beside this file.
+"""What ``run.sh`` came to: ``results.md`` and ``trials.png`` beside this file.
 
 Usage: ``python benchmarks/agents/clin/summarize.py results/clin``
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.results import intervals, read_episodes
-from gym_memory.results.plots import plot_trials
-from gym_memory.results.score import Unit, score_by_trial, units
-from gym_memory.specs import parse_spec
+from gym_memory.run.results import intervals, read_episodes
+from gym_memory.run.results.plots import plot_trials
+from gym_memory.run.results.score import Unit, score_by_trial, units
+from gym_memory.core.specs import parse_spec
 
 HERE = Path(__file__).parent
 
@@ -78,10 +77,6 @@ def main() -> None:
         words += [""] * (most - len(cell["trials"]))
         words += [number(cell["last - first"]), number(cell.get("last - none"))]
         lines.append("| " + " | ".join([*words, f"{cell['won last']:.0%}"]) + " |")
-    versions = json.loads((work / "trials" / "environment.json").read_text("utf-8"))
-    versions.pop("host", None)
-    record = {"command": "benchmarks/agents/clin/run.sh", "environment": versions, "cells": found}
-    (HERE / "results.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
     plot_trials(units(rows), HERE / "trials.png")
 

@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.json`` and ``results.md`` beside this file.
+"""What ``run.sh`` came to: ``results.md`` beside this file.
 
 Usage: ``python benchmarks/agents/ldm2/summarize.py results/ldm2``
 """
@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gym_memory.results import read_episodes
-from gym_memory.results.score import differences, table, units
+from gym_memory.run.results import read_episodes
+from gym_memory.run.results.score import differences, table, units
 
 HERE = Path(__file__).parent
 
@@ -59,9 +59,8 @@ def tested(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read the folder of a run, write the two files."""
+    """Read the folder of a run, write the table."""
     work = Path(sys.argv[1])
-    results: dict[str, Any] = {}
     heads = ["level", "demonstrations", "tuples", "initial", "refined", "none", "explored tasks"]
     heads += ["found better", "tuples added"]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
@@ -69,7 +68,6 @@ def main() -> None:
         level, kind = folder.parent.name, folder.name.removesuffix("-test")
         cells = tested(folder)
         found = exploration(folder.with_name(f"{kind}-refine"))
-        results[f"{level} {kind}"] = {"unseen games": cells, "exploration": found}
         shown = [
             f"{cells[name]['score']:.2f} {cells[name]['interval']}"
             for name in ("initial", "refined", "none")
@@ -80,10 +78,6 @@ def main() -> None:
         lines.append(
             "| " + " | ".join([*row, str(found["better"]), str(found["tuples added"])]) + " |"
         )
-    versions = json.loads(next(work.glob("*/*-test/environment.json")).read_text("utf-8"))
-    versions.pop("host", None)
-    record = {"command": "benchmarks/agents/ldm2/run.sh", "environment": versions, **results}
-    (HERE / "results.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 

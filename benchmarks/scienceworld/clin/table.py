@@ -1,12 +1,10 @@
-"""What ``run.sh`` came to: ``results.json`` and ``results.md`` beside this file, and the episodes.
+"""What ``run.sh`` came to: ``results.md`` beside this file.
 
 Usage: ``python benchmarks/scienceworld/clin/table.py results/scienceworld-clin``
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gym_memory.games.scienceworld.catalog import CLIN
-from gym_memory.results import intervals, read_episodes
-from gym_memory.results.score import Unit, score_by_trial, units
+from gym_memory.run.results import intervals, read_episodes
+from gym_memory.run.results.score import Unit, score_by_trial, units
 
 HERE = Path(__file__).parent
 PARTS = {
@@ -88,14 +86,7 @@ def main() -> None:
             paper[0] = row.published["CLIN base"]
             cells = ["" if value is None else f"{value:.1f}" for value in paper]
             lines.append(f"| its row in the paper, GPT-4 | {' | '.join(cells)} |")
-    versions = json.loads((work / "base" / "environment.json").read_text("utf-8"))
-    versions.pop("host", None)
-    record = {"command": "benchmarks/scienceworld/clin/run.sh", "environment": versions, **found}
-    (HERE / "results.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
-    lines = [json.dumps(row) + "\n" for row in kept]
-    packed = gzip.compress("".join(lines).encode(), mtime=0)
-    (HERE / "episodes.jsonl.gz").write_bytes(packed)
 
 
 if __name__ == "__main__":

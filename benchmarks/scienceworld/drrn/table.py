@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.json``, ``results.md``, ``curves.jsonl`` and ``curves.png``.
+"""What ``run.sh`` came to: ``results.md`` and ``curves.png``.
 
 Usage: ``python benchmarks/scienceworld/drrn/table.py results/scienceworld-drrn``
 """
@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from gym_memory.games.scienceworld.catalog import clin_task
-from gym_memory.results import intervals, read_episodes
-from gym_memory.results.score import units
+from gym_memory.run.results import intervals, read_episodes
+from gym_memory.run.results.score import units
 
 HERE = Path(__file__).parent
 TASKS = ("lifespan-longest-lived", "find-living-thing", "boil")
@@ -39,8 +39,6 @@ def tested(folder: Path) -> dict[str, Any]:
 def main() -> None:
     """Read the folder of a run, write the files."""
     work = Path(sys.argv[1])
-    found: dict[str, Any] = {"command": "benchmarks/scienceworld/drrn/run.sh"}
-    curves = []
     tasks = [task for task in TASKS if (work / "test" / f"{task}-random").exists()]
     figure, row_of_axes = plt.subplots(
         1, len(tasks), figsize=(1 + 3 * len(tasks), 3), sharey=True, squeeze=False
@@ -57,21 +55,12 @@ def main() -> None:
         axis.axhline(published, ls=":", color="black", label="published DRRN")
         axis.set(title=task, xlabel="environment steps", ylim=(-2, 102))
         chance = tested(work / "test" / f"{task}-random")
-        found[task] = {"published": published, "random": chance}
         for memory in MEMORIES:
             run = work / f"{task}-{memory}"
             result = json.loads((run / "result.json").read_text("utf-8"))
             curve = [json.loads(line) for line in (run / "curve.jsonl").read_text().splitlines()]
-            curves += [{"task": task, "memory": memory, **point} for point in curve]
             test = tested(work / "test" / f"{task}-{memory}")
             best = max(point["valid_score"] for point in curve)
-            found[task][memory] = {
-                "steps": result["steps"],
-                "cpu_seconds": result["cpu_seconds"],
-                "valid_score": best,
-                "test": test,
-            }
-            found["environment"] = {k: v for k, v in result["environment"].items() if k != "host"}
             low, high = test["interval"] or (None, None)
             cells = [task, memory, result["steps"], round(curve[-1].get("updates", 0))]
             cells += [round(result["cpu_seconds"] / 60, 1), f"{100 * best:.1f}"]
@@ -84,9 +73,7 @@ def main() -> None:
     axes[0].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(HERE / "curves.png", dpi=100)
-    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
-    (HERE / "curves.jsonl").write_text("".join(json.dumps(c) + "\n" for c in curves), "utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ A wrong *focus* ends a task with -100. It is counted in three ways, each the mea
 * as what was reached before it: what Lin et al. (2023) do, from whose Table 1 CLIN's paper takes
   its rows of DRRN, ReAct and Reflexion.
 
-Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.results.intervals``, paired
+Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.run.results.intervals``, paired
 by variation where two memories are compared; of the mean by bootstrap over the variations within
 the tasks. A failed episode counts 0.
 """
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.games.scienceworld.catalog import CLIN
-from gym_memory.results import intervals
+from gym_memory.run.results import intervals
 
 PUBLISHED = ("DRRN", "ReAct", "Reflexion", "CLIN base", "CLIN Gen+Adapt")
 RESAMPLES = 10_000
