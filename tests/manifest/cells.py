@@ -34,6 +34,12 @@ EVERY_MEMORY = {
 
 FEW = ("none", "arigraph", "stma", "summary", "rag")
 FEW_MEMORIES = {
+    "Cooking?level=voices&split=train": "planner",
+    "Cooking?level=voices&split=test": "planner",
+    "TreasureHunt?level=voices-easy&split=train": "planner",
+    "TreasureHunt?level=voices-easy&split=test": "planner",
+    "Cleaning?level=voices-room&split=train": "planner?encoder=hash",
+    "Cleaning?level=voices-room&split=test": "planner?encoder=hash",
     "NetHack?view=level": "descender",
     "TextWorld?challenge=simple": "planner",
     "TextWorld?challenge=coin_collector": "planner",
