@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from gym_memory.types import Observation, Transition
+from gym_memory.core.records import Observation, Transition
 
 __all__ = ["Policy"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gym_memory.baselines.base import Policy
-from gym_memory.types import Observation
+from gym_memory.core.records import Observation
 
 __all__ = ["Human"]
 

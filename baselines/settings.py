@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Setting", "check_at_least", "check_name", "check_positive", "documented"]
 __all__ += ["list_settings", "make_settings"]

@@ -1,20 +1,11 @@
-"""gym-memory: Gymnasium environments whose observation carries a maintained memory.
-
-Files beside this one, ``doctor.py`` apart, are the ground that all folders stand on: records,
-errors, checks, names with parameters. They know no memory, no game and no policy.
-"""
+"""Gymnasium environments whose observation carries a maintained memory."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.links import follow_links
-
-follow_links(Path(__file__).parent)
-
-from gym_memory.games.registry import register_envs  # noqa: E402
-from gym_memory.version import __version__  # noqa: E402
+from gym_memory.games.registry import register_envs
+from gym_memory.version import __version__
 
 if TYPE_CHECKING:
     from gym_memory.wrappers.wrap import wrap
@@ -25,7 +16,7 @@ register_envs()
 
 
 def __getattr__(name: str) -> Any:
-    if name == "wrap":  # imported when it is asked for: it brings all wrappers along
+    if name == "wrap":  # imported on first use: it brings all wrappers along
         from gym_memory.wrappers.wrap import wrap
 
         return wrap

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from gym_memory.baselines.players.base import RulePolicy
+from gym_memory.baselines.rules.base import RulePolicy
 
 
 def heirs_go_on_as_the_first_would(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.files import write_atomic
+from gym_memory.core.files import write_atomic
 
 
 @pytest.mark.parametrize("content", ["fünf\n", b"\x00\xff"])
@@ -38,7 +38,7 @@ def test_permissions_are_those_that_the_user_leaves(
 ) -> None:
     code = (
         "import os, sys; os.umask(int(sys.argv[2]))\n"
-        "from gym_memory.files import write_atomic\n"
+        "from gym_memory.core.files import write_atomic\n"
         "from gym_memory.llm.cache import ResponseCache\n"
         "os.chdir(sys.argv[1])\n"
         "write_atomic('file', 'x'); ResponseCache('answers.sqlite').put"

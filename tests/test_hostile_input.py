@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from baselines.react import read_thought
-from gym_memory.english.statements import read_statements
-from gym_memory.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
+
+from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
+from gym_memory.core.records import Task
+from gym_memory.core.specs import parse_spec
+from gym_memory.core.trajectory import read_trajectory
+from gym_memory.extract.notes.statements import read_statements
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import parse_grammar
 from gym_memory.games.qa.formats import read_questions
 from gym_memory.games.textworld.engine import clean_text
+from gym_memory.llm.prompts import read_slots
 from gym_memory.memory import make_memory
 from gym_memory.memory.reading import read_description
-from gym_memory.prompts import read_slots
-from gym_memory.results import ResultsFolder
-from gym_memory.results.folder import read_replaced
-from gym_memory.results.verify import verify
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, RunConfig
-from gym_memory.specs import parse_spec
-from gym_memory.trajectory import read_trajectory
-from gym_memory.types import Task
+from gym_memory.run.results import ResultsFolder
+from gym_memory.run.results.folder import read_replaced
+from gym_memory.run.results.verify import verify
 
 STEP = {
     "episode": 0, "t": 0, "task_id": "t", "task": "Eat.", "dialect": "textworld", "action": "",

@@ -21,20 +21,16 @@ PACKAGE = ROOT / "gym_memory"
 
 # From the bottom up; a module may import its own layer and those before it.
 LAYERS = [
-    {
-        *("types", "errors", "schema", "specs", "registry", "tokens", "optional", "version"),
-        *("versions", "trajectory", "cache", "checks", "files", "spaces", "html", "trust"),
-    },
-    {"llm", "prompts"},
+    {"core", "version"},
+    {"graph"},
+    {"extract", "llm"},
     {"memory"},
-    {"english"},
     {"games"},
     {"wrappers"},
     {"baselines"},
     {"run"},
-    {"results"},
-    {"experiment", "scoring"},
-    {"papers", "contrib", "testing", "doctor", "training"},
+    {"evaluate"},
+    {"papers", "train", "contrib", "testing"},
     {"viewer"},
 ]
 TOP = len(LAYERS)
@@ -44,19 +40,17 @@ TOP = len(LAYERS)
 # a model is called. No wrapper, no loop; no game but the rules that read its text, and those only
 # by its players.
 FOR_BASELINES = (
-    "gym_memory.english",
+    "gym_memory.extract",
+    "gym_memory.graph",
     "gym_memory.llm",
     "gym_memory.memory.encoders",
-    "gym_memory.memory.extract",
-    "gym_memory.memory.graph",
     "gym_memory.memory.reading",
     "gym_memory.memory.roles.text",
-    "gym_memory.prompts",
 )
 RULES = re.compile(r"gym_memory\.games\.(\w+)\.rules")
-PLAYERS = re.compile(r"gym_memory\.baselines\.players\.(\w+)\.")
+PLAYERS = re.compile(r"gym_memory\.baselines\.rules\.(\w+)\.")
 # Who answers a question about a text with a model reads that text as the player does.
-READS_AS_A_PLAYER = {"gym_memory.baselines.answerer": "gym_memory.baselines.players.qa"}
+READS_AS_A_PLAYER = {"gym_memory.baselines.llm.answerer": "gym_memory.baselines.rules.qa"}
 GAMES = ("textworld", "alfworld", "scienceworld", "nethack", "minihack", "webshop", "jericho")
 
 
@@ -204,11 +198,14 @@ def cycle_in(edges: dict[str, set[str]]) -> list[str]:
     return next((circle for name in edges if (circle := walk(name))), [])
 
 
+NO_FRAMEWORK = ("core", "graph", "extract", "llm", "memory")
+
+
 def test_memory_knows_no_framework() -> None:
     wrong = [
         str(found)
         for found in IMPORTS
-        if within(found.importer, "gym_memory.memory", "gym_memory.llm", "gym_memory.types")
+        if within(found.importer, *(f"gym_memory.{name}" for name in NO_FRAMEWORK))
         and within(found.target, "gymnasium", "torch")
     ]
     assert wrong == []
@@ -218,7 +215,7 @@ def test_memory_and_english_name_no_game() -> None:
     wrong = [
         f"{name}: {game}"
         for name, path in SOURCES.items()
-        if within(name, "gym_memory.memory", "gym_memory.english", "gym_memory.schema")
+        if within(name, "gym_memory.memory", "gym_memory.extract", "gym_memory.graph")
         for game in GAMES
         if game in path.read_text(encoding="utf-8").lower()
     ]
@@ -235,7 +232,7 @@ def test_policies_know_no_game_and_no_loop() -> None:
         and not within(found.target, "gym_memory.baselines", *base, *FOR_BASELINES)
         and not own_rules(found)
         # SB3 is made for spaces and wrappers: its adapter speaks Gymnasium, to no game.
-        and (found.importer, found.target) != ("gym_memory.baselines.sb3", "gymnasium")
+        and (found.importer, found.target) != ("gym_memory.baselines.rl.sb3", "gymnasium")
     ]
     assert wrong == []
 
@@ -252,8 +249,8 @@ def test_players_are_found_by_name() -> None:
         str(found)
         for found in IMPORTS
         if (player := PLAYERS.match(found.target + "."))
-        and (ROOT / "baselines" / "players" / player[1]).is_dir()
-        and not within(found.importer, f"gym_memory.baselines.players.{player[1]}")
+        and (ROOT / "baselines" / "rules" / player[1]).is_dir()
+        and not within(found.importer, f"gym_memory.baselines.rules.{player[1]}")
         and within(found.importer, "gym_memory.baselines")
         and not within(found.target, READS_AS_A_PLAYER.get(found.importer, "-"))
     ]
@@ -318,7 +315,7 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
 failures = {}
 for name in sys.argv[2:]:
     try:

@@ -8,10 +8,10 @@ from manifest.record import PLAYS, TRAINING, read, replay
 from manifest.train import LEARNERS, machine
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.specs import parse_spec
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
-from gym_memory.specs import parse_spec
 
 REGISTERED = [set(table.names()) for table in (ENVIRONMENTS, MEMORIES, POLICIES)]
 """Taken at import, before a test registers names of its own."""

@@ -1,24 +1,21 @@
-"""What is built and installed: every file of the packages, also from a checkout without links."""
+"""Test that the wheel holds every file of the packages and works outside the repository."""
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gym_memory.links import LINKED
-
 ROOT = Path(__file__).parents[1]
+LINKED = ("wrappers", "baselines")
 FOLDERS = ("gym_memory", *LINKED)
-BUILT_FROM = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
+BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE")
 
 
 def files() -> list[str]:
@@ -34,20 +31,15 @@ def files() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Path]:
-    """A copy of the working tree, with links or with text files in their place."""
-
-    def make(links: bool) -> Path:
-        folder = tmp_path_factory.mktemp("links" if links else "text")
-        for name in [*files(), *BUILT_FROM]:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
-        for name in LINKED:
-            link = folder / "gym_memory" / name
-            link.symlink_to(f"../{name}") if links else link.write_text(f"../{name}")
-        return folder
-
-    return make
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the working tree."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in [*files(), *BUILT_FROM]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+    for name in LINKED:
+        (folder / "gym_memory" / name).symlink_to(f"../{name}")
+    return folder
 
 
 def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -72,24 +64,16 @@ def wheel_of(folder: Path, to: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(
-    checkout: Callable[[bool], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[bool], Path]:
-    """The wheel of a checkout with links, or without; each is built once."""
-    return functools.cache(
-        lambda links: wheel_of(checkout(links), tmp_path_factory.mktemp("wheel"))
-    )
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(checkout, tmp_path_factory.mktemp("wheel"))
 
 
-@pytest.mark.parametrize("links", [True, False], ids=["links", "text"])
-def test_the_wheel_holds_every_file_of_the_packages(
-    links: bool, wheel: Callable[[bool], Path]
-) -> None:
+def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     expected = {
         name if name.startswith("gym_memory/") else f"gym_memory/{name}" for name in files()
     }
     assert len(expected) > 300
-    with zipfile.ZipFile(wheel(links)) as archive:
+    with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert found == expected
 
@@ -103,14 +87,12 @@ print(gym_memory.__file__, len(obs["triples"]) > 3)
 """
 
 
-def test_the_wheel_works_outside_the_repository(
-    wheel: Callable[[bool], Path], tmp_path: Path
-) -> None:
+def test_the_wheel_works_outside_the_repository(wheel: Path, tmp_path: Path) -> None:
     """``benchmarks/bare_wheel.sh`` does the same in a venv that holds nothing else."""
     pytest.importorskip("textworld", reason="needs the extra textworld")
     site = tmp_path / "site"
     pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site)]
-    run(site, *pip, "--disable-pip-version-check", str(wheel(True)))
+    run(site, *pip, "--disable-pip-version-check", str(wheel))
     where, learnt = run(site, "-c", OUTSIDE).stdout.split()
     assert (where, learnt) == (str(site / "gym_memory" / "__init__.py"), "True")
     command = ("-m", "gym_memory")
@@ -122,33 +104,3 @@ def test_the_wheel_works_outside_the_repository(
     told = run(site, *command, *words, "--seeds", "0:1", "--out", "results", "--json").stdout
     assert json.loads(told)["score"] == 1.0
     assert "<html" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
-
-
-PLAY = """
-import gymnasium as gym, gym_memory, sys
-from gym_memory.testing import fake_env
-fake_env.register_fake()
-import gym_memory.wrappers.memory
-from gym_memory.baselines import make_policy
-from gym_memory.run import rollout
-result = rollout(gym.make(fake_env.FAKE_ID, memory="arigraph"), make_policy("walkthrough"), 0)
-print(result.success, gym_memory.wrappers.__file__)
-"""
-
-
-def test_a_checkout_with_text_files_for_links_works(checkout: Callable[[bool], Path]) -> None:
-    folder = checkout(False)
-    assert run(folder, "-c", PLAY).stdout.split() == [
-        "True",
-        str(folder / "wrappers" / "__init__.py"),
-    ]
-    assert "ariadne" in run(folder, "-m", "gym_memory", "list", "policies").stdout
-
-
-def test_a_link_to_nowhere_is_told_in_one_line(checkout: Callable[[bool], Path]) -> None:
-    folder = checkout(False)
-    shutil.rmtree(folder / "wrappers")
-    done = run(folder, "-c", "import gym_memory", check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
-    assert "should be a link to the folder 'wrappers'" in done.stderr.splitlines()[-1]

@@ -83,7 +83,7 @@ import gym_memory, gymnasium
 from gym_memory.baselines import POLICIES
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
-from gym_memory.memory.extract import EXTRACTORS
+from gym_memory.extract import EXTRACTORS
 found = [
     (table.names().count(name), name in table.names())
     for table, name in (

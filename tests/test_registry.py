@@ -9,11 +9,11 @@ import textwrap
 import pytest
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.registry import Registry
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.memory.history import History
-from gym_memory.registry import Registry
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import GymMemoryError
-from gym_memory.files import read_bytes
-from gym_memory.trajectory import read_rows
+from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.files import read_bytes
+from gym_memory.core.trajectory import read_rows
 
 ROOT = Path(__file__).parents[1]
 FORBIDDEN = {
@@ -20,7 +20,7 @@ FORBIDDEN = {
     "yaml.load", "yaml.load_all", "yaml.unsafe_load", "yaml.full_load", "runpy.run_path",
     "os.system", "shutil.unpack_archive", "pandas.read_pickle",
 }  # fmt: skip
-ALLOWED = {("gym_memory/experiment/worker.py", "pickle.loads")}
+ALLOWED = {("gym_memory/run/worker.py", "pickle.loads")}
 """A worker tries whether an error of its own can be sent."""
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.specs import Spec, check_parameters, format_spec, parse_spec
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.specs import Spec, check_parameters, format_spec, parse_spec
 
 
 @pytest.mark.parametrize(

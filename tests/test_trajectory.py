@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import ResultsError
-from gym_memory.trajectory import RowWriter, read_rows, read_trajectory
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.trajectory import RowWriter, read_rows, read_trajectory
 
 
 def write(path, episodes: list[list[dict]]) -> None:

@@ -13,16 +13,16 @@ import gymnasium as gym
 import pytest
 from strangers import CANARY, knocked, listener, set_trap, watched
 
-from gym_memory.errors import GymMemoryError, UnknownNameError, UntrustedError
+from gym_memory.core.errors import GymMemoryError, UnknownNameError, UntrustedError
+from gym_memory.core.trajectory import RowWriter, read_rows
+from gym_memory.core.trust import GAMES, check_bare, check_game
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory.registry import MEMORIES
-from gym_memory.results.archive import open_memory
-from gym_memory.results.report import read_source
-from gym_memory.results.verify import verify
 from gym_memory.run.jobs import Job, RunConfig
+from gym_memory.run.results.archive import open_memory
+from gym_memory.run.results.report import read_source
+from gym_memory.run.results.verify import verify
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.trajectory import RowWriter, read_rows
-from gym_memory.trust import GAMES, check_bare, check_game
 from gym_memory.viewer.play import Game, PlayDefaults
 from gym_memory.viewer.recordings import Recording, find, load
 from gym_memory.wrappers.record import RecordTrajectory
@@ -94,8 +94,8 @@ def enter_saved_memory(name: str, folder: Path) -> None:
 def enter_checkpoint(name: str, folder: Path) -> None:
     pytest.importorskip("safetensors")
     pytest.importorskip("torch")
-    from gym_memory.baselines.learning import checkpoints
     from gym_memory.baselines.registry import learner_classes
+    from gym_memory.baselines.rl.shared import checkpoints
 
     for baseline, learner in learner_classes().items():
         fields = dataclasses.fields(learner.settings_class)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_memory.baselines.learning import checkpoints
+from gym_memory.baselines.rl.shared import checkpoints
 
 
 def assert_same_training(first: Path, second: Path) -> None:

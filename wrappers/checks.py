@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 
 __all__ = ["RAW_KEYS", "check_keys"]
 

@@ -24,9 +24,9 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
+from gym_memory.core.records import MemoryStats, Reason, Reasons, Triple
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm.usage import Call, current_scope
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import MemoryStats, Reason, Reasons, Triple
 
 __all__ = ["StepDetail"]
 

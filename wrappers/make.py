@@ -8,10 +8,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.checks import check_flag
-from gym_memory.errors import UnknownNameError
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.games.registry import ENVIRONMENTS
-from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 

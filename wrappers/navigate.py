@@ -6,10 +6,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.checks import check_flag
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.memory.graph.places import current_place, route, visited_places
-from gym_memory.schema import PLAYER, direction_of
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.graph.places import current_place, route, visited_places
+from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["Navigate"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.checks import check_flag
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.trajectory import Row, RowWriter
-from gym_memory.types import Reasons
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Reasons
+from gym_memory.core.trajectory import Row, RowWriter
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 from gym_memory.wrappers.detail import StepDetail
 
@@ -27,7 +27,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
     ``valid_actions`` and ``memory``, or all that :mod:`gym_memory.wrappers.detail` lists. It is
     on its way to the disk before ``step`` returns, so a killed run can be read up to its last
     step. Episodes are numbered on from those that the file holds;
-    :func:`gym_memory.trajectory.read_trajectory` gives them back.
+    :func:`gym_memory.core.trajectory.read_trajectory` gives them back.
 
     The file is opened at the first ``reset``. Each environment needs its own file, those of a
     vector environment as well.

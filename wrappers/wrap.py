@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium as gym
 
+from gym_memory.core.specs import check_parameters
 from gym_memory.games.foreign import ForeignEnv
-from gym_memory.specs import check_parameters
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 
 __all__ = ["wrap"]
@@ -24,7 +24,7 @@ def wrap(
         budget: Tokens that the recalled memory may take.
         **kwargs: Where the environment tells its text, task, valid actions, score and success,
             and whose extraction rules to use: see
-            :class:`~gym_memory.games.foreign.adapter.ForeignEnv`, which finds most by itself.
+            :class:`~gym_memory.games.foreign.env.ForeignEnv`, which finds most by itself.
 
     Returns:
         An environment with the one flat observation Dict; what was found is in the ``sources``

@@ -19,8 +19,8 @@ import typer.core
 import typer.main
 
 from gym_memory.cli.interrupts import Interrupts
-from gym_memory.errors import GymMemoryError, UnknownNameError
-from gym_memory.html import visible
+from gym_memory.core.errors import GymMemoryError, UnknownNameError
+from gym_memory.core.html import visible
 from gym_memory.version import __version__
 
 __all__ = ["COMMANDS", "main"]

@@ -12,13 +12,13 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.experiment.compare import compare
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
-from gym_memory.results.report import build_report, format_interval, format_p, seeds_go_round
-from gym_memory.results.score import TableRow, differences, table, units
-from gym_memory.results.sweep import comparable
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.results.report import build_report, format_interval, format_p, seeds_go_round
+from gym_memory.run.results.score import TableRow, differences, table, units
+from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["PRESET", "agent_of", "command", "default_out", "play_config", "play_parts"]

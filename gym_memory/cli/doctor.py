@@ -6,8 +6,8 @@ import typer
 from rich.markup import escape
 
 from gym_memory.cli import options
+from gym_memory.cli.health import examine
 from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.doctor import examine
 
 __all__ = ["command"]
 

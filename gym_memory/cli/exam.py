@@ -10,12 +10,12 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.results.report import format_interval
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run.jobs import parse_seeds
+from gym_memory.run.results.report import format_interval
 
 if TYPE_CHECKING:
-    from gym_memory.scoring.exam.marks import Mark
+    from gym_memory.evaluate.exam.marks import Mark
 
 __all__ = ["command"]
 
@@ -58,9 +58,9 @@ def command(
     Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
     """
+    from gym_memory.evaluate.exam import ExamConfig, examine, marks
+    from gym_memory.evaluate.exam.report import write_exam
     from gym_memory.memory.registry import MEMORIES
-    from gym_memory.scoring.exam import ExamConfig, examine, marks
-    from gym_memory.scoring.exam.report import write_exam
 
     options.load_plugins(plugins)
     config = ExamConfig(
@@ -95,8 +95,8 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
 
 
 def _print(table: Sequence[Mark]) -> None:
-    from gym_memory.scoring.exam.marks import ALL, main_wording, told_ahead
-    from gym_memory.scoring.exam.questions import KINDS
+    from gym_memory.evaluate.exam.marks import ALL, main_wording, told_ahead
+    from gym_memory.evaluate.exam.questions import KINDS
 
     if not table:
         output().print("No question could be asked: nothing happened in these episodes.")
@@ -141,7 +141,7 @@ def _totals(mark: Mark | None) -> tuple[str, ...]:
 
 def _share(cells: dict[tuple[int, str, str], Mark], budget: int, memory: str, kind: str) -> str:
     """A share; bold where no other memory but the upper bound has a higher one."""
-    from gym_memory.scoring.exam.marks import UPPER_BOUND
+    from gym_memory.evaluate.exam.marks import UPPER_BOUND
 
     mark = cells.get((budget, memory, kind))
     if mark is None:

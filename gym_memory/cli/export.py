@@ -35,7 +35,7 @@ def command(
 
     Example: `gym-memory export results/first --format stepwise --out steps.parquet`
     """
-    from gym_memory.training.export import export
+    from gym_memory.train.export import export
 
     where, count = export(folder, form, out or None, max_actions)
     what = "episodes" if form == "minari" else "rows"

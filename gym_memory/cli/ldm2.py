@@ -15,15 +15,15 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
-from gym_memory.specs import parse_spec
+from gym_memory.core.specs import parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
-    from gym_memory.experiment.compare import OnProgress
-    from gym_memory.experiment.refine import RefinedTask
+    from gym_memory.core.trajectory import Trajectory
     from gym_memory.memory.ldm2.memory import LDM2
     from gym_memory.papers import Part
-    from gym_memory.trajectory import Trajectory
+    from gym_memory.papers.refine import RefinedTask
+    from gym_memory.run.compare import OnProgress
 
 __all__ = ["app", "prepare"]
 
@@ -84,8 +84,8 @@ def form(
 
 
 def _recorded(recordings: Sequence[Path], *, successes: bool) -> list[Trajectory]:
+    from gym_memory.core.trajectory import read_trajectory
     from gym_memory.memory.ldm2.bank import recordings as files_of
-    from gym_memory.trajectory import read_trajectory
 
     return [
         trajectory
@@ -97,14 +97,14 @@ def _recorded(recordings: Sequence[Path], *, successes: bool) -> list[Trajectory
 
 
 def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) -> LDM2:
-    from gym_memory.experiment import refine as stages
+    from gym_memory.papers import refine as stages
 
     return stages.form(memory, played, lambda done, total: on_progress(done, total, ()))
 
 
 def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
     """Form and refine the tuples that a part of a published experiment needs."""
-    from gym_memory.experiment import refine as stages
+    from gym_memory.papers import refine as stages
     from gym_memory.run.jobs import parse_seeds
 
     memory = part.config.memories[0]
@@ -180,8 +180,8 @@ def refine(
     Example: `gym-memory ldm2 refine -e "Cooking?level=rl-4&split=train" -m "ldm2?store=tuples.db"
     -p "ldm2?model=qwen&base_url=http://localhost:8000/v1" --seeds 20:40 --max-calls 300`
     """
-    from gym_memory.experiment.refine import RefineConfig
-    from gym_memory.experiment.refine import refine as run
+    from gym_memory.papers.refine import RefineConfig
+    from gym_memory.papers.refine import refine as run
     from gym_memory.run.jobs import parse_seeds
 
     options.load_plugins(plugins)

@@ -13,12 +13,12 @@ from rich.markup import escape
 
 from gym_memory.cli import options, pretrain
 from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
-    from gym_memory.memory.records.store import Record, Store
-    from gym_memory.results.archive import Evidence, FactRecord, Opened
+    from gym_memory.memory.stores.store import Record, Store
+    from gym_memory.run.results.archive import Evidence, FactRecord, Opened
 
 __all__ = ["app"]
 
@@ -74,7 +74,7 @@ def inspect(
 
     Example: `gym-memory memory inspect arigraph.json --as-of 12 --entity apple`
     """
-    from gym_memory.results.archive import file_kind, open_memory
+    from gym_memory.run.results.archive import file_kind, open_memory
 
     options.load_plugins(plugins)
     if file_kind(source) == "store":
@@ -114,7 +114,7 @@ def save(
 
     Example: `gym-memory memory save results/first/steps/0a1b2c3d-seed0.jsonl.gz arigraph.json`
     """
-    from gym_memory.results.archive import open_memory
+    from gym_memory.run.results.archive import open_memory
 
     options.load_plugins(plugins)
     opened = open_memory(source, memory, episode=episode, as_of=as_of)
@@ -146,7 +146,7 @@ def import_store(
 
     Example: `gym-memory memory import lessons.jsonl lessons.db`
     """
-    from gym_memory.memory.records.store import Store
+    from gym_memory.memory.stores.store import Store
 
     store = Store(target)
     count = store.import_jsonl(source)
@@ -175,7 +175,7 @@ def diff(
 
     Example: `gym-memory memory diff arigraph.json --as-of 10 --until 20`
     """
-    from gym_memory.results.archive import file_kind, open_memory
+    from gym_memory.run.results.archive import file_kind, open_memory
 
     options.load_plugins(plugins)
     other = before if after is None else after
@@ -202,8 +202,8 @@ def diff(
 
 
 def _facts(opened: Opened, entity: str, *, past: bool) -> list[FactRecord]:
-    from gym_memory.memory.graph import TemporalGraph
-    from gym_memory.results.archive import fact_records
+    from gym_memory.graph import TemporalGraph
+    from gym_memory.run.results.archive import fact_records
 
     if not isinstance(getattr(opened.memory, "graph", None), TemporalGraph):
         if entity:
@@ -251,8 +251,8 @@ def _memory_lines(opened: Opened) -> list[str]:
 
 
 def _store(path: str) -> Store:
-    from gym_memory.memory.records.store import Store
-    from gym_memory.results.archive import file_kind
+    from gym_memory.memory.stores.store import Store
+    from gym_memory.run.results.archive import file_kind
 
     if file_kind(path) != "store":
         raise InvalidArgumentError(f"expected a durable store at {path!r}, got another file")

@@ -13,8 +13,8 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.errors import UnknownNameError
-from gym_memory.registry import Registry
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.registry import Registry
 
 __all__ = ["command"]
 

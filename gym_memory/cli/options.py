@@ -16,11 +16,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from gym_memory.baselines.language import LanguageSettings
+from gym_memory.baselines.llm.language import LanguageSettings
 from gym_memory.baselines.settings import list_settings
-from gym_memory.experiment.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
-from gym_memory.experiment.worker import import_plugin
+from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
+from gym_memory.run.worker import import_plugin
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 __all__ = [
@@ -300,7 +300,7 @@ class Playing:
     allow_version_mismatch: AllowVersionMismatch = False
 
     def arguments(self) -> dict[str, Any]:
-        """What :func:`gym_memory.experiment.compare.compare` takes of it."""
+        """What :func:`gym_memory.run.compare.compare` takes of it."""
         own = dataclasses.asdict(self)
         del own["out"], own["json_lines"]
         return own

@@ -69,7 +69,7 @@ def _records(
 ) -> Iterator[dict[str, Any]]:
     """A record a cell of the table: ours, and what the paper reports."""
     from gym_memory.papers import Cell, Expected, tokens_of
-    from gym_memory.results.score import table, units
+    from gym_memory.run.results.score import table, units
 
     for row in table(units(rows)) if part.cells else ():
         played = Cell(row.env, row.memory, row.policy)
@@ -93,7 +93,7 @@ def _records(
 
 
 def _print(title: str, records: list[dict[str, Any]]) -> None:
-    from gym_memory.results.report import format_interval
+    from gym_memory.run.results.report import format_interval
 
     scores = ("n", "failed", "score", "95 %", "paper", "success", "paper's")
     numbers = (*scores, "tokens/step", "paper's tokens", "USD")

@@ -12,8 +12,8 @@ from rich.progress import TextColumn
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.cli.train import interrupted, read_settings
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.specs import format_spec, parse_spec
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.specs import format_spec, parse_spec
 
 __all__ = ["command"]
 
@@ -102,8 +102,8 @@ def _of_split(spec: str, split: str) -> str:
 
 def _finish(trainer: Any, test: Any, out: Path) -> dict[str, Any]:
     """Measure on test games, and note what the run took, and on what."""
-    from gym_memory.files import write_atomic
-    from gym_memory.versions import environment_record
+    from gym_memory.core.files import write_atomic
+    from gym_memory.core.versions import environment_record
 
     result = {
         "valid": trainer.curve[-1],

@@ -16,7 +16,7 @@ from gym_memory.run.jobs import Job, parse_seeds
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:
-    from gym_memory.scoring.quality.score import EpisodeQuality, Quality
+    from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
 
 __all__ = ["command"]
 
@@ -57,8 +57,8 @@ def command(
     Example: `gym-memory quality --env "Cooking?level=hard" --env Cleaning --policy random
     --policy walkthrough --seeds 0:50 --out results/quality`
     """
-    from gym_memory.scoring.quality.report import row_record, write_quality
-    from gym_memory.scoring.quality.score import measure, summarize
+    from gym_memory.evaluate.quality.report import row_record, write_quality
+    from gym_memory.evaluate.quality.score import measure, summarize
 
     options.load_plugins(plugins)
     tokens = DEFAULT_BUDGET if budget is None else budget
@@ -87,7 +87,7 @@ def command(
 
 
 def _print(rows: Sequence[Quality], memory: str) -> None:
-    from gym_memory.scoring.quality.score import KS
+    from gym_memory.evaluate.quality.score import KS
 
     numbers = (
         *("games", "steps", "precision", "recall", "stale", "unproven"),

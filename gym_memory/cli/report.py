@@ -9,8 +9,8 @@ import typer
 
 from gym_memory.cli import options
 from gym_memory.cli.show import print_json, print_scores, progress
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.results.report import build_report
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.run.results.report import build_report
 
 __all__ = ["command"]
 

@@ -37,7 +37,7 @@ def command(
 
     Example: `gym-memory serve -e "Cooking?level=rl-1" -m arigraph --port 8000`
     """
-    from gym_memory.training.openenv import make_app, serve
+    from gym_memory.train.openenv import make_app, serve
     from gym_memory.viewer.guard import Guard
 
     options.load_plugins(plugins)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 
 __all__ = ["command"]

@@ -21,11 +21,11 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from gym_memory.experiment.compare import OnProgress
-from gym_memory.html import json_visible, visible
-from gym_memory.results.report import format_interval
-from gym_memory.results.score import TableRow
+from gym_memory.core.html import json_visible, visible
+from gym_memory.run.compare import OnProgress
 from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.results.report import format_interval
+from gym_memory.run.results.score import TableRow
 
 __all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
 __all__ += ["shown_progress"]

@@ -16,9 +16,9 @@ from rich.progress import TextColumn
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.optional import require
-from gym_memory.specs import format_spec, parse_spec
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.optional import require
+from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "read_settings"]
@@ -87,7 +87,7 @@ class Arena:
             kwargs |= {"split": split}
         env = make_env(name, memory=self.memory, budget=self.budget, **kwargs)
         if split == "train" and self.teacher_memory:
-            from gym_memory.training.advised import Advised
+            from gym_memory.train.advised import Advised
 
             return Advised(env, self.teacher_memory)
         return env
@@ -201,7 +201,7 @@ def _envs(
     """Who steps the environments; None for this process."""
     if ray is None:
         return contextlib.nullcontext()
-    from gym_memory.experiment.collect import RayEnvs
+    from gym_memory.train.collect import RayEnvs
 
     return RayEnvs(ray, arena.env, arena.make, course.envs, plugins)
 
@@ -210,7 +210,7 @@ def _trainer(
     learner: Any, arena: Arena, course: Course, folder: Path, listener: Any, envs: Any
 ) -> contextlib.closing[Any]:
     """The trainer, to be closed when it is left."""
-    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 
     how = TrainSettings(**dataclasses.asdict(course))
     trainer = Trainer(learner, arena.make, how, folder, arena.record(), listener, envs)
@@ -281,8 +281,8 @@ def _shown(steps: int, board: Path | None) -> Iterator[Any]:
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:
     """Note what the run took, and on what."""
-    from gym_memory.files import write_atomic
-    from gym_memory.versions import environment_record
+    from gym_memory.core.files import write_atomic
+    from gym_memory.core.versions import environment_record
 
     record = {
         "steps": trainer.steps,

@@ -49,7 +49,7 @@ def command(
     --model scripted --base-url http://127.0.0.1:8000/v1 --out results/gen-env`
     """
     from gym_memory.cli.compare import default_out, play_config, play_parts
-    from gym_memory.experiment.transfer import transfer
+    from gym_memory.papers.transfer import transfer
     from gym_memory.run.jobs import RunConfig, parse_seeds
 
     config = asked.config(env, memory, policy, seeds, "single_episode")

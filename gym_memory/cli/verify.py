@@ -10,8 +10,8 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json
-from gym_memory.results.folder import iter_folders
-from gym_memory.results.verify import verify
+from gym_memory.run.results.folder import iter_folders
+from gym_memory.run.results.verify import verify
 
 __all__ = ["command"]
 

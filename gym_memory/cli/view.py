@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from gym_memory.cli.show import progress
-from gym_memory.errors import ResultsError
-from gym_memory.html import visible
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.html import visible
 
 __all__ = ["command"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gymnasium.envs.registration import register, registry
 
-from gym_memory.memory.extract import EXTRACTORS
-from gym_memory.registry import Registry
+from gym_memory.core.registry import Registry
+from gym_memory.extract import EXTRACTORS
 
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "env_id", "register_envs"]
 
@@ -20,13 +20,13 @@ ENVIRONMENTS = Registry(
         "TreasureHunt": "gym_memory.games.textworld.treasure_hunt:TreasureHunt",
         "Errands": "gym_memory.games.textworld.errands:Errands",
         "Cleaning": "gym_memory.games.textworld.cleaning:Cleaning",
-        "ALFWorld": "gym_memory.games.alfworld.adapter:ALFWorld",
-        "WebShop": "gym_memory.games.webshop.adapter:WebShop",
+        "ALFWorld": "gym_memory.games.alfworld.env:ALFWorld",
+        "WebShop": "gym_memory.games.webshop.env:WebShop",
         "TextWorld": "gym_memory.games.textworld.challenges:make_textworld",
-        "ScienceWorld": "gym_memory.games.scienceworld.adapter:ScienceWorld",
-        "Jericho": "gym_memory.games.jericho.adapter:Jericho",
-        "MultiHopQA": "gym_memory.games.qa.adapter:MultiHopQA",
-        "NetHack": "gym_memory.games.nethack.adapter:NetHack",
+        "ScienceWorld": "gym_memory.games.scienceworld.env:ScienceWorld",
+        "Jericho": "gym_memory.games.jericho.env:Jericho",
+        "MultiHopQA": "gym_memory.games.qa.env:MultiHopQA",
+        "NetHack": "gym_memory.games.nethack.env:NetHack",
         "Foreign": "gym_memory.games.foreign.make:make_foreign",
     },
 )

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gym_memory.core.registry import Registry
+from gym_memory.core.specs import Spec, parse_spec
 from gym_memory.llm.base import ChatModel, Completion, Message, Scorer, Tokens
 from gym_memory.llm.cache import ResponseCache
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
-from gym_memory.registry import Registry
-from gym_memory.specs import Spec, parse_spec
 
 __all__ = [
     "MODELS",

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from gym_memory.errors import StoreError
+from gym_memory.core.errors import StoreError
 from gym_memory.llm.base import Completion, Tokens
 
 __all__ = ["ResponseCache", "call_key"]

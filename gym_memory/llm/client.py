@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gym_memory.checks import check_amount
-from gym_memory.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.core.checks import check_amount
+from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.core.optional import require
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
-from gym_memory.optional import require
 
 __all__ = ["OpenAIChat"]
 

@@ -7,7 +7,7 @@ import string
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.llm.structured import json_values
 
 __all__ = ["Form"]

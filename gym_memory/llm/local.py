@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.checks import check_int
-from gym_memory.errors import ModelError, ModelSetupError
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import ModelError, ModelSetupError
+from gym_memory.core.optional import require
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
 from gym_memory.llm.prefix import Prefix, Started
 from gym_memory.llm.usage import Price, Usage
 from gym_memory.llm.writing import Writer, write_form, write_json
-from gym_memory.optional import require
 
 __all__ = ["TransformersChat", "likelihoods"]
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 __all__ = ["BLOCK", "Prefix", "Started"]
 

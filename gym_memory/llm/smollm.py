@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gym_memory.cache import cache_dir
-from gym_memory.errors import MissingDependencyError, ModelSetupError
+from gym_memory.core.cache import cache_dir
+from gym_memory.core.errors import MissingDependencyError, ModelSetupError
+from gym_memory.core.optional import require
 from gym_memory.llm.local import TransformersChat
-from gym_memory.optional import require
 
 __all__ = ["SmolLM", "find_gguf", "unpacked"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gym_memory.errors import ModelError
+from gym_memory.core.errors import ModelError
 from gym_memory.llm.base import Message
 
 __all__ = ["json_values", "repair_messages", "validate"]

@@ -13,10 +13,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.optional import require
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prefix import Started
-from gym_memory.optional import require
 
 __all__ = ["Writer", "write_form", "write_json"]
 

@@ -10,16 +10,29 @@ from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
 
-from gym_memory.checks import check_flag, check_int, typed
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.checks import check_flag, check_int, typed
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import (
+    Cue,
+    MemoryStats,
+    Outcome,
+    Reason,
+    Reasons,
+    Recall,
+    Step,
+    Task,
+    Triple,
+)
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.extract import READERS, get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import current_place
+from gym_memory.graph.rewind import REWIND, rewind
+from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder
-from gym_memory.memory.extract import READERS, get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import current_place
-from gym_memory.memory.graph.rewind import REWIND, rewind
 from gym_memory.memory.recall.attempts import fit_attempts, last_attempts
 from gym_memory.memory.recall.deeds import DeedIndex
 from gym_memory.memory.recall.episodic import EpisodicIndex
@@ -33,9 +46,6 @@ from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
 from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
-from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
-from gym_memory.memory.records.facts import FactStore, Partition
-from gym_memory.memory.records.retell import Mark, retell
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -43,9 +53,9 @@ from gym_memory.memory.roles import (
     chat_model,
     role_counts,
 )
-from gym_memory.schema import INVENTORY, PLAYER
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Outcome, Reason, Reasons, Recall, Step, Task, Triple
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
+from gym_memory.memory.stores.facts import FactStore, Partition
+from gym_memory.memory.stores.retell import Mark, retell
 
 __all__ = ["AriGraph"]
 
@@ -105,7 +115,7 @@ class AriGraph(Memory):
             (``forever``). A graph that is kept for another trial of the same instance goes back
             to what was first seen of every thing, for there the world starts over.
         store: A file, or the URL of a server, that keeps graph and observations for good, for
-            any number of processes (:class:`gym_memory.memory.records.facts.FactStore`); with a
+            any number of processes (:class:`gym_memory.memory.stores.facts.FactStore`); with a
             ``lifetime`` beyond the episode. Each environment and, unless ``forever``, each
             instance or goal has a graph of its own. An episode starts from the newest state and
             adds what it learnt when it ends, whoever else has added in between; one that is cut

@@ -16,10 +16,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
-from gym_memory.errors import InvalidArgumentError, StoreError, other_format
-from gym_memory.files import read_json, write_atomic
-from gym_memory.html import cut, table, text
-from gym_memory.types import Cue, MemoryStats, Oracle, Outcome, Reasons, Recall, Step, Task
+from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
+from gym_memory.core.files import read_json, write_atomic
+from gym_memory.core.html import cut, table, text
+from gym_memory.core.records import Cue, MemoryStats, Oracle, Outcome, Reasons, Recall, Step, Task
 
 __all__ = ["Lifetime", "Memory"]
 
@@ -67,7 +67,7 @@ class Memory(ABC):
 
     @abstractmethod
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """What matters now, rendered within ``budget`` tokens (see :mod:`gym_memory.tokens`).
+        """What matters now, rendered within ``budget`` tokens (see :mod:`gym_memory.core.tokens`).
 
         Only a memory whose ``keeps_budget`` is False may recall more.
 

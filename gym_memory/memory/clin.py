@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_int, check_text, typed
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.checks import check_flag, check_int, check_text, typed
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
@@ -20,7 +21,6 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,
@@ -30,7 +30,7 @@ from gym_memory.memory.roles import (
     chat_model,
 )
 from gym_memory.memory.roles.text import numbered, unmarked
-from gym_memory.types import Cue, Outcome, Step, Task
+from gym_memory.memory.stores.store import Store
 
 __all__ = ["Clin"]
 

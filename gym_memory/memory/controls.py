@@ -17,13 +17,13 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from gym_memory.checks import typed
+from gym_memory.core.checks import typed
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens, truncate_tokens
+from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import Lifetime, Memory
 from gym_memory.memory.recall.render import fit_facts, render_facts
-from gym_memory.schema import PLAYER, VERBATIM, direction_of
-from gym_memory.tokens import count_tokens, truncate_tokens
-from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 
 __all__ = ["Adversarial", "Altered", "Noise", "Present", "Shuffled"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_text
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.checks import check_flag, check_text
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task
 
 __all__ = ["History"]
 

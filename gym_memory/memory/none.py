@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from gym_memory.core.records import Cue, Outcome, Recall, Step, Task
 from gym_memory.memory.base import Memory
-from gym_memory.types import Cue, Outcome, Recall, Step, Task
 
 __all__ = ["NoMemory"]
 

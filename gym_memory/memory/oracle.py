@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Step, Triple
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.types import Step, Triple
 
 __all__ = ["OracleGraph"]
 

@@ -8,10 +8,10 @@ import zlib
 from itertools import islice
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_text
+from gym_memory.core.checks import check_text
+from gym_memory.core.records import Recall, Step, Task
 from gym_memory.memory.base import Lifetime, Memory
 from gym_memory.memory.controls import Altered
-from gym_memory.types import Recall, Step, Task
 
 __all__ = ["Placebo"]
 

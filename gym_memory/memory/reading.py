@@ -24,8 +24,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.memory.graph.places import EXIT, UNEXPLORED
-from gym_memory.schema import (
+from gym_memory.core.records import Triple
+from gym_memory.graph.places import EXIT, UNEXPLORED
+from gym_memory.graph.schema import (
     DEEDS,
     DIRECTIONS,
     INVENTORY,
@@ -36,7 +37,6 @@ from gym_memory.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.types import Triple
 
 __all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "RELATIONS", "Account", "Entry", "LoggedAction"]
 __all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]

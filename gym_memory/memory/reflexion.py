@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_int
+from gym_memory.core.checks import check_int
+from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.lessons.base import LessonMemory
@@ -18,7 +19,6 @@ from gym_memory.memory.lessons.causes import (
 )
 from gym_memory.memory.roles import LLMReflect, chat_model
 from gym_memory.memory.roles.text import score_in_words
-from gym_memory.types import Cue, Outcome, Step, Task
 
 __all__ = ["Reflexion", "reflect"]
 

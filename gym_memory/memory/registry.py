@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gym_memory.core.registry import Registry
+from gym_memory.core.specs import Spec
 from gym_memory.memory.base import Memory
-from gym_memory.registry import Registry
-from gym_memory.specs import Spec
 
 __all__ = ["MEMORIES", "make_memory"]
 

@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.checks import check_int, typed
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.checks import check_int, typed
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
-from gym_memory.memory.records.episodes import Episode
-from gym_memory.memory.records.stream import LONGEST, ByMeaning, Record, Stream, fit_records
 from gym_memory.memory.roles import (
     Importance,
     Insights,
@@ -29,9 +30,8 @@ from gym_memory.memory.roles import (
     rules,
 )
 from gym_memory.memory.roles.notes import stated_facts
-from gym_memory.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.memory.stores.episodes import Episode
+from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Record, Stream, fit_records
 
 __all__ = ["Simulacra", "told_insights"]
 

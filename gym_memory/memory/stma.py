@@ -9,14 +9,23 @@ from itertools import chain
 from operator import length_hint
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_flag, check_int, check_text, typed
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.checks import check_flag, check_int, check_text, typed
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.extract.base import is_whole
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import EXIT, current_place, ways_out
+from gym_memory.graph.schema import (
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    direction_of,
+    way_relation,
+)
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.extract.base import is_whole
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import EXIT, current_place, ways_out
 from gym_memory.memory.reading import (
     ACTIONS,
     GOALS,
@@ -29,7 +38,6 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.entities import ATTRIBUTES, EntityIndex
 from gym_memory.memory.recall.render import fit_facts, render_episode
-from gym_memory.memory.records.episodes import Episode
 from gym_memory.memory.roles import (
     Aggregate,
     ExtractRelations,
@@ -42,15 +50,7 @@ from gym_memory.memory.roles import (
 )
 from gym_memory.memory.roles.notes import fit_lines, section
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
-from gym_memory.schema import (
-    LOCATIONS,
-    OPPOSITE,
-    PLAYER,
-    direction_of,
-    way_relation,
-)
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["STMA"]
 

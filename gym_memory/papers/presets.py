@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.errors import UnknownNameError
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.registry import Registry
+from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.llm import model_spec
 from gym_memory.memory.registry import MEMORIES
-from gym_memory.registry import Registry
-from gym_memory.specs import format_spec, parse_spec
 
 __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with_model"]
 

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.checks import check_int, check_utf8
-from gym_memory.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.checks import check_int, check_utf8
+from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.llm import Budget, Meter, episode_usage, logged_calls
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.protocols import make_protocol
-from gym_memory.specs import format_spec, parse_spec
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 from gym_memory.wrappers.record import RecordTrajectory
@@ -369,7 +369,7 @@ def play_job(
     Args:
         job: What to play.
         listener: Follows it.
-        record: File for the steps, see :mod:`gym_memory.trajectory`; empty keeps none.
+        record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
         spending: Hard stop for all language models; an episode that meets it fails.
 
     Raises:

@@ -15,8 +15,8 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.baselines.base import Policy
+from gym_memory.core.records import MemoryStats, Transition
 from gym_memory.llm import Meter, episode_usage
-from gym_memory.types import MemoryStats, Transition
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
 

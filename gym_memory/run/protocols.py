@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_int
-from gym_memory.registry import Registry
+from gym_memory.core.checks import check_flag, check_int
+from gym_memory.core.registry import Registry
 from gym_memory.run import EpisodeResult
 
 __all__ = ["PROTOCOLS", "BestOf", "Protocol", "RestartBudget", "SingleEpisode", "Trials"]

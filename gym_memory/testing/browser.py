@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 __all__ = ["GET_CHROMIUM", "SLIDE", "Browser", "busy", "open_window", "serving"]
 

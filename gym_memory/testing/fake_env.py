@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 
 from gymnasium.envs.registration import register, registry
 
-from gym_memory.errors import BackendError, UnknownNameError
+from gym_memory.core.errors import BackendError, UnknownNameError
+from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign import make_foreign
 from gym_memory.games.registry import ENVIRONMENTS, env_id, register_envs
-from gym_memory.types import Oracle, Triple
 
 __all__ = ["FAKE_ID", "RAW_ID", "FakeHouse", "register_fake"]
 

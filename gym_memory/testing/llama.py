@@ -15,9 +15,9 @@ import urllib.request
 from pathlib import Path
 from types import TracebackType
 
-from gym_memory.errors import ModelSetupError
+from gym_memory.core.errors import ModelSetupError
+from gym_memory.core.optional import require
 from gym_memory.llm.smollm import find_gguf
-from gym_memory.optional import require
 
 __all__ = ["LlamaServer"]
 

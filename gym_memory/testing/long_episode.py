@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gym_memory.trajectory import RowWriter
+from gym_memory.core.trajectory import RowWriter
 
 __all__ = ["write_long_episode"]
 

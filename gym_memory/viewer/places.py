@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from gym_memory.schema import direction_of
-from gym_memory.types import Triple
+from gym_memory.core.records import Triple
+from gym_memory.graph.schema import direction_of
 
 __all__ = ["Square", "lay_out"]
 

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
-from gym_memory.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.files import parse_json
-from gym_memory.html import text
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.core.files import parse_json
+from gym_memory.core.html import text
+from gym_memory.core.records import Observation, Transition
+from gym_memory.core.specs import parse_spec
+from gym_memory.core.trust import check_bare, check_game
 from gym_memory.memory.registry import MEMORIES
-from gym_memory.results import ResultsFolder
-from gym_memory.results.report import read_source, write_report
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.specs import parse_spec
-from gym_memory.trust import check_bare, check_game
-from gym_memory.types import Observation, Transition
+from gym_memory.run.results import ResultsFolder
+from gym_memory.run.results.report import read_source, write_report
 from gym_memory.viewer.story import Story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import RecordTrajectory

@@ -12,15 +12,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, ResultsError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.specs import parse_spec
+from gym_memory.core.trajectory import Row, read_rows
+from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import Memory
 from gym_memory.memory.registry import MEMORIES, make_memory
-from gym_memory.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.run.jobs import EpisodeRow, Job
-from gym_memory.specs import parse_spec
-from gym_memory.trajectory import Row, read_rows
-from gym_memory.trust import check_bare
-from gym_memory.types import Cue, Outcome, Step, Task
+from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, tell
 from gym_memory.wrappers.detail import StepDetail
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY

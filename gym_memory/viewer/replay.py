@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gym_memory.errors import InvalidArgumentError, ResultsError
-from gym_memory.files import write_atomic
-from gym_memory.html import Assets, inline_page, packed, text
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.files import write_atomic
+from gym_memory.core.html import Assets, inline_page, packed, text
 from gym_memory.viewer.recordings import Recording, load
 
 __all__ = ["PANE", "REPLAY", "frame", "replay_body", "replay_page", "write_replay"]
 
 _SHARED = (
-    ("gym_memory.html", "page.js"),
+    ("gym_memory.core.html", "page.js"),
     ("gym_memory.viewer", "cytoscape.min.js"),
     ("gym_memory.viewer", "model.js"),
     ("gym_memory.viewer", "graph.js"),
     ("gym_memory.viewer", "pane.js"),
 )
-_STYLES = (("gym_memory.html", "style.css"), ("gym_memory.viewer", "viewer.css"))
+_STYLES = (("gym_memory.core.html", "style.css"), ("gym_memory.viewer", "viewer.css"))
 PANE = Assets(_SHARED, _STYLES)
 """What shows one step of an episode."""
 REPLAY = Assets((*_SHARED, ("gym_memory.viewer", "replay.js")), _STYLES)

@@ -11,13 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.errors import GymMemoryError, InvalidArgumentError
-from gym_memory.html import Assets, linked_page, text
-from gym_memory.optional import require
-from gym_memory.results.folder import iter_folders
-from gym_memory.results.html import COMPARISON, comparison
-from gym_memory.results.report import read_source
-from gym_memory.results.score import differences, units
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.core.html import Assets, linked_page, text
+from gym_memory.core.optional import require
+from gym_memory.run.results.folder import iter_folders
+from gym_memory.run.results.html import COMPARISON, comparison
+from gym_memory.run.results.report import read_source
+from gym_memory.run.results.score import differences, units
 from gym_memory.viewer.guard import LOOPBACK, Guard
 from gym_memory.viewer.play import PlayDefaults, play_body, play_socket
 from gym_memory.viewer.recordings import Recording, find, load
@@ -26,7 +26,9 @@ from gym_memory.viewer.story import Story
 
 __all__ = ["Site", "make_app", "serve"]
 
-_RUNS = Assets((("gym_memory.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)
+_RUNS = Assets(
+    (("gym_memory.core.html", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles
+)
 _PLAY = Assets((*PANE.scripts, ("gym_memory.viewer", "play.js")), PANE.styles)
 _MOST_ROWS = 2000
 _TYPES = {"js": "text/javascript", "css": "text/css"}

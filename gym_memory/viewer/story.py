@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gym_memory.errors import ResultsError
-from gym_memory.memory.graph.places import EXIT, UNEXPLORED
-from gym_memory.schema import (
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.records import Triple
+from gym_memory.core.trajectory import Row
+from gym_memory.graph.places import EXIT, UNEXPLORED
+from gym_memory.graph.schema import (
     LOCATIONS,
     PLAYER,
     VERBATIM,
@@ -19,8 +21,6 @@ from gym_memory.schema import (
     door_relation,
     is_contents,
 )
-from gym_memory.trajectory import Row
-from gym_memory.types import Triple
 from gym_memory.viewer.places import Square, lay_out
 
 __all__ = ["CHUNK", "Beat", "Story", "tell"]

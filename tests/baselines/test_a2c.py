@@ -11,13 +11,13 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.a2c import A2cLearner, A2cSettings
-from gym_memory.baselines.learning.learner import Experience
-from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rl.a2c import A2cLearner, A2cSettings
+from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.core.records import Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.types import Triple
 from gym_memory.wrappers import MemoryObservation
 
 SMALL = A2cSettings(dim=8, hidden=8, vocabulary=256, n_steps=4, lr=2e-2, repeat_penalty=0.0)

@@ -9,13 +9,13 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.experiment.compare import compare
+from gym_memory.core.specs import format_spec
 from gym_memory.llm import Budget
-from gym_memory.prompts import read_slots
-from gym_memory.results import read_episodes
+from gym_memory.llm.prompts import read_slots
 from gym_memory.run import rollout
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
-from gym_memory.specs import format_spec
+from gym_memory.run.results import read_episodes
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.answers import asked_slots
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from trained import assert_same_training
 
-from gym_memory.baselines.bc import BcLearner, BcSettings
-from gym_memory.baselines.learning import checkpoints
-from gym_memory.baselines.learning.teachers import Advice, PlannerTeacher, Recorded
-from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.scripted import Walkthrough
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.baselines.rl.bc import BcLearner, BcSettings
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.teachers import Advice, PlannerTeacher, Recorded
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation, RecordTrajectory

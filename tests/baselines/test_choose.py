@@ -9,16 +9,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gym_memory.baselines.choose import Choose
-from gym_memory.baselines.language import fill
+from gym_memory.baselines.llm.choose import Choose
+from gym_memory.baselines.llm.language import fill
 from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Observation
+from gym_memory.core.specs import format_spec
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.prompts import load_prompt
+from gym_memory.llm.prompts import load_prompt
 from gym_memory.run import rollout
-from gym_memory.specs import format_spec
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.types import Observation
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

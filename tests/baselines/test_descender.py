@@ -10,11 +10,11 @@ from heirs import heirs_go_on_as_the_first_would
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.players.nethack.descender import Descender
-from gym_memory.baselines.players.nethack.situation import Plan, Situation
 from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.types import Observation, Task, Triple
+from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.situation import Plan, Situation
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation, Task, Triple
 
 STATUS = (
     "Status: HP {hp} of 16, AC 6, experience level {level}, power 2 of 2, gold 0, turn {turn}"

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.learning.bags import Seen
-from gym_memory.baselines.learning.interning import Batch
-from gym_memory.baselines.learning.learner import Experience
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.types import Triple
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.shared.bags import Seen
+from gym_memory.baselines.rl.shared.interning import Batch
+from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Triple
 
 SMALL = DrrnSettings(
     dim=8,

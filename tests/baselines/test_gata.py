@@ -11,14 +11,14 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.gata import GataLearner, GataSettings, unpack_graphs
-from gym_memory.baselines.learning.interning import Ragged
-from gym_memory.baselines.learning.learner import Experience
-from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rl.gata import GataLearner, GataSettings, unpack_graphs
+from gym_memory.baselines.rl.shared.interning import Ragged
+from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.core.records import Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.types import Triple
 from gym_memory.wrappers import MemoryObservation
 
 SMALL = GataSettings(

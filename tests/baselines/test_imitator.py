@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.players.patience import Patience
-from gym_memory.baselines.players.scienceworld.abandoned import NOTHING, Abandoned
-from gym_memory.baselines.players.scienceworld.decisions import decided
-from gym_memory.baselines.players.scienceworld.demonstrations import (
+from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, Abandoned
+from gym_memory.baselines.rules.scienceworld.decisions import decided
+from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
     Lore,
     is_shown_how,
@@ -24,17 +24,17 @@ from gym_memory.baselines.players.scienceworld.demonstrations import (
     nearest,
     usual_pause,
 )
-from gym_memory.baselines.players.scienceworld.goals import Terms, condition_of, recipe_in, terms
-from gym_memory.baselines.players.scienceworld.guide import Guide, choose
-from gym_memory.baselines.players.scienceworld.imitator import Imitator
-from gym_memory.baselines.players.scienceworld.meaning import Meaning
-from gym_memory.baselines.players.scienceworld.phrases import fit, likeness, parse, things_in
-from gym_memory.baselines.players.scienceworld.progress import Standing, progress
-from gym_memory.baselines.players.scienceworld.scene import read_scene
-from gym_memory.errors import InvalidArgumentError, MissingDependencyError, ResultsError
+from gym_memory.baselines.rules.scienceworld.goals import Terms, condition_of, recipe_in, terms
+from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
+from gym_memory.baselines.rules.scienceworld.imitator import Imitator
+from gym_memory.baselines.rules.scienceworld.meaning import Meaning
+from gym_memory.baselines.rules.scienceworld.phrases import fit, likeness, parse, things_in
+from gym_memory.baselines.rules.scienceworld.progress import Standing, progress
+from gym_memory.baselines.rules.scienceworld.scene import read_scene
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, ResultsError
+from gym_memory.core.records import Observation, Triple
 from gym_memory.games.scienceworld import catalog
 from gym_memory.run import rollout
-from gym_memory.types import Observation, Triple
 
 RECORDED = Path(__file__).parents[2] / "benchmarks/scienceworld/learner/demonstrations.jsonl.gz"
 GOAL = "Your task is to find a(n) living thing. First, focus on the thing."
@@ -120,7 +120,7 @@ def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str =
 
 
 def test_was_shown_train_variations_only() -> None:
-    from gym_memory.trajectory import read_trajectory
+    from gym_memory.core.trajectory import read_trajectory
 
     for trajectory in read_trajectory(RECORDED):
         _, task, number = trajectory.task.id.split("/")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_memory.baselines.learner import Advice, Learner
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.baselines.rules.learner import Advice, Learner
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation
 from gym_memory.run.jobs import Job, play_job
-from gym_memory.types import Observation
 
 CAUSES = (
     '3. "take key" in the hall MAY BE NECESSARY TO scoring.',

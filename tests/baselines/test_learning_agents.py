@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gym_memory.baselines.clin as clin_module
-from gym_memory.baselines.clin import Clin
-from gym_memory.baselines.ldm2 import Ldm2
+import gym_memory.baselines.llm.clin as clin_module
+from gym_memory.baselines.llm.clin import Clin
+from gym_memory.baselines.llm.ldm2 import Ldm2
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.scripted import Walkthrough
-from gym_memory.errors import InvalidArgumentError, MissingDependencyError
+from gym_memory.baselines.rules.scripted import Walkthrough
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
+from gym_memory.core.records import Observation
+from gym_memory.core.specs import format_spec
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.llm import Completion
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.structured import validate
@@ -24,12 +27,9 @@ from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import Job, RunConfig, play_job
-from gym_memory.specs import format_spec
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.analogy import analogies, read_examples, read_present
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.trajectory import read_trajectory
-from gym_memory.types import Observation
 from gym_memory.wrappers import RecordTrajectory
 
 AGENTS = ("clin", "ldm2", "reflexion")

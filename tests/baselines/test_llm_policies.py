@@ -11,36 +11,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_memory.baselines.ariadne import Ariadne
-from gym_memory.baselines.clin import Clin
-from gym_memory.baselines.language import LanguagePolicy, match_action
-from gym_memory.baselines.ldm2 import Ldm2
-from gym_memory.baselines.plain import Plain, PlainSettings
-from gym_memory.baselines.react import React, read_thought
-from gym_memory.baselines.reflexion import Reflexion
+from gym_memory.baselines.llm.ariadne import Ariadne
+from gym_memory.baselines.llm.clin import Clin
+from gym_memory.baselines.llm.language import LanguagePolicy, match_action
+from gym_memory.baselines.llm.ldm2 import Ldm2
+from gym_memory.baselines.llm.plain import Plain, PlainSettings
+from gym_memory.baselines.llm.react import React, read_thought
+from gym_memory.baselines.llm.reflexion import Reflexion
+from gym_memory.baselines.llm.stma import Stma
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.stma import Stma
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     BudgetExceededError,
     InvalidArgumentError,
     ModelError,
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.experiment.compare import compare
+from gym_memory.core.records import Observation, Transition, Triple
+from gym_memory.core.specs import format_spec
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm import Budget, Completion, episode_usage
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.llm.structured import validate
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.recall.render import render_facts
-from gym_memory.prompts import load_prompt, read_slots
 from gym_memory.run import EpisodeResult, rollout
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
-from gym_memory.specs import format_spec
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.testing.chat.play_answers import ariadne_act, ariadne_plan, facts_of, observation_of
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.types import Observation, Transition, Triple
 from gym_memory.wrappers import Navigate
 
 POLICIES = ("ariadne", "react", "reflexion", "plain", "stma", "clin", "ldm2")

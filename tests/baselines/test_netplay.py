@@ -7,14 +7,14 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.netplay import NetPlay
-from gym_memory.baselines.players.nethack.descender import Descender
+from gym_memory.baselines.llm.netplay import NetPlay
+from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.llm import Completion
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.prompts import load_prompt, read_slots
+from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.chat.nethack_answers import facts_recalled
-from gym_memory.types import Observation, Transition, Triple
 
 
 def chat(server: ScriptedServer) -> OpenAIChat:

@@ -12,14 +12,14 @@ import gymnasium as gym
 import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move, Notes
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.baselines.players.travel import explore
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Move, Notes
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.travel import explore
+from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.games.textworld.games import compile_game, quiet_random_state
-from gym_memory.memory.extract import get_extractor
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.types import Observation, Task, Triple
 
 textworld = pytest.importorskip("textworld")
 

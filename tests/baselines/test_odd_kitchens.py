@@ -10,16 +10,16 @@ import gymnasium as gym
 import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.textworld.cooking import cook
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.baselines.players.textworld.utensils import blade
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.textworld.cooking import cook
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.textworld.utensils import blade
+from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import compile_game, generate
 from gym_memory.games.textworld.voices import voice
-from gym_memory.memory.extract import get_extractor
 from gym_memory.run import EpisodeResult, rollout
-from gym_memory.types import Observation, Task, Triple
 
 pytest.importorskip("textworld")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.patience import Patience
-from gym_memory.baselines.players.plan import Move, Notes
-from gym_memory.baselines.players.textworld.errands import carry, run_errands
-from gym_memory.memory.extract import get_extractor
-from gym_memory.types import Task, Triple
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.plan import Move, Notes
+from gym_memory.baselines.rules.textworld.errands import carry, run_errands
+from gym_memory.core.records import Task, Triple
+from gym_memory.extract import get_extractor
 
 
 def beliefs(goal: str, actions: tuple[str, ...], plan: str = "", **known: Any) -> Beliefs:

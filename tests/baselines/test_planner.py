@@ -10,15 +10,15 @@ import pytest
 from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.textworld.places import misfits
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.baselines.players.travel import explore, follow, step_towards
-from gym_memory.errors import MissingDependencyError
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.textworld.places import misfits
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.travel import explore, follow, step_towards
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.memory.encoders import HashEncoder
-from gym_memory.memory.extract import get_extractor
 from gym_memory.run import rollout
-from gym_memory.types import Observation, Task, Triple
 
 pytest.importorskip("textworld")
 

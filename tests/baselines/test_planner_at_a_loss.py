@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.patience import Patience
-from gym_memory.baselines.players.plan import Move
-from gym_memory.baselines.players.textworld.cooking import cook
-from gym_memory.baselines.players.textworld.hunting import try_keys, use_keys
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.baselines.players.textworld.tidying import Tidier
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Observation, Step, Task, Triple
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.textworld.cooking import cook
+from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.textworld.tidying import Tidier
+from gym_memory.core.records import Observation, Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
 
 HALL = "-= Hall =-\nYou see a shelf. On the shelf you can see a knife and a book."
 

@@ -8,20 +8,20 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.answerer import Answerer
-from gym_memory.baselines.players.qa.reader import (
+from gym_memory.baselines.llm.answerer import Answerer
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rules.qa.reader import (
     Evidence,
     Reader,
     answer_to,
     bridge_from,
     evidence_in,
 )
-from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.specs import format_spec
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job, play_job
-from gym_memory.specs import format_spec
 from gym_memory.testing.chat import Faults, ScriptedServer
 
 GRAPH = "arigraph?recall=semantic&encoder=hash&recent=0&episodes=5&episodic_score=relevance"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_memory.errors import CheckpointError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import IndexActions, MemoryObservation
@@ -21,8 +21,7 @@ from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
-from gym_memory.baselines.learning import checkpoints  # noqa: E402
-from gym_memory.baselines.sb3 import (  # noqa: E402
+from gym_memory.baselines.rl.sb3 import (  # noqa: E402
     POLICY,
     RelationFeatures,
     Sb3,
@@ -30,6 +29,7 @@ from gym_memory.baselines.sb3 import (  # noqa: E402
     pointed,
     save,
 )
+from gym_memory.baselines.rl.shared import checkpoints  # noqa: E402
 
 ACTIONS = 24
 SIZES = {"rows": 512, "state": 32, "action": 24}

@@ -12,11 +12,11 @@ import pytest
 
 from gym_memory.baselines import POLICIES, Policy, make_policy
 from gym_memory.baselines.human import Human
-from gym_memory.baselines.scripted import Random, Walkthrough
-from gym_memory.errors import UnknownNameError
+from gym_memory.baselines.rules.scripted import Random, Walkthrough
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.records import Oracle
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.types import Oracle
 
 
 def obs(*actions: str, **values: Any) -> Any:

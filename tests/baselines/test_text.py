@@ -11,14 +11,14 @@ import pytest
 import torch
 from trained import assert_same_training
 
-from gym_memory.baselines.learning.learner import Experience
-from gym_memory.baselines.learning.training import Trainer, TrainSettings
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.text import TextLearner, TextSettings
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.text import TextLearner, TextSettings
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.training.advised import Advised
+from gym_memory.train.advised import Advised
 from gym_memory.wrappers import MemoryObservation
 
 SMALL = TextSettings(

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import Move
-from gym_memory.baselines.players.textworld.kinds import known_kinds, suits
-from gym_memory.baselines.players.textworld.tidying import Tidier
-from gym_memory.errors import MissingDependencyError
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.textworld.kinds import known_kinds, suits
+from gym_memory.baselines.rules.textworld.tidying import Tidier
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, HashEncoder, make_encoder
-from gym_memory.memory.extract import get_extractor
-from gym_memory.types import Observation, Task, Triple
 
 TIDY = "Tidy up: put what is out of place where it belongs."
 FURNITURE = {"cupboard": "kitchen", "bookshelf": "study", "washbasin": "bathroom"}

@@ -262,7 +262,7 @@ def test_list_names_everything(run: Run) -> None:
 
 def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from gym_memory.baselines.registry import POLICIES
-    from gym_memory.errors import MissingDependencyError
+    from gym_memory.core.errors import MissingDependencyError
 
     def absent(name: str) -> Any:
         raise MissingDependencyError("torch", "pip install 'gym-memory[rl]'")

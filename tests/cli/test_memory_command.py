@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from gym_memory.cli import main
-from gym_memory.errors import InvalidArgumentError, StoreError
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.records import Cue
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.records.store import Store
-from gym_memory.results.archive import fact_records, open_memory
+from gym_memory.memory.stores.store import Store
 from gym_memory.run.jobs import Job, play_job
-from gym_memory.trajectory import read_trajectory
-from gym_memory.types import Cue
+from gym_memory.run.results.archive import fact_records, open_memory
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"
 Run = Callable[..., tuple[int, str, str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.cli import main
-from gym_memory.errors import MissingDependencyError, UnknownNameError
+from gym_memory.core.errors import MissingDependencyError, UnknownNameError
 from gym_memory.memory import make_memory
 from gym_memory.papers import (
     Cell,

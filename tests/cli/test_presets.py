@@ -11,7 +11,7 @@ import pytest
 
 from gym_memory.cli import main, options
 from gym_memory.cli.compare import agent_of
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory import make_memory
 from gym_memory.papers.presets import (
     PRESETS,
@@ -19,9 +19,9 @@ from gym_memory.papers.presets import (
     memory_with_model,
     policy_with_model,
 )
-from gym_memory.results.folder import read_config
 from gym_memory.run.jobs import RunConfig
 from gym_memory.run.protocols import make_protocol
+from gym_memory.run.results.folder import read_config
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers.make import make_env
 

@@ -21,10 +21,10 @@ from gym_memory.contrib.belief.weights import (
     save_weights,
     shapes,
 )
-from gym_memory.errors import CheckpointError, InvalidArgumentError, StoreError
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError, StoreError
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task
 
 TASK = Task("house/0", "Find the key.")
 ROOM = "-= Kitchen =-\nYou see a fridge. The fridge contains {}. On the counter is a knife.\n"

@@ -19,9 +19,9 @@ from gym_memory.contrib.belief.corpus import Episode, common_words, play, prepar
 from gym_memory.contrib.belief.memory import Belief
 from gym_memory.contrib.belief.pretrain import Pretrainer, PretrainSettings
 from gym_memory.contrib.belief.weights import load_weights
-from gym_memory.errors import CheckpointError, InvalidArgumentError
-from gym_memory.trajectory import read_trajectory
-from gym_memory.types import Step
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.records import Step
+from gym_memory.core.trajectory import read_trajectory
 
 SIZES = {"relations": 4, "rows": 256, "dim": 8, "hidden": 8}
 TINY = PretrainSettings(

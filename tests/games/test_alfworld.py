@@ -19,22 +19,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     CorruptGameError,
     InvalidArgumentError,
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.experiment.compare import compare
+from gym_memory.core.records import Triple
 from gym_memory.games.alfworld import household
-from gym_memory.games.alfworld.adapter import ALFWorld
+from gym_memory.games.alfworld.env import ALFWorld
 from gym_memory.games.alfworld.household import SIZES, TASK_TYPES, make_household
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Grammar, Sentence, Teller, parse_grammar
 from gym_memory.games.alfworld.world import Game, Play, entity_names
 from gym_memory.games.textworld.state import Index, State
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.types import Triple
 
 try:
     HOUSEHOLD = make_household(TASK_TYPES[0], "train", 0)

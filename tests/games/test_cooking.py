@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import generate
 from gym_memory.games.textworld.logic import World, load_logic

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from gym_memory.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.games.registry import ENVIRONMENTS, env_id
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
@@ -148,7 +148,7 @@ _IN_A_PROCESS = """
 import hashlib, random, sys
 import gymnasium as gym
 import gym_memory
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
 from gym_memory.testing.fake_env import register_fake
 register_fake()
 for id in sys.argv[1:]:

@@ -8,11 +8,11 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.registry import make_policy
+from gym_memory.core.records import Step, Task
 from gym_memory.games.textworld.errands import Errands, plan_life
 from gym_memory.games.textworld.games import generate
 from gym_memory.games.textworld.manifest import SPLITS, entries
 from gym_memory.run.loop import rollout
-from gym_memory.types import Step, Task
 
 LEVELS = ("short", "long")
 
@@ -176,7 +176,7 @@ def test_a_day_does_not_depend_on_what_was_done_before(env):
 
 def test_what_is_told_of_errands_is_no_fact_of_the_house(env):
     from gym_memory.games.textworld.rules import TextWorldRules
-    from gym_memory.memory.graph import TemporalGraph
+    from gym_memory.graph import TemporalGraph
 
     obs, _ = env.reset(seed=0)
     task, told = Task("t", obs["task"], "textworld"), env.opening()

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.extract.base import apply
 from gym_memory.games.alfworld.rules import ALFWorldRules
 from gym_memory.games.alfworld.rules_goal import Goal, goal_in, read_goal, subgoals
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory.ldm2.formation import evaluate
-from gym_memory.scoring.quality.observer import IdealObserver
-from gym_memory.types import Step, Task, Triple
 
 RULES = ALFWorldRules()
 TASK = Task("t", "", "alfworld")

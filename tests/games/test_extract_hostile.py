@@ -12,9 +12,9 @@ import time
 import pytest
 
 import gym_memory.games  # noqa: F401 - declares the dialects
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Step, Task
+from gym_memory.core.records import Step, Task
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
 
 SHOE = "i need hiking boots with ankle support, and price lower than 40.00 dollars"
 PAGES = {

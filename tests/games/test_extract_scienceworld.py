@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import MissingDependencyError
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.records import Step, Task
+from gym_memory.evaluate.quality.score import measure, summarize
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
 from gym_memory.games.scienceworld.rules_items import read_item, read_items
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job
-from gym_memory.scoring.quality.score import measure, summarize
-from gym_memory.types import Step, Task
 
 TASK = Task("scienceworld/boil/0", "Your task is to boil water.", "scienceworld")
 KITCHEN = """This room is called the kitchen. In it, you see: 

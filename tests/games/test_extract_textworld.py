@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.english.phrases import direction_in, split_things
-from gym_memory.english.plain import PlainRules
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import Extraction, apply
+from gym_memory.extract.notes.phrases import direction_in, split_things
+from gym_memory.extract.plain import PlainRules
 from gym_memory.games.textworld.rules import TextWorldRules
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import Extraction, apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
 
 RULES = get_extractor("textworld")
 TASK = Task("tw/1", "win")

@@ -14,15 +14,15 @@ from gymnasium.utils.env_checker import check_env
 
 import gym_memory
 from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Triple
+from gym_memory.core.specs import format_spec
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.games.foreign import ForeignEnv, make_foreign
+from gym_memory.games.spaces import FreeText
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job, play_job
-from gym_memory.spaces import FreeText
-from gym_memory.specs import format_spec
 from gym_memory.testing.fake_env import RAW_ID, FakeHouse
-from gym_memory.trajectory import read_trajectory
-from gym_memory.types import Triple
 from gym_memory.wrappers import EncodeText, IndexActions, RecordTrajectory
 from gym_memory.wrappers.make import make_env
 

@@ -11,8 +11,8 @@ from gymnasium.utils.env_checker import check_env
 
 import gym_memory
 from gym_memory.baselines.registry import make_policy
+from gym_memory.core.records import Triple
 from gym_memory.run import rollout
-from gym_memory.types import Triple
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "foreign"))
 from draw import environment, snippets

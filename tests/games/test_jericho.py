@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import CorruptGameError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, MissingDependencyError
 
 pytest.importorskip("jericho")
 
 from gym_memory.games.jericho import Jericho
-from gym_memory.games.jericho.adapter import _our_story
 from gym_memory.games.jericho.candidates import (
     GENERIC,
     PREFERRED,
@@ -22,6 +21,7 @@ from gym_memory.games.jericho.candidates import (
     templates_of,
 )
 from gym_memory.games.jericho.engine import understood
+from gym_memory.games.jericho.env import _our_story
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary, read_vocabulary
 from gym_memory.games.jericho.world import object_region
 from gym_memory.games.textworld.games import cached_story

@@ -10,8 +10,8 @@ import re
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.players.nethack.descender import Descender
-from gym_memory.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
+from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 
 pytest.importorskip("nle", reason="NLE is not installed")
 
@@ -50,7 +50,7 @@ _PLAYED = """
 import hashlib, sys
 import gymnasium as gym
 import gym_memory
-from gym_memory.baselines.players.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.descender import Descender
 for view in ("room", "level"):
     env = gym.make("gym_memory/NetHack-v0", view=view, memory="arigraph")
     policy = Descender()

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.players.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
 from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM, SIGHTING
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import route, unexplored_exits
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import route, unexplored_exits
 
 TASK = Task("t", "", "nethack")
 RULES = get_extractor("nethack")
@@ -215,8 +215,8 @@ def test_a_memory_of_room_views_keeps_the_level_and_recalls_it():
 
 @needs_nle
 def test_quality_is_measured_as_for_other_families():
+    from gym_memory.evaluate.quality.score import measure, summarize
     from gym_memory.run.jobs import Job
-    from gym_memory.scoring.quality.score import measure, summarize
 
     jobs = [Job("NetHack?max_steps=50", "arigraph", "descender", seed) for seed in (1, 2)]
     (row,) = summarize(measure(job) for job in jobs)

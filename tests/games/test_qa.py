@@ -7,14 +7,14 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.english.phrases import clean_name
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Step, Task
+from gym_memory.extract import get_extractor
+from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.qa import MultiHopQA
 from gym_memory.games.qa.datasets import load_dataset
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.graph import TemporalGraph
 from gym_memory.run import rollout
-from gym_memory.types import Step, Task
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 BRIDGE = "isles/dev/isles_2hop_02"  # Who designed the oldest bridge of Tollen?

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     CorruptGameError,
     InvalidArgumentError,
     MissingDependencyError,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
 from gym_memory.games.textworld.rules_actions import offered
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
 
 ACTIONS = (
     "go east", "go west", "open oak door", "unlock Red safe with Key 2", "take Key 2",

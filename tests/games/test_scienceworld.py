@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     BackendError,
     InvalidArgumentError,
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.games.scienceworld import adapter, catalog, engine
-from gym_memory.games.scienceworld.adapter import ScienceWorld
+from gym_memory.games.scienceworld import catalog, engine
+from gym_memory.games.scienceworld import env as adapter
+from gym_memory.games.scienceworld.env import ScienceWorld
 from gym_memory.run.jobs import Job, Listener, play_job
 
 try:
@@ -287,7 +288,7 @@ def test_an_engine_is_handed_on(env):
 
 _FORKED = """
 import gc, os, sys
-from gym_memory.games.scienceworld.adapter import ScienceWorld
+from gym_memory.games.scienceworld.env import ScienceWorld
 env = ScienceWorld(task="boil", valid_actions=False)
 text = env.reset(seed=0)[0]["text"]
 mine = env.engine.process_id

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import BackendError, CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import (
+    BackendError,
+    CorruptGameError,
+    InvalidArgumentError,
+    UnknownNameError,
+)
 from gym_memory.games.textworld.challenges import StoryFile, make_textworld
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import Engine, clean_text, load_game

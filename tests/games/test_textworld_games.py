@@ -12,11 +12,11 @@ import time
 
 import pytest
 
-from gym_memory.cache import cache_dir
-from gym_memory.errors import BackendError
+from gym_memory.core.cache import cache_dir
+from gym_memory.core.errors import BackendError
 from gym_memory.games.textworld import games, list_games, manifest
-from gym_memory.games.textworld.adapter import TextWorldFamily
 from gym_memory.games.textworld.cooking import Cooking
+from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import GameKey, cached_game, game_sha256, generate
 from gym_memory.games.textworld.manifest import (
     SIZES,
@@ -279,7 +279,7 @@ def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
     assert list((cache / "textworld" / "cooking").iterdir()) == []
     listed = load_manifest("cooking")
     monkeypatch.setattr(
-        "gym_memory.games.textworld.adapter.load_manifest",
+        "gym_memory.games.textworld.env.load_manifest",
         lambda family: listed._replace(textworld="1.6.0"),
     )
     with pytest.warns(UserWarning, match=r"made with TextWorld 1\.6\.0"):
@@ -358,7 +358,7 @@ def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
 
 
 def test_unknown_names_are_told(capsys):
-    from gym_memory.errors import UnknownNameError
+    from gym_memory.core.errors import UnknownNameError
 
     with pytest.raises(UnknownNameError, match="Cokking"):
         list_games.main(["Cokking"])

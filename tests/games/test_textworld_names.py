@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import CorruptGameError
+from gym_memory.core.errors import CorruptGameError
 from gym_memory.games.textworld.challenges import StoryFile
 from gym_memory.games.textworld.cooking import Cooking
 

@@ -8,7 +8,7 @@ from collections import deque
 
 import pytest
 
-from gym_memory.errors import UnknownNameError
+from gym_memory.core.errors import UnknownNameError
 from gym_memory.games.textworld.manifest import SPLITS, entries
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt, plan_hunt
 

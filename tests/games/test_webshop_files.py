@@ -7,7 +7,7 @@ import json
 import gymnasium as gym
 import pytest
 
-from gym_memory.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
 from gym_memory.games.webshop.catalogue import NO_LIMIT, build_catalogue
 from gym_memory.games.webshop.files import read_catalogue
 from gym_memory.games.webshop.synthetic import GOALS, PRODUCTS, make_records, synthetic_catalogue

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
 from gym_memory.games.webshop.facts import IdealShopper
 from gym_memory.games.webshop.rules import listing_of, option_groups, parts_of, short_name
 from gym_memory.games.webshop.rules_request import queries, read_request, split_words, stem
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph.temporal import TemporalGraph
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph.temporal import TemporalGraph
 
 REQUEST = (
     "find me trail boots with ankle support, in teal, size 7, and price lower than 130.00 dollars"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tiny_llama import save_tiny_llama
 
-from gym_memory.baselines import ariadne, stma
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.baselines.llm import ariadne, stma
+from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.llm import Form
 from gym_memory.llm.local import TransformersChat
 from gym_memory.llm.prefix import BLOCK, Prefix

@@ -18,7 +18,7 @@ from typing import Any
 import pydantic
 import pytest
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     BudgetExceededError,
     GymMemoryError,
     InvalidArgumentError,
@@ -26,12 +26,12 @@ from gym_memory.errors import (
     ModelSetupError,
     UnknownNameError,
 )
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm import Price, Usage, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat, _tokens
 from gym_memory.llm.model import prompt_ceiling
-from gym_memory.prompts import load_prompt
+from gym_memory.llm.prompts import load_prompt
 from gym_memory.testing.chat import ScriptedServer
-from gym_memory.tokens import count_tokens
 
 KEY = "sk-THIS-IS-THE-SECRET-0123456789"
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -201,7 +201,7 @@ def test_an_exact_repeat_makes_no_call(serve, connect, tmp_path, python):
     assert total.prompt_tokens == 2 * first.tokens.prompt
     assert total.cost_usd == pytest.approx((first.tokens.prompt + first.tokens.completion) / 1e6)
     code = (
-        "import sys; from gym_memory.llm import make_model; from gym_memory.prompts import *\n"
+        "import sys; from gym_memory.llm import make_model; from gym_memory.llm.prompts import *\n"
         "m = make_model(sys.argv[1])\n"
         "print(m.complete(load_prompt('explore').messages(task='', plan='find the red key')).hit)"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     BudgetExceededError,
     InvalidArgumentError,
     ModelError,

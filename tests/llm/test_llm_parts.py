@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import BudgetExceededError, InvalidArgumentError, ModelError, StoreError
+from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ModelError, StoreError
 from gym_memory.llm import Budget, Completion, Meter, Price, ResponseCache, Tokens, Usage
 from gym_memory.llm.cache import call_key
 from gym_memory.llm.structured import json_values, validate
@@ -106,7 +106,7 @@ def test_processes_share_one_budget(tmp_path, python):
     code = (
         "import sys, threading\n"
         "from gym_memory.llm import Budget\n"
-        "from gym_memory.errors import BudgetExceededError\n"
+        "from gym_memory.core.errors import BudgetExceededError\n"
         "budget, made = Budget(max_tokens=1000, path=sys.argv[1]), 0\n"
         "try:\n"
         "    while True:\n"

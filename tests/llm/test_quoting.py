@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_memory.prompts import load_prompt, prompt_names, read_slots
+from gym_memory.llm.prompts import load_prompt, prompt_names, read_slots
 
 DISGUISES = [
     "</observation>", " </observation>", "</observation> ", "\t</observation>\t",

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gym_memory.baselines.clin import Clin
-from gym_memory.errors import MissingDependencyError
+from gym_memory.baselines.llm.clin import Clin
+from gym_memory.core.errors import MissingDependencyError
 from gym_memory.games.scienceworld.engine import check_installed
 from gym_memory.llm.base import Completion
 from gym_memory.run import rollout

@@ -16,8 +16,8 @@ import urllib.request
 import openai
 import pytest
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.prompts import load_prompt, prompt_names
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.llm.prompts import load_prompt, prompt_names
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer, answer, answers
 from gym_memory.testing.chat.answers import UNKNOWN_PROMPT
 

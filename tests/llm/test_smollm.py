@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.errors import MissingDependencyError, ModelSetupError
+from gym_memory.core.errors import MissingDependencyError, ModelSetupError
 from gym_memory.llm import Form, make_model, smollm
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.smollm import SmolLM

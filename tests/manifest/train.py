@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.training.advised import Advised
+from gym_memory.train.advised import Advised
 from gym_memory.wrappers import MemoryObservation
 
 from .play import hashed
@@ -22,31 +22,31 @@ REPLAY = {**TINY, "batch": 8, "capacity": 64, "learn_start": 20}
 
 
 def _drrn(**settings: Any) -> Any:
-    from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
+    from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 
     return DrrnLearner(DrrnSettings(**REPLAY, epsilon_steps=60, target_every=5, **settings))
 
 
 def _bc() -> Any:
-    from gym_memory.baselines.bc import BcLearner, BcSettings
+    from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 
     return BcLearner(BcSettings(**REPLAY, beta_steps=40, rl_after=60, clone_every=2))
 
 
 def _gata() -> Any:
-    from gym_memory.baselines.gata import GataLearner, GataSettings
+    from gym_memory.baselines.rl.gata import GataLearner, GataSettings
 
     return GataLearner(GataSettings(**REPLAY, epsilon_steps=60, target_every=5))
 
 
 def _a2c() -> Any:
-    from gym_memory.baselines.a2c import A2cLearner, A2cSettings
+    from gym_memory.baselines.rl.a2c import A2cLearner, A2cSettings
 
     return A2cLearner(A2cSettings(**TINY, n_steps=4))
 
 
 def _text() -> Any:
-    from gym_memory.baselines.text import TextLearner, TextSettings
+    from gym_memory.baselines.rl.text import TextLearner, TextSettings
 
     sizes = {"dim": 16, "heads": 2, "layers": 2, "vocabulary": 256, "batch": 4}
     return TextLearner(TextSettings(**sizes, learn_start=8, update_every=2, beta_steps=60))
@@ -71,8 +71,8 @@ def machine() -> str:
 def train(name: str) -> dict[str, str]:
     """Train a learner in the fake house; return a hash of its weights."""
     require("torch", "rl", "the RL baselines")
-    from gym_memory.baselines.learning import checkpoints
-    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 
     def house(split: str) -> Any:
         env = MemoryObservation(FakeHouse(split=split, max_steps=25))

@@ -11,24 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, ModelError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, ModelError, UnknownNameError
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.graph.schema import OPPOSITE, direction_of
 from gym_memory.llm.base import Completion
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import UNEXPLORED, current_place, unexplored_exits
 from gym_memory.memory.recall.episodic import EpisodicIndex
 from gym_memory.memory.recall.ranking import rank
 from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
-from gym_memory.memory.records.episodes import EpisodeStore
-from gym_memory.schema import OPPOSITE, direction_of
+from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.testing.chat.answers import answer
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task, Triple
 
 TASK = Task("house/0", "Find the golden key.", "textworld")
 

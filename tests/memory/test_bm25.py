@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.memory.recall.bm25 import BM25
 
 TEXTS = ["a red door", "a blue door and a blue wall", "", "the wall, the wall!"]

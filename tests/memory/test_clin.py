@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, StoreError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, StoreError, UnknownNameError
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.specs import format_spec
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import Memory, make_memory
 from gym_memory.memory.clin import Clin
@@ -24,13 +27,10 @@ from gym_memory.memory.lessons.abstractions import (
 )
 from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, things_of
 from gym_memory.memory.lessons.surroundings import NEW
-from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import CausalAbstraction, Learnings
-from gym_memory.specs import format_spec
+from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Outcome, Step, Task
 
 HERE = str(Path(__file__).parent)
 TASK = Task("house/a/0", "Find the golden key.")

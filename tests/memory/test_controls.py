@@ -7,11 +7,11 @@ import random
 import gymnasium as gym
 import pytest
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import make_memory
 from gym_memory.testing.fake_env import FAKE_ID, FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task
 
 TASK = Task("house/0", "Find the golden key.", "textworld")
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
 from gym_memory.memory import make_memory
 from gym_memory.memory.encoders import (
     CachedEncoder,

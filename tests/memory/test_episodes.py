@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.records.episodes import Episode, EpisodeStore
-from gym_memory.types import Triple
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.records import Triple
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore
 
 FACTS = [Triple("apple", "touches", name) for name in ("ant", "bee", "cow", "dog", "eel", "fly")]
 facts = st.lists(st.sampled_from(FACTS), max_size=8)

@@ -8,14 +8,14 @@ import random
 
 import pytest
 
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, StoreError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, StoreError
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
+from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.records import facts as module
-from gym_memory.memory.records.facts import FactStore
-from gym_memory.specs import format_spec, parse_spec
-from gym_memory.types import Cue, Outcome, Step, Task, Triple
+from gym_memory.memory.stores import facts as module
+from gym_memory.memory.stores.facts import FactStore
 
 ROOMS = ("kitchen", "hall", "garden", "cellar")
 THINGS = ("apple", "key", "lamp", "knife", "coin")

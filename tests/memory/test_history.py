@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.history import History
-from gym_memory.spaces import memory_observation_space
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.types import Cue, Step, Task
 
 TASK = Task("house/0", "Find the key.")
 

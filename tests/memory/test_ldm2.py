@@ -15,25 +15,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     InvalidArgumentError,
     ResultsError,
     StoreError,
     UnknownNameError,
 )
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.tokens import count_tokens
+from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, choose, evaluate, summarize
 from gym_memory.memory.ldm2.index import Addition, Entry, Example, Library, pending
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.memory.ldm2.records import EncodedTypes, NearestType
-from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import Subgoal
+from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.trajectory import Trajectory
-from gym_memory.types import Cue, Outcome, Step, Task
 from gym_memory.wrappers import RecordTrajectory
 
 KEYS = "Find the {} key. Unlock the {} chest."
@@ -588,8 +588,8 @@ def test_a_store_outlives_the_memory(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.trajectory import Trajectory
-from gym_memory.types import Outcome, Step, Task
+from gym_memory.core.trajectory import Trajectory
+from gym_memory.core.records import Outcome, Step, Task
 memory = LDM2(store=sys.argv[1])
 for n in range(10):
     steps = (Step(0, f"a place {sys.argv[2]} {n}"), Step(1, "yes", f"do {sys.argv[2]} {n}", 1.0))

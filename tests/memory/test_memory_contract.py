@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import StoreError
+from gym_memory.core.errors import StoreError
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import MEMORIES, Memory, make_memory
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 
 TASK = Task("house/0", "Find the golden key.", "textworld")
 OUTCOME = Outcome(1.0, 2.0, 0.5, False, False, 12)

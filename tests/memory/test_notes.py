@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.memory.reading import fact_lines, read_line, sections
 from gym_memory.memory.roles.notes import Notes, fit_lines, section, stated_facts
-from gym_memory.types import Step, Task, Triple
 
 TASK = Task("t", "Cook a meal.", "textworld")
 KITCHEN = (

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.controls import Shuffled
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.recall.past import (
     Past,
     dated_lines,
     past_asked_for,
     recollect,
 )
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task, Triple
 
 IN_FRIDGE = Triple("apple", "is in", "fridge")
 IN_HAND = Triple("apple", "is in", "inventory")

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, direction_of, door_relation, way_relation
 from gym_memory.memory.history import History
 from gym_memory.memory.reading import (
     RELATIONS,
@@ -27,10 +29,8 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.past import dated_lines
 from gym_memory.memory.recall.render import fit_facts, render_episode, render_facts
-from gym_memory.memory.records.episodes import Episode
 from gym_memory.memory.roles.stma_rules import describe
-from gym_memory.schema import DIRECTIONS, OPPOSITE, direction_of, door_relation, way_relation
-from gym_memory.types import Cue, Step, Task, Triple
+from gym_memory.memory.stores.episodes import Episode
 
 # Without the letters that words of relations and descriptions are made of.
 NAME = st.text("bcdfk1'- ", min_size=1, max_size=8).map(lambda text: " ".join(f"b{text}".split()))

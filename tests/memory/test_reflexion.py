@@ -8,12 +8,12 @@ import re
 import pytest
 from test_clin import DETOUR, chat, play, trial_of
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.memory import Memory, make_memory
 from gym_memory.memory.reflexion import Reflexion, reflect
 from gym_memory.testing.chat import Faults, ScriptedServer
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Outcome, Step, Task
 
 WIN = ["open wooden door", "go east", "open fridge", "take apple from fridge", "go west"]
 WIN += ["go west", "put apple on table"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory import make_memory
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.recall.semantic import SemanticIndex
-from gym_memory.memory.records.episodes import EpisodeStore
-from gym_memory.types import Cue, Step, Task, Triple
+from gym_memory.memory.stores.episodes import EpisodeStore
 
 BRIDGE = Triple("violet harbour", "was designed by", "ada quill")
 FAR = Triple("ada quill", "studied in", "port lamb")

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, ModelError
+from gym_memory.core.errors import InvalidArgumentError, ModelError
+from gym_memory.core.records import Outcome, Step, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
 from gym_memory.memory.roles import CausalAbstraction
 from gym_memory.memory.roles.llm_lessons import read_abstractions
 from gym_memory.memory.roles.text import (
@@ -27,10 +30,7 @@ from gym_memory.memory.roles.text import (
     trace_text,
     triples_json,
 )
-from gym_memory.prompts import Prompt, load_prompt, prompt_names, read_slots
 from gym_memory.testing.chat.lesson_answers import read_trace
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Outcome, Step, Triple
 
 quick = settings(max_examples=80, derandomize=True, deadline=None)
 words = st.text(alphabet="abz09'-", min_size=1, max_size=6).map(lambda word: f"x{word}")

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from gym_memory.errors import BudgetExceededError, ModelSetupError
+from gym_memory.core.errors import BudgetExceededError, ModelSetupError
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
+from gym_memory.core.specs import Spec, format_spec
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,
@@ -39,10 +41,8 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.specs import Spec, format_spec
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.types import Cue, Outcome, Step, Task, Triple
 
 TASK = Task("house/0", "Find the red key and put it on the table.")
 KITCHEN = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.simulacra import Simulacra, told_insights
 from gym_memory.testing.chat import Faults, ScriptedServer
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task
 
 TASK = Task("house/0", "Cook a meal by the recipe.", "textworld")
 COOKBOOK = (

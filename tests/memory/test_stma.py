@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.recall.entities import EntityIndex
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.stma import STMA
 from gym_memory.run import rollout
 from gym_memory.testing.chat import Faults, ScriptedServer
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Recall, Step, Task, Triple
 from gym_memory.wrappers.make import make_env
 
 TASK = Task("house/0", "Cook a meal. The cookbook in the kitchen has the recipe.", "textworld")

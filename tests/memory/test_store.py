@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, StoreError
-from gym_memory.memory.records.store import Record, Store
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.memory.stores.store import Record, Store
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_a_forked_process_may_go_on_with_a_store(store):
 
 _WRITER = """
 import sys
-from gym_memory.memory.records.store import Store
+from gym_memory.memory.stores.store import Store
 store = Store(sys.argv[1])
 batch = 0
 while True:
@@ -370,7 +370,7 @@ def test_the_database_of_another_program_is_refused(path):
 
 
 def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
-    from gym_memory.memory.records import sqlite
+    from gym_memory.memory.stores import sqlite
 
     more = tmp_path / "0003-notes.sql"
     more.write_text("ALTER TABLE record ADD COLUMN note TEXT")

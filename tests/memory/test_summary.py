@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.specs import Spec
+from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
 from gym_memory.memory.summary import FactNotes, Summary
-from gym_memory.specs import Spec
 from gym_memory.testing.chat import Faults, ScriptedServer
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, Step, Task, Triple
 
 TASK = Task("house/0", "Find the red key.", "textworld")
 HALL = "-= Hall =-\nYou are in a hall. You see a chest. There is an exit to the west."

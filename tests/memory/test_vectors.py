@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.memory.encoders.vectors import VectorCache, VectorIndex
 
 DIM = 3

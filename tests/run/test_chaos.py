@@ -1,4 +1,4 @@
-"""A worker and then the driver are killed amid real games; the full size is in benchmarks/chaos.py."""
+"""A worker and then the driver are killed amid real games; see benchmarks for the full size."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.compare import compare
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.trajectory import read_trajectory
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.trajectory import read_trajectory
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
@@ -100,11 +100,11 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
 
 def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     """The same weights, memories and curve, though an actor dies in the middle of episodes."""
-    from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.learning import checkpoints
-    from gym_memory.baselines.learning.training import Trainer, TrainSettings
+    from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+    from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
     from gym_memory.cli.train import Arena
-    from gym_memory.experiment.collect import RayEnvs
+    from gym_memory.train.collect import RayEnvs
 
     arena = Arena("FakeHouse?max_steps=7", "clin?lifetime=forever", 500, "valid", 25)
     how = TrainSettings(steps=60, games=3, valid_games=2, envs=3, evaluate_every=60)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from test_pool import clockless, config, outcomes
 
-from gym_memory.errors import InvalidArgumentError
-from gym_memory.experiment.compare import compare
-from gym_memory.experiment.pool import Limits, WorkerPool
-from gym_memory.trajectory import read_trajectory
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.trajectory import read_trajectory
+from gym_memory.run.compare import compare
+from gym_memory.run.pool import Limits, WorkerPool
 
 
 def test_results_do_not_depend_on_how_many_are_played_at_once(tmp_path: Path) -> None:

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from gym_memory.errors import GymMemoryError, ResultsError, StoreError
+from gym_memory.core.errors import GymMemoryError, ResultsError, StoreError
+from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.trajectory import read_rows
 from gym_memory.memory import make_memory
-from gym_memory.memory.records.store import Store
-from gym_memory.results import ResultsFolder, read_config, read_episodes
-from gym_memory.results.archive import fact_records, open_memory
-from gym_memory.results.report import build_report
+from gym_memory.memory.stores.store import Store
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.results import ResultsFolder, read_config, read_episodes
+from gym_memory.run.results.archive import fact_records, open_memory
+from gym_memory.run.results.report import build_report
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.trajectory import read_rows
-from gym_memory.types import Cue, Outcome, Step, Task
 
 WRONG: list[Any] = [
     None, True, -1, 3.5, float("nan"), float("inf"), 10**30, "x", "", "\ud800", [], {}, [1],

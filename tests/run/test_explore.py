@@ -11,18 +11,18 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.baselines.scripted import Walkthrough
+from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
-from gym_memory.errors import InvalidArgumentError, ResultsError
-from gym_memory.experiment.explore import Exploration, explore
-from gym_memory.experiment.refine import RefineConfig, form, refine
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
+from gym_memory.core.specs import format_spec
+from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2
+from gym_memory.papers.explore import Exploration, explore
+from gym_memory.papers.refine import RefineConfig, form, refine
 from gym_memory.run import rollout
-from gym_memory.specs import format_spec
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.trajectory import Trajectory, read_trajectory
-from gym_memory.types import Observation, Outcome, Step, Task, Transition
 from gym_memory.wrappers import RecordTrajectory
 
 
@@ -216,14 +216,14 @@ def test_a_task_that_cannot_be_explored_is_told(
         def candidates(self, obs: Observation) -> dict[str, float]:
             raise RuntimeError("out of ideas")
 
-    monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Broken())
+    monkeypatch.setattr("gym_memory.papers.refine.make_policy", lambda _: Broken())
     config = RefineConfig(
         "FakeHouse?max_steps=3", f"ldm2?store={tmp_path / 't.db'}", "ldm2", (0, 1)
     )
     rows = refine(config, tmp_path / "out")
     assert [row.failed for row in rows] == ["RuntimeError: out of ideas"] * 2
     assert refine(config, tmp_path / "out") == rows
-    monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Bold(most=1))
+    monkeypatch.setattr("gym_memory.papers.refine.make_policy", lambda _: Bold(most=1))
     again = refine(config, tmp_path / "out", retry_failed=True)
     assert [row.failed for row in again] == ["", ""]
     assert all(row.steps == 3 and row.added == 0 for row in again)
@@ -255,7 +255,7 @@ def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
         path = tmp_path / f"{store}.db"
         return RefineConfig("FakeHouse?max_steps=12", f"ldm2?store={path}", "ldm2", (0,), width=12)
 
-    monkeypatch.setattr("gym_memory.experiment.refine.make_policy", lambda _: Guide())
+    monkeypatch.setattr("gym_memory.papers.refine.make_policy", lambda _: Guide())
     undisturbed = refine(config("undisturbed"), tmp_path / "undisturbed")
     assert undisturbed[0].best > undisturbed[0].greedy
     assert undisturbed[0].added > 0
@@ -277,7 +277,7 @@ def test_a_kill_while_the_memory_takes_in_a_task_changes_nothing(
             os._exit(1)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
 
-    monkeypatch.setattr("gym_memory.experiment.refine.explore", None)
+    monkeypatch.setattr("gym_memory.papers.refine.explore", None)
     assert refine(config("killed"), tmp_path / "killed") == undisturbed
     known, same = (
         LDM2(store=str(tmp_path / f"{store}.db")).state()["tuples"]

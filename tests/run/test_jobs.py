@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import (
     EpisodeRow,

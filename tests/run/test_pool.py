@@ -20,18 +20,18 @@ from typing import Any
 import pytest
 from run_plugin import Sleepy
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     BackendError,
     InvalidArgumentError,
     ResultsError,
     UnknownNameError,
 )
-from gym_memory.experiment.compare import compare
-from gym_memory.experiment.pool import Limits, WorkerPool
-from gym_memory.results import read_episodes
+from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run import EpisodeResult
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig
-from gym_memory.trajectory import read_trajectory
+from gym_memory.run.pool import Limits, WorkerPool
+from gym_memory.run.results import read_episodes
 
 HERE = Path(__file__).parent
 PLUGIN = ("run_plugin",)
@@ -161,7 +161,7 @@ def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
 
 def test_the_log_of_a_worker_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """19 MB are printed within one episode; its end is kept, for it tells why."""
-    monkeypatch.setattr("gym_memory.experiment.pool._LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("gym_memory.run.pool._LOOK_SECONDS", 0.1)
     rows = compare(config("bad?how=noise"), tmp_path)
     (failed,) = [row.result for row in rows if row.result.failed]
     assert failed.failed == "worker died with exit status 5"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import run_plugin  # noqa: F401 - registers the policies used here
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.memory.history import History
-from gym_memory.results.score import score_by_trial, units
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import Job, Listener, play_job
 from gym_memory.run.protocols import PROTOCOLS, RestartBudget, Trials, make_protocol
+from gym_memory.run.results.score import score_by_trial, units
 
 
 def job(protocol: str, policy: str = "greedy", env: str = "FakeHouse", seed: int = 0) -> Job:

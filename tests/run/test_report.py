@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
-from gym_memory.errors import ResultsError, UnknownNameError
+from gym_memory.core.errors import ResultsError, UnknownNameError
 from gym_memory.memory import MEMORIES
-from gym_memory.results import ResultsFolder
-from gym_memory.results.plots import PALETTE, short_label
-from gym_memory.results.report import build_report
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.results import ResultsFolder
+from gym_memory.run.results.plots import PALETTE, short_label
+from gym_memory.run.results.report import build_report
 
 
 def write(

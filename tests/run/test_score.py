@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from gym_memory.errors import UnknownNameError
-from gym_memory.results.score import (
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.results.score import (
     differences,
     score_by_trial,
     step_curve,
     table,
     units,
 )
-from gym_memory.run import EpisodeResult
-from gym_memory.run.jobs import EpisodeRow, Job
 
 
 def row(

@@ -8,9 +8,9 @@ import pytest
 import run_plugin  # noqa: F401 - registers FakeHouse in this process
 
 from gym_memory.cli import main
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.experiment.transfer import SETUPS, trained_on, transfer
-from gym_memory.memory.records.store import Store
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.memory.stores.store import Store
+from gym_memory.papers.transfer import SETUPS, trained_on, transfer
 from gym_memory.run.jobs import RunConfig, play_job
 
 CONFIG = RunConfig(("FakeHouse?split=test",), ("clin",), ("learner",), (0, 1))

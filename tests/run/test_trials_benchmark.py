@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
+from gym_memory.core.specs import parse_spec
 from gym_memory.memory import make_memory
 from gym_memory.run.jobs import play_job
-from gym_memory.specs import parse_spec
 
 
 @pytest.fixture(scope="module")

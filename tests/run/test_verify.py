@@ -15,11 +15,11 @@ import pytest
 from run_plugin import Sleepy
 
 from gym_memory.cli import main
-from gym_memory.errors import ResultsError
-from gym_memory.experiment.compare import compare
-from gym_memory.results import ResultsFolder
-from gym_memory.results.verify import verify
+from gym_memory.core.errors import ResultsError
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
+from gym_memory.run.results import ResultsFolder
+from gym_memory.run.results.verify import verify
 
 CONFIG = RunConfig(
     ("FakeHouse",), ("none", "history"), ("random",), (0, 1), protocol="trials?k=2",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.experiment.compare import compare
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.testing.browser import GET_CHROMIUM, Browser, open_window, serving
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gym_memory.results.report import build_report, read_source
+from gym_memory.core.trajectory import read_trajectory
+from gym_memory.run.results.report import build_report, read_source
 from gym_memory.testing.browser import Browser, serving
-from gym_memory.trajectory import read_trajectory
 from gym_memory.viewer.recordings import choose, find, load
 from gym_memory.viewer.replay import write_replay
 from gym_memory.wrappers.make import make_env
@@ -366,8 +366,8 @@ def test_theme_is_chosen_and_kept(browser: Browser, site: str) -> None:
 
 
 def test_notebook_views_are_shown(browser: Browser, runs: Path, tmp_path: Path) -> None:
-    from gym_memory.results.archive import open_memory
-    from gym_memory.results.score import table, units
+    from gym_memory.run.results.archive import open_memory
+    from gym_memory.run.results.score import table, units
 
     file = choose(find([runs]), "arigraph seed 0").file
     rows = table(units(read_source(runs).rows))

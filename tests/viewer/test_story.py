@@ -10,15 +10,15 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.core.trajectory import read_rows, read_trajectory
+from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.registry import make_memory
 from gym_memory.run.jobs import Job, play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.trajectory import read_rows, read_trajectory
-from gym_memory.types import Cue, Step, Task, Triple
 from gym_memory.viewer.places import lay_out
 from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.story import CHUNK, Story, tell

@@ -76,7 +76,7 @@ def test_a_game_needs_the_token_on_this_machine_too(table: tuple[str, Path]) -> 
 
 
 def test_an_app_that_starts_games_without_a_token_is_refused(tmp_path: Path) -> None:
-    from gym_memory.errors import InvalidArgumentError
+    from gym_memory.core.errors import InvalidArgumentError
 
     with pytest.raises(InvalidArgumentError, match="expected a token"):
         make_app(Site((), PlayDefaults(out=tmp_path)), "127.0.0.1", 80)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import EncodeText, IndexActions
 from gym_memory.wrappers.encode import Encoding, encode_observation, encoded_space, word_id

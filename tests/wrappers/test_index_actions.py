@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import IndexActions
 from gym_memory.wrappers.actions import keep_evenly

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gymnasium as gym
 import pytest
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import PromptObservation
 from gym_memory.wrappers.prompt import INSTRUCTIONS, render_prompt

@@ -15,10 +15,10 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from gym_memory.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.records import Outcome, Task
+from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
-from gym_memory.trajectory import read_rows, read_trajectory
-from gym_memory.types import Outcome, Task
 from gym_memory.wrappers import IndexActions, RecordTrajectory
 
 

@@ -16,7 +16,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from gym_memory import wrappers
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 
 CLASSES = [

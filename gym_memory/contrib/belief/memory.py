@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.checks import check_int, check_text
 from gym_memory.contrib.belief.sight import look, new_names
 from gym_memory.contrib.belief.updater import Updater
 from gym_memory.contrib.belief.weights import Weights, load_weights
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.checks import check_int, check_text
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.tokens import count_tokens
+from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.recall.render import fit_facts
-from gym_memory.schema import PLAYER
-from gym_memory.tokens import count_tokens
-from gym_memory.types import Cue, MemoryStats, Recall, Step, Task, Triple
 
 __all__ = ["HEAD", "Belief", "relation_name"]
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gym_memory.contrib.belief.sight import SEGMENTS, Sight
 from gym_memory.contrib.belief.weights import Sizes, shapes
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gym_memory.contrib.belief.corpus import Episode
 from gym_memory.contrib.belief.sight import FLAGS, SEGMENTS
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 if TYPE_CHECKING:
     import torch

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.schema import PLAYER
+from gym_memory.graph.schema import PLAYER
 
 __all__ = [
     "ARTICLES",

@@ -21,8 +21,8 @@ from gym_memory.contrib.belief.reading import (
     names_in_action,
     read,
 )
-from gym_memory.schema import PLAYER
-from gym_memory.types import Step
+from gym_memory.core.records import Step
+from gym_memory.graph.schema import PLAYER
 
 __all__ = ["FLAGS", "PAIRS", "SEGMENTS", "Sight", "look", "new_names", "segments"]
 

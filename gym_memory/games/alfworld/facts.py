@@ -1,4 +1,4 @@
-"""From a household's planning facts to the vocabulary of :mod:`gym_memory.schema`.
+"""From a household's planning facts to the vocabulary of :mod:`gym_memory.graph.schema`.
 
 For scoring and upper bounds only. What follows is true of the game, seen or not:
 
@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gym_memory.core.records import Triple
 from gym_memory.games.alfworld.world import Game, Play
-from gym_memory.schema import INVENTORY, PLAYER
-from gym_memory.types import Triple
+from gym_memory.graph.schema import INVENTORY, PLAYER
 
 __all__ = ["triples_of", "visible_now"]
 

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from gym_memory.errors import BackendError, MissingDependencyError
+from gym_memory.core.errors import BackendError, MissingDependencyError
 from gym_memory.games.alfworld.catalog import OPENABLE, ROOMS, THINGS, Room
 from gym_memory.games.alfworld.world import entity_names
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from gym_memory.errors import CorruptGameError
+from gym_memory.core.errors import CorruptGameError
 from gym_memory.games.textworld.state import Binding, Fact, Index, Pattern, State
 
 __all__ = ["Action", "Case", "Effect", "Expression", "Problem", "Query", "ground"]

@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gym_memory.english.phrases import Phrase, split_things
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.notes.phrases import Phrase, split_things
 from gym_memory.games.alfworld.rules_goal import read_goal, subgoals
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY, LOCATIONS, PLAYER
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
 
 __all__ = ["ALFWorldRules"]
 
@@ -61,7 +61,7 @@ _STATES = {"heat": "hot", "cold": "cool"}
 class ALFWorldRules:
     r"""The extraction role for ALFWorld, by rules.
 
-    >>> from gym_memory.memory.graph import TemporalGraph
+    >>> from gym_memory.graph import TemporalGraph
     >>> step = Step(1, "You arrive at desk 1. On the desk 1, you see a cd 2, and a pen 1.")
     >>> for mention in ALFWorldRules().extract(step, TemporalGraph(), Task("t", "")).mentions:
     ...     print(mention.triple)
@@ -71,7 +71,7 @@ class ALFWorldRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         draft = _Draft(graph)
         text = _sentences(step.text[:_MAX_TEXT_CHARS])
         draft.look_around(text)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gym_memory.memory.extract.base import Mention
-from gym_memory.types import Triple
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Mention
 
 __all__ = ["Goal", "goal_in", "read_goal", "subgoals"]
 

@@ -14,8 +14,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
-from gym_memory.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
-from gym_memory.files import LARGEST_JSON, read_bytes
+from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.files import LARGEST_JSON, read_bytes
 from gym_memory.games.alfworld.household import (
     GENERATOR,
     SIZES,

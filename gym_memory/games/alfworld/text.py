@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.errors import CorruptGameError
+from gym_memory.core.errors import CorruptGameError
 from gym_memory.games.textworld.state import Pattern, State
 
 __all__ = ["Bound", "Grammar", "Sentence", "Teller", "parse_grammar"]

@@ -15,8 +15,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.errors import CorruptGameError
-from gym_memory.files import read_json
+from gym_memory.core.errors import CorruptGameError
+from gym_memory.core.files import read_json
 from gym_memory.games.alfworld.pddl import Action, parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Teller, parse_grammar
 from gym_memory.games.textworld.state import Binding, Fact, State

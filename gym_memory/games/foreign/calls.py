@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.random import mtrand
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["Caller", "GlobalChance", "Result", "action_names"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from gym_memory.memory.extract import EXTRACTORS, Extractor, get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Step, Task
+from gym_memory.core.records import Step, Task
+from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
 
 __all__ = ["detect_dialect", "explained"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
-from gym_memory.checks import check_int, check_text
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.games.foreign.adapter import ForeignEnv
-from gym_memory.specs import check_parameters
+from gym_memory.core.checks import check_int, check_text
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.specs import check_parameters
+from gym_memory.games.foreign.env import ForeignEnv
 
 __all__ = ["make_foreign"]
 

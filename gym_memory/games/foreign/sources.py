@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError
 
 __all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_number", "as_text"]
 

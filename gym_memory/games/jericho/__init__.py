@@ -1,5 +1,5 @@
 """Interactive fiction on the Z-machine: any story, with valid actions found by trying."""
 
-from gym_memory.games.jericho.adapter import Jericho
+from gym_memory.games.jericho.env import Jericho
 
 __all__ = ["Jericho"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
-from gym_memory.schema import DIRECTIONS
+from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["GENERIC", "MOVES", "PREFERRED", "commands", "names_in_view", "templates_of"]
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gym_memory.english.phrases import (
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.notes.phrases import (
     DIRECTION_LIST,
     NAME,
     Phrase,
@@ -19,10 +21,8 @@ from gym_memory.english.phrases import (
     direction_in,
     split_things,
 )
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 
 __all__ = ["FictionRules"]
 
@@ -69,7 +69,7 @@ class FictionRules:
     """Where you are, what is there and in it, what you carry, ways gone and exits named."""
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         left = graph.value(PLAYER, "location")
         place = left.object if left is not None else ""

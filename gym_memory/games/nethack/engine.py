@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gym_memory.errors import BackendError
+from gym_memory.core.errors import BackendError
 
 __all__ = ["Engine", "Item", "Prompt", "Screen"]
 

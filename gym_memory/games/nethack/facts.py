@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gym_memory.core.records import Triple
 from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.rules_words import (
@@ -14,8 +15,7 @@ from gym_memory.games.nethack.rules_words import (
     scoped,
 )
 from gym_memory.games.nethack.tracker import Listing, Tracker, listing
-from gym_memory.schema import PLAYER, way_relation
-from gym_memory.types import Triple
+from gym_memory.graph.schema import PLAYER, way_relation
 
 __all__ = ["facts_of", "level_facts", "told_facts"]
 

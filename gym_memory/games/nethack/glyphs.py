@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 __all__ = [
     "CLOSED_DOOR", "CORRIDOR", "DOORWAY", "EFFECT", "FEATURE", "FLOOR", "HOSTILE", "NOTHING",

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gym_memory.core.optional import require
 from gym_memory.games.nethack.glyphs import SHAPE
-from gym_memory.optional import require
 
 __all__ = ["DIRECTIONS", "EIGHT", "FOUR", "Mask", "PathMap", "Ways", "dilated", "direction_to"]
 __all__ += ["distance", "label_patches", "neighbours", "offset_words"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gym_memory.errors import MissingDependencyError, UnknownNameError
-from gym_memory.optional import require
+from gym_memory.core.errors import MissingDependencyError, UnknownNameError
+from gym_memory.core.optional import require
 
 __all__ = ["make_minihack"]
 

@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.games.nethack.rules_words import (
     HAS_EXIT,
     HAS_ITEM,
@@ -23,10 +25,8 @@ from gym_memory.games.nethack.rules_words import (
     item_facts,
     scoped,
 )
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY, PLAYER, direction_of, way_relation
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
 
 __all__ = ["NetHackRules"]
 
@@ -55,7 +55,7 @@ class NetHackRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         draft = _Draft(graph)
         draft.read(step.text[:_MAX_TEXT_CHARS])
         if step.inventory:

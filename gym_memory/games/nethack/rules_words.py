@@ -1,7 +1,7 @@
 """The vocabulary of facts about NetHack, shared by the extraction rules and the engine's facts.
 
 Rooms, corridors, doors and features have numbers on their level, so their names carry the level's:
-``room 3 of level 2``. Besides the shared vocabulary (:mod:`gym_memory.schema`):
+``room 3 of level 2``. Besides the shared vocabulary (:mod:`gym_memory.graph.schema`):
 
 =============================================== ==============================================
 fact                                            meaning
@@ -31,8 +31,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
-from gym_memory.schema import INVENTORY, PLAYER
-from gym_memory.types import Triple
+from gym_memory.core.records import Triple
+from gym_memory.graph.schema import INVENTORY, PLAYER
 
 __all__ = ["HAS_EXIT", "HAS_ITEM", "SIGHTING", "area_facts", "exit_of", "item_facts"]
 __all__ += ["Entry", "scoped"]

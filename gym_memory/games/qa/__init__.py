@@ -1,5 +1,5 @@
 """Multi-hop question answering: official formats and metrics, a corpus of our own, the adapter."""
 
-from gym_memory.games.qa.adapter import MultiHopQA
+from gym_memory.games.qa.env import MultiHopQA
 
 __all__ = ["MultiHopQA"]

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from gym_memory.errors import (
+from gym_memory.core.errors import (
     CorruptGameError,
     InvalidArgumentError,
     MissingDependencyError,

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.errors import CorruptGameError
-from gym_memory.files import LARGEST_JSON, parse_json, read_bytes
+from gym_memory.core.errors import CorruptGameError
+from gym_memory.core.files import LARGEST_JSON, parse_json, read_bytes
 
 __all__ = ["Hop", "Passage", "Question", "read_questions"]
 

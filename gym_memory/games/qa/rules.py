@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import re
 
-from gym_memory.english.phrases import clean_name
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.qa.rules_names import Name, names_in, words_of
-from gym_memory.memory.extract.base import Extraction, Mention
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph import TemporalGraph
 
 __all__ = ["ProseRules"]
 
@@ -57,7 +57,7 @@ class ProseRules:
     """Whether any English text may be read, so that finding facts tells nothing of its author."""
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         title, _, body = step.text[:_MAX_TEXT_CHARS].partition("\n")
         topic = _BRACKETS.sub("", title).strip(' "') or title.strip()
         if not topic or not body.strip():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 __all__ = ["PassageSearch"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["CLIN", "ELECTRICAL", "SIMPLIFICATIONS", "SPLITS", "TASKS", "ClinTask", "clin_task"]
 __all__ += ["find_task", "variations"]

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from gym_memory.core.records import Triple
 from gym_memory.games.scienceworld.rules_names import (
     CONNECTED,
     FOCUSED,
@@ -25,8 +26,7 @@ from gym_memory.games.scienceworld.rules_names import (
     is_plant,
     roams,
 )
-from gym_memory.schema import INVENTORY, PLAYER, contains, way_relation
-from gym_memory.types import Triple
+from gym_memory.graph.schema import INVENTORY, PLAYER, contains, way_relation
 
 __all__ = ["UNDECIDED", "Thing", "World", "read_world"]
 

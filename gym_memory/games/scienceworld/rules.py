@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 
+from gym_memory.core.records import Step, Task
+from gym_memory.extract.base import Extraction
 from gym_memory.games.scienceworld.rules_draft import Draft
 from gym_memory.games.scienceworld.rules_items import Item, name_of, read_item, read_items
 from gym_memory.games.scienceworld.rules_names import entity
 from gym_memory.games.scienceworld.rules_results import read_result
-from gym_memory.memory.extract.base import Extraction
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY
-from gym_memory.types import Step, Task
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY
 
 __all__ = ["ScienceWorldRules"]
 
@@ -36,7 +36,7 @@ _SKIPPED = ("agent", INVENTORY, "nothing")
 class ScienceWorldRules:
     r"""The extraction role for ScienceWorld, by rules.
 
-    >>> from gym_memory.memory.graph import TemporalGraph
+    >>> from gym_memory.graph import TemporalGraph
     >>> text = "This room is called the hallway. In it, you see: \n\ta lighter\nYou also see:"
     >>> step = Step(0, text + "\n\tA door to the kitchen (that is open)")
     >>> for mention in ScienceWorldRules().extract(step, TemporalGraph(), Task("t", "")).mentions:
@@ -48,7 +48,7 @@ class ScienceWorldRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         text, action = step.text[:_MAX_TEXT_CHARS], " ".join(step.action.lower().split())
         carried_now = _lines(step.inventory, 0, len(step.inventory)) if step.inventory else None
         names = None if carried_now is None else frozenset(item.name for item in carried_now)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.games.scienceworld.rules_items import Item
 from gym_memory.games.scienceworld.rules_names import (
     SIGHTED,
@@ -16,10 +18,8 @@ from gym_memory.games.scienceworld.rules_names import (
     is_plant,
     roams,
 )
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import INVENTORY, PLAYER, contains, is_contents, way_relation
-from gym_memory.types import Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, PLAYER, contains, is_contents, way_relation
 
 __all__ = ["NOWHERE", "Draft", "Span"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from gym_memory.core.records import Triple
 from gym_memory.games.scienceworld.rules_draft import Draft
 from gym_memory.games.scienceworld.rules_items import name_of
 from gym_memory.games.scienceworld.rules_names import CONNECTED, FOCUSED, TEMPERATURE
-from gym_memory.schema import INVENTORY, PLAYER
-from gym_memory.types import Triple
+from gym_memory.graph.schema import INVENTORY, PLAYER
 
 __all__ = ["read_result"]
 

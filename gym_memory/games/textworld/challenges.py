@@ -8,12 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-from gym_memory.errors import BackendError, InvalidArgumentError, UnknownNameError
-from gym_memory.games.textworld.adapter import TextWorldEnv, TextWorldFamily
+from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.optional import require
+from gym_memory.games.textworld.env import TextWorldEnv, TextWorldFamily
 from gym_memory.games.textworld.glulx import is_glulx, translated
 from gym_memory.games.textworld.story_engine import StoryEngine
 from gym_memory.games.textworld.zmachine import check_story
-from gym_memory.optional import require
 
 __all__ = [
     "CHALLENGES",

@@ -22,8 +22,9 @@ import random
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import Feedback
-from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.houses import make_voiced_house
 from gym_memory.games.textworld.worldgen import (
     Cell,
@@ -35,8 +36,7 @@ from gym_memory.games.textworld.worldgen import (
     new_maker,
     route,
 )
-from gym_memory.schema import INVENTORY
-from gym_memory.types import Oracle, Triple
+from gym_memory.graph.schema import INVENTORY
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from gym_memory.checks import check_flag
-from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.core.checks import check_flag
+from gym_memory.core.optional import require
 from gym_memory.games.textworld.cooking_plan import cooking_walkthrough
+from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen
-from gym_memory.optional import require
 
 __all__ = ["Cooking"]
 

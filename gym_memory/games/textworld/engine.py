@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gym_memory.errors import BackendError, CorruptGameError
-from gym_memory.files import parse_json, read_bytes
+from gym_memory.core.errors import BackendError, CorruptGameError
+from gym_memory.core.files import parse_json, read_bytes
 from gym_memory.games.textworld.logic import Move, World, load_logic
 from gym_memory.games.textworld.state import Fact, Index, State
 from gym_memory.games.textworld.zmachine import Interpreter

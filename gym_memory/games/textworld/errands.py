@@ -23,8 +23,9 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from gym_memory.core.records import Triple
 from gym_memory.games.base import Feedback
-from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.worldgen import (
     FURNITURE,
     THINGS,
@@ -37,7 +38,6 @@ from gym_memory.games.textworld.worldgen import (
     new_maker,
     route,
 )
-from gym_memory.types import Triple
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game

@@ -1,4 +1,4 @@
-"""From TextWorld's propositions to the vocabulary of :mod:`gym_memory.schema`.
+"""From TextWorld's propositions to the vocabulary of :mod:`gym_memory.graph.schema`.
 
 Only for scoring and upper bounds: these are the engine's own facts, whether seen or not.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from gym_memory.core.records import Triple
 from gym_memory.games.textworld.state import Fact
-from gym_memory.schema import INVENTORY, PLAYER, door_relation, way_relation
-from gym_memory.types import Triple
+from gym_memory.graph.schema import INVENTORY, PLAYER, door_relation, way_relation
 
 __all__ = ["describe", "triples_of"]
 

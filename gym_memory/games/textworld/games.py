@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.cache import cache_dir
-from gym_memory.errors import BackendError, CorruptGameError
+from gym_memory.core.cache import cache_dir
+from gym_memory.core.errors import BackendError, CorruptGameError
+from gym_memory.core.optional import require
 from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.zmachine import check_story
-from gym_memory.optional import require
 
 __all__ = [
     "GameKey",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from gym_memory.errors import CorruptGameError
-from gym_memory.files import read_bytes
+from gym_memory.core.errors import CorruptGameError
+from gym_memory.core.files import read_bytes
+from gym_memory.core.optional import require
 from gym_memory.games.textworld.engine import LARGEST_DESCRIPTION
 from gym_memory.games.textworld.games import GameKey, cached_game
-from gym_memory.optional import require
 
 __all__ = ["is_glulx", "translated"]
 

@@ -19,20 +19,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gym_memory.english.known import is_door, kind_in
-from gym_memory.english.phrases import clean_name, direction_in, head_noun
-from gym_memory.english.preparing import HEATS, preparation
-from gym_memory.english.reader import Reader
-from gym_memory.english.recipes import is_about_cooking, told_of_cooking
-from gym_memory.english.sentences import Listing, Reading
-from gym_memory.english.writing import RULES, read_writing, told
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.notes.known import is_door, kind_in
+from gym_memory.extract.notes.phrases import clean_name, direction_in, head_noun
+from gym_memory.extract.notes.preparing import HEATS, preparation
+from gym_memory.extract.notes.recipes import is_about_cooking, told_of_cooking
+from gym_memory.extract.notes.sentences import Listing, Reading
+from gym_memory.extract.notes.writing import RULES, read_writing, told
+from gym_memory.extract.reader import Reader
 from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.schema import (
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import (
     INVENTORY,
     LOCATIONS,
     OPPOSITE,
@@ -41,7 +42,6 @@ from gym_memory.schema import (
     direction_of,
     way_relation,
 )
-from gym_memory.types import Step, Task, Triple
 
 __all__ = ["TextWorldRules"]
 
@@ -61,7 +61,7 @@ class TextWorldRules:
     Args:
         reader: Who reads notes, goals and recipes.
 
-    >>> from gym_memory.memory.graph import TemporalGraph
+    >>> from gym_memory.graph import TemporalGraph
     >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
     >>> said = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
     >>> for mention in said.mentions:
@@ -76,7 +76,7 @@ class TextWorldRules:
         self._reader = reader
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _Draft(graph, step.valid_actions, self._reader)
         banners = list(BANNER.finditer(text))  # several where a walk is told: it ends in the last

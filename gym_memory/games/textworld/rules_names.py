@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from gym_memory.english.phrases import STATES
-from gym_memory.english.sentences import Listing, Reading
-from gym_memory.types import Triple
+from gym_memory.core.records import Triple
+from gym_memory.extract.notes.phrases import STATES
+from gym_memory.extract.notes.sentences import Listing, Reading
 
 __all__ = ["called", "names_in", "renamed"]
 

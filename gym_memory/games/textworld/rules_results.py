@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gym_memory.english.phrases import NAME, Phrase, clean_name, split_things
-from gym_memory.english.sentences import (
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Mention, Pattern
+from gym_memory.extract.notes.phrases import NAME, Phrase, clean_name, split_things
+from gym_memory.extract.notes.sentences import (
     HERE,
     IT,
     Listing,
@@ -21,9 +23,7 @@ from gym_memory.english.sentences import (
     sentences,
     stated,
 )
-from gym_memory.memory.extract.base import Mention, Pattern
-from gym_memory.schema import INVENTORY, LOCATIONS
-from gym_memory.types import Triple
+from gym_memory.graph.schema import INVENTORY, LOCATIONS
 
 __all__ = ["gone", "read_inventory", "read_result_sentence", "read_results"]
 

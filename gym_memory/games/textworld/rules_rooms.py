@@ -15,8 +15,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gym_memory.english.phrases import DIRECTION_LIST, NAME, clean_name, split_things
-from gym_memory.english.sentences import (
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Mention
+from gym_memory.extract.notes.phrases import DIRECTION_LIST, NAME, clean_name, split_things
+from gym_memory.extract.notes.sentences import (
     HERE,
     IT,
     Listing,
@@ -28,9 +30,7 @@ from gym_memory.english.sentences import (
     sentences,
     stated,
 )
-from gym_memory.memory.extract.base import Mention
-from gym_memory.schema import door_relation
-from gym_memory.types import Triple
+from gym_memory.graph.schema import door_relation
 
 __all__ = ["BANNER", "describe", "read_room_sentence"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from gym_memory.errors import BackendError
+from gym_memory.core.errors import BackendError
+from gym_memory.core.optional import require
 from gym_memory.games.textworld.engine import Answer, GameData, clean_text, endings, trace_on
 from gym_memory.games.textworld.logic import Logic, World
 from gym_memory.games.textworld.state import Fact, Index
 from gym_memory.games.textworld.zmachine import Interpreter
-from gym_memory.optional import require
 
 __all__ = ["StoryEngine"]
 

@@ -19,7 +19,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_memory.games.textworld.adapter import TextWorldFamily
+from gym_memory.core.records import Oracle
+from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
 from gym_memory.games.textworld.worldgen import (
     FURNITURE,
@@ -34,7 +35,6 @@ from gym_memory.games.textworld.worldgen import (
     new_maker,
     route,
 )
-from gym_memory.types import Oracle
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.optional import require
+from gym_memory.core.optional import require
 
 if TYPE_CHECKING:
     from textworld import GameMaker

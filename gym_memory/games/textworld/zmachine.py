@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.errors import BackendError, CorruptGameError
-from gym_memory.files import read_bytes
-from gym_memory.optional import require
+from gym_memory.core.errors import BackendError, CorruptGameError
+from gym_memory.core.files import read_bytes
+from gym_memory.core.optional import require
 
 __all__ = ["Interpreter", "check_story"]
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gym_memory.errors import CorruptGameError
-from gym_memory.files import parse_json
+from gym_memory.core.errors import CorruptGameError
+from gym_memory.core.files import parse_json
 from gym_memory.games.webshop.catalogue import Catalogue, Records, build_catalogue
 
 __all__ = ["read_catalogue"]

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gym_memory.core.optional import require
 from gym_memory.games.webshop.catalogue import Goal, Product
-from gym_memory.optional import require
 
 __all__ = ["Reward", "basic_color", "matches_option", "rate", "title_nouns"]
 

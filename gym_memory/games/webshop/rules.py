@@ -1,6 +1,6 @@
 """Rules for WebShop: the products seen, where they are listed, and what is known of each.
 
-Vocabulary, besides ``you | is in | ...`` of :mod:`gym_memory.schema`; a product goes by its
+Vocabulary, besides ``you | is in | ...`` of :mod:`gym_memory.graph.schema`; a product goes by its
 code in lower case:
 
 ==========================================  ====================================================
@@ -33,13 +33,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.english.phrases import clean_name
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.webshop.rules_request import read_request
-from gym_memory.memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.memory.graph.places import current_place
-from gym_memory.memory.graph.temporal import TemporalGraph
-from gym_memory.schema import PLAYER
-from gym_memory.types import Step, Task, Triple
+from gym_memory.graph.places import current_place
+from gym_memory.graph.schema import PLAYER
+from gym_memory.graph.temporal import TemporalGraph
 
 __all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "Part", "WebShopRules", "listing_of"]
 __all__ += ["option_groups", "page_of", "parts_of", "short_name"]
@@ -82,7 +82,7 @@ class WebShopRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.memory.extract.base.Extractor`."""
+        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
         return _Reader(step, graph, task).read()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.core.optional import require
 from gym_memory.games.webshop.catalogue import Catalogue, Product
 from gym_memory.games.webshop.rules_request import split_words
-from gym_memory.optional import require
 
 __all__ = ["MOST_RESULTS", "Search"]
 

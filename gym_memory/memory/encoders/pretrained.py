@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.cache import cache_dir
-from gym_memory.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.cache import cache_dir
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.optional import require
 from gym_memory.memory.encoders.base import DEFAULT_MODEL, unit
-from gym_memory.optional import require
 
 __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_memory.errors import StoreError
+from gym_memory.core.errors import StoreError
+from gym_memory.core.records import Step, Task
+from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.encoders import Encoder, calibrated_threshold
 from gym_memory.memory.ldm2.formation import (
@@ -20,7 +22,6 @@ from gym_memory.memory.ldm2.formation import (
 )
 from gym_memory.memory.ldm2.index import Addition, Entry, Library, Process
 from gym_memory.memory.ldm2.records import ALIKE, SAME_SIGHT, EncodedTypes, NearestType
-from gym_memory.memory.records.store import Record, Store
 from gym_memory.memory.roles import (
     Classify,
     Cluster,
@@ -34,8 +35,7 @@ from gym_memory.memory.roles import (
     role_counts,
     rules,
 )
-from gym_memory.trajectory import Trajectory
-from gym_memory.types import Step, Task
+from gym_memory.memory.stores.store import Record, Store
 
 __all__ = ["Bank", "recordings"]
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from gym_memory.memory.extract import get_extractor
+from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.trajectory import Trajectory
+from gym_memory.extract import get_extractor
 from gym_memory.memory.ldm2.index import Addition, Entry, Example, Process
 from gym_memory.memory.roles import Cluster, EvaluateSubgoals, Subgoal, Summarize
-from gym_memory.trajectory import Trajectory
-from gym_memory.types import Outcome, Step, Task
 
 __all__ = ["LONGEST", "Historian", "choose", "clipped", "evaluate", "examples_of", "form"]
 __all__ += ["score_of", "summarize"]

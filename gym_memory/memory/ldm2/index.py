@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.core.records import Step
 from gym_memory.memory.encoders import Encoder, unit
-from gym_memory.types import Step
 
 __all__ = ["Addition", "Entry", "Example", "Library", "Process", "pending", "said"]
 

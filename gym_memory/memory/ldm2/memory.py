@@ -6,19 +6,19 @@ import copy
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.checks import check_flag, check_int, typed
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.checks import check_flag, check_int, typed
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
+from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.bank import Bank, recordings
 from gym_memory.memory.ldm2.formation import LONGEST, clipped, score_of
 from gym_memory.memory.ldm2.index import Example, said
-from gym_memory.memory.records.store import Store
 from gym_memory.memory.roles import chat_model
-from gym_memory.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.trajectory import Trajectory, read_trajectory
-from gym_memory.types import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.memory.stores.store import Store
 
 __all__ = ["LDM2"]
 
@@ -72,7 +72,7 @@ class LDM2(Memory):
             :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
             formed into the memory when it is made. Anything else is a store, a file or the URL
             of a server, made where there is none
-            (:class:`gym_memory.memory.records.store.Store`; several processes may use it): what is
+            (:class:`gym_memory.memory.stores.store.Store`; several processes may use it): what is
             formed or learnt is kept in it for good. Empty: neither.
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
             households.

@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.lessons.causes import (
     Act,
     Needed,
@@ -36,7 +37,6 @@ from gym_memory.memory.lessons.surroundings import (
     surroundings,
 )
 from gym_memory.memory.roles.base import CausalAbstraction, Learnings
-from gym_memory.types import Outcome, Step, Task
 
 __all__ = ["ALIVE", "PROGRESS", "SCORING", "abstract_causes", "generalize_causes"]
 

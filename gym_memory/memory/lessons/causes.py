@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import current_place
+from gym_memory.core.records import Step, Task
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import current_place
 from gym_memory.memory.roles import rules
-from gym_memory.types import Step, Task
 
 __all__ = ["Act", "Needed", "idle_actions", "needed_acts", "plan_of", "read_acts", "vain_verbs"]
 __all__ += ["read_trial", "verb_of"]

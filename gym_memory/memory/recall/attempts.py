@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gym_memory.memory.reading import MAX_RUN, entry_head
 from gym_memory.memory.recall.render import without_empty_lines
-from gym_memory.memory.records.episodes import Episode
+from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["Attempt", "fit_attempts", "last_attempts"]
 

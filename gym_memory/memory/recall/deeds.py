@@ -7,12 +7,12 @@ and what came of an action that a question names.
 
 from __future__ import annotations
 
-from gym_memory.memory.graph.names import NameIndex
+from gym_memory.core.records import Triple
+from gym_memory.graph.names import NameIndex
+from gym_memory.graph.schema import PLAYER, tried_relation
 from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.recall.render import Block, fact_block
-from gym_memory.memory.records.episodes import Episode, EpisodeStore
-from gym_memory.schema import PLAYER, tried_relation
-from gym_memory.types import Triple
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore
 
 __all__ = ["DeedIndex"]
 

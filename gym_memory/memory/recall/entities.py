@@ -6,13 +6,13 @@ import heapq
 import math
 from collections.abc import Sequence
 
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import EXIT
+from gym_memory.graph.schema import VERBATIM
+from gym_memory.graph.timeline import Event
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import EXIT
-from gym_memory.memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
-from gym_memory.schema import VERBATIM
 
 __all__ = ["ATTRIBUTES", "EntityIndex"]
 

@@ -12,9 +12,9 @@ from collections.abc import Container, Iterable, Iterator
 
 import numpy as np
 
+from gym_memory.core.records import Triple
 from gym_memory.memory.recall.following import Follower
-from gym_memory.memory.records.episodes import Episode, EpisodeStore, weight
-from gym_memory.types import Triple
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
 
 __all__ = ["EpisodicIndex"]
 

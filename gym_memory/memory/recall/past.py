@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.core.records import Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import LOCATIONS, PLAYER
 from gym_memory.memory.reading import entry_head
 from gym_memory.memory.recall.render import fact_block
-from gym_memory.schema import LOCATIONS, PLAYER
-from gym_memory.types import Triple
 
 __all__ = ["Dated", "Past", "dated_lines", "past_asked_for", "recollect"]
 

@@ -27,17 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gym_memory.memory.graph.places import current_place
-from gym_memory.memory.recall.render import NOTHING, Block, Page, fact_block
-from gym_memory.memory.recall.structural import Answer, StructuralIndex, View
-from gym_memory.schema import (
+from gym_memory.core.records import Cue, Triple
+from gym_memory.graph.places import current_place
+from gym_memory.graph.schema import (
     INVENTORY,
     OPPOSITE,
     PLAYER,
     direction_of,
     way_relation,
 )
-from gym_memory.types import Cue, Triple
+from gym_memory.memory.recall.render import NOTHING, Block, Page, fact_block
+from gym_memory.memory.recall.structural import Answer, StructuralIndex, View
 
 __all__ = ["part_of_each", "put_unexplored", "rank"]
 

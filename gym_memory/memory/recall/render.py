@@ -15,11 +15,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from gym_memory.core.records import Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.memory.base import check_budget
 from gym_memory.memory.reading import JOINED, NAMED, entry_head, fact_line
-from gym_memory.memory.records.episodes import Episode
-from gym_memory.tokens import CHARS_PER_TOKEN
-from gym_memory.types import Triple
+from gym_memory.memory.stores.episodes import Episode
 
 __all__ = ["NOTHING", "Block", "Page", "fact_block", "fit_episodes", "fit_facts", "render_episode"]
 __all__ += ["render_facts", "without_empty_lines"]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gym_memory.core.records import Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import VERBATIM
+from gym_memory.graph.timeline import Event
 from gym_memory.memory.encoders import Encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
-from gym_memory.schema import VERBATIM
-from gym_memory.types import Triple
 
 __all__ = ["SemanticIndex"]
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.names import NameIndex
-from gym_memory.memory.graph.places import EXIT, UNEXPLORED, current_place
-from gym_memory.memory.graph.timeline import Event
-from gym_memory.memory.recall.following import Follower
-from gym_memory.memory.recall.render import Block, Page, fact_block
-from gym_memory.schema import (
+from gym_memory.core.records import Cue, Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.names import NameIndex
+from gym_memory.graph.places import EXIT, UNEXPLORED, current_place
+from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
@@ -28,7 +26,9 @@ from gym_memory.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.types import Cue, Triple
+from gym_memory.graph.timeline import Event
+from gym_memory.memory.recall.following import Follower
+from gym_memory.memory.recall.render import Block, Page, fact_block
 
 __all__ = ["Answer", "StructuralIndex", "View"]
 

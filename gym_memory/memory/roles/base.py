@@ -9,9 +9,9 @@ in :mod:`gym_memory.memory.roles.llm`. A memory takes ``llm=`` (see
     self._reflect: Reflect = LLMReflect(model, rules) if model else rules
 
 Roles keep no state that an answer depends on, so a memory may be forked or restored freely. The
-extraction role is :class:`gym_memory.memory.extract.base.Extractor`.
+extraction role is :class:`gym_memory.extract.base.Extractor`.
 
-A *trace* is a sequence of :class:`~gym_memory.types.Step`, oldest first; ``step.action`` is the
+A *trace* is a sequence of :class:`.Step`, oldest first; ``step.action`` is the
 action that led to ``step.text``.
 """
 
@@ -21,7 +21,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from gym_memory.types import Cue, Outcome, Step, Task, Triple
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
 __all__ = [
     "AbstractCauses",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from gym_memory.errors import ModelError
+from gym_memory.core.errors import ModelError
 from gym_memory.llm.base import ChatModel, Completion
-from gym_memory.prompts import Prompt, load_prompt
+from gym_memory.llm.prompts import Prompt, load_prompt
 
 __all__ = ["LLMRole", "RoleCounts", "chat_model", "role_counts"]
 
@@ -92,7 +92,7 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
         llm: A chat model; the spec of one, such as ``openai`` (all from the environment) or
             ``openai?model=qwen&base_url=http://localhost:8000/v1``; None or empty for rules.
             Inside the name of a memory a spec is quoted, which
-            :func:`gym_memory.specs.format_spec` does.
+            :func:`gym_memory.core.specs.format_spec` does.
 
     Raises:
         UnknownNameError: Unknown kind or parameter.

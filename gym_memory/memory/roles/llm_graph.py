@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Container, Sequence
 from typing import Annotated, Any
 
+from gym_memory.core.optional import require
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.extract.base import Extraction, Extractor, Mention, Pattern
-from gym_memory.memory.graph import TemporalGraph
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     Aggregate,
@@ -28,9 +31,6 @@ from gym_memory.memory.roles.text import (
     read_triples,
     triples_json,
 )
-from gym_memory.optional import require
-from gym_memory.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
-from gym_memory.types import Cue, Step, Task, Triple
 
 __all__ = [
     "LLMAggregate",
@@ -87,7 +87,7 @@ class LLMExtractor(LLMRole):
     Args:
         model: The chat model.
         extractor: From the dialect of a task to its rules, e.g.
-            :func:`gym_memory.memory.extract.get_extractor`.
+            :func:`gym_memory.extract.get_extractor`.
         outdated: The role that selects outdated facts; default: the same model. With
             :func:`gym_memory.memory.roles.rules.outdated` a step takes one call.
     """

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from gym_memory.errors import ModelError
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Step, Task
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import Classify, Cluster, Compare, EvaluateSubgoals, Subgoal
 from gym_memory.memory.roles.llm import LLMRole
 from gym_memory.memory.roles.text import clip, numbered, read_number, trace_text
-from gym_memory.types import Step, Task
 
 __all__ = ["LLMClassify", "LLMCluster", "LLMCompare", "LLMEvaluateSubgoals"]
 

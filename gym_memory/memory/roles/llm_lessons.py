@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gym_memory.errors import ModelError
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.llm.base import ChatModel
+from gym_memory.llm.prompts import load_prompt
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     AbstractCauses,
@@ -29,8 +31,6 @@ from gym_memory.memory.roles.text import (
     score_in_words,
     trace_text,
 )
-from gym_memory.prompts import load_prompt
-from gym_memory.types import Outcome, Step, Task
 
 __all__ = [
     "LLMAbstractCauses",

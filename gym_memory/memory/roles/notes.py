@@ -23,20 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import EXIT, ways_out
-from gym_memory.memory.reading import (
-    EARLIER,
-    PLACES,
-    READ,
-    fact_lines,
-    read_line,
-    sections,
-    split_entries,
-)
-from gym_memory.schema import (
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import EXIT, ways_out
+from gym_memory.graph.schema import (
     DIRECTIONS,
     LOCATIONS,
     OPPOSITE,
@@ -46,7 +38,15 @@ from gym_memory.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.types import Step, Task, Triple
+from gym_memory.memory.reading import (
+    EARLIER,
+    PLACES,
+    READ,
+    fact_lines,
+    read_line,
+    sections,
+    split_entries,
+)
 
 __all__ = ["Notes", "fit_lines", "section", "stated_facts"]
 

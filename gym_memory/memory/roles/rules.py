@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-from gym_memory.schema import slot_of
-from gym_memory.types import Cue, Step, Task, Triple
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.graph.schema import slot_of
 
 __all__ = ["compare", "explore", "importance", "outdated", "relevant_entities"]
 
@@ -26,7 +26,7 @@ _LEAST_LETTERS = 4
 
 
 def outdated(existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
-    """Facts whose slot (see :mod:`gym_memory.schema`) a new fact fills."""
+    """Facts whose slot (see :mod:`gym_memory.graph.schema`) a new fact fills."""
     fresh = set(new)
     slots = {slot for triple in new if (slot := slot_of(triple)) is not None}
     return [fact for fact in existing if fact not in fresh and slot_of(fact) in slots]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import EXIT, current_place
-from gym_memory.memory.reading import ACTIONS, GOALS, LoggedAction, sections
-from gym_memory.memory.roles.notes import Notes, section, stated_facts
-from gym_memory.schema import (
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import EXIT, current_place
+from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
@@ -18,8 +18,8 @@ from gym_memory.schema import (
     direction_of,
     door_relation,
 )
-from gym_memory.tokens import CHARS_PER_TOKEN
-from gym_memory.types import Step, Task, Triple
+from gym_memory.memory.reading import ACTIONS, GOALS, LoggedAction, sections
+from gym_memory.memory.roles.notes import Notes, section, stated_facts
 
 __all__ = ["BeliefNotes", "describe", "relations"]
 

@@ -10,10 +10,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from gym_memory.errors import ModelError
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Outcome, Step, Triple
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm.structured import json_values
-from gym_memory.tokens import CHARS_PER_TOKEN
-from gym_memory.types import Outcome, Step, Triple
 
 __all__ = [
     "clip",

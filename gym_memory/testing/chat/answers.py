@@ -14,7 +14,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gym_memory.prompts import Prompt, load_prompt, prompt_names, read_slots
+from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
 
 __all__ = ["UNKNOWN_PROMPT", "Slots", "answer", "answers", "asked_slots", "prompt_of"]
 

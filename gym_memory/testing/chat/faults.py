@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from gym_memory.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["FAULTS", "Faults"]
 

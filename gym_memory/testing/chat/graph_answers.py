@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterable
 
-from gym_memory.errors import ModelError
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import LOCATIONS, direction_of
 from gym_memory.memory.reading import read_item
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.text import fact_lines, read_triple_lists, read_triples, triples_json
-from gym_memory.schema import LOCATIONS, direction_of
 from gym_memory.testing.chat.answers import Slots, answers
-from gym_memory.types import Step, Task, Triple
 
 __all__ = ["facts_in", "graph_of", "items_of"]
 

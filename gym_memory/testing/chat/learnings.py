@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gym_memory.baselines.learner import Advice
+from gym_memory.baselines.rules.learner import Advice
 from gym_memory.memory.lessons.surroundings import NEW
 
 __all__ = ["LESSON_FACT", "lessons_of", "plan_in"]

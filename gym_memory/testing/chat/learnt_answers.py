@@ -14,19 +14,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from gym_memory.baselines.learner import Learner
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.graph import TemporalGraph
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.learner import Learner
+from gym_memory.core.records import Task
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import DIRECTIONS
 from gym_memory.memory.reading import fact_line, split_entries
-from gym_memory.schema import DIRECTIONS
 from gym_memory.testing.chat.analogy import analogies, read_examples, read_present
 from gym_memory.testing.chat.answers import Slots, answers
 from gym_memory.testing.chat.graph_answers import facts_in, graph_of
 from gym_memory.testing.chat.learnings import LESSON_FACT, lessons_of, plan_in
 from gym_memory.testing.chat.play_answers import choice_of, facts_of, last_action, observation_of
 from gym_memory.testing.chat.scientist import IN_VAIN, Scientist, is_science, plan_for
-from gym_memory.types import Task
 
 __all__: list[str] = []
 

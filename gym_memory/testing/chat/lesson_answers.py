@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.memory.reading import ACTIONS, GOALS, PLACES, READ, item_line, sections
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import CausalAbstraction
 from gym_memory.memory.roles.text import numbered, unmarked
 from gym_memory.testing.chat.answers import Slots, answers
 from gym_memory.testing.chat.graph_answers import facts_in, graph_of, items_of
-from gym_memory.types import Step, Task, Triple
 
 __all__ = ["read_trace"]
 

@@ -10,9 +10,9 @@ import json
 import re
 import zlib
 
-from gym_memory.baselines.players.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.core.records import Observation, Triple
 from gym_memory.testing.chat.answers import Slots, answers
-from gym_memory.types import Observation, Triple
 
 __all__ = ["facts_recalled"]
 

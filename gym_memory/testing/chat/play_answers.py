@@ -12,15 +12,15 @@ import json
 import re
 import zlib
 
-from gym_memory.baselines.players.beliefs import Beliefs
-from gym_memory.baselines.players.plan import LAST, NEW_EXIT, READING, Move, Notes
-from gym_memory.baselines.players.textworld.planner import Planner
-from gym_memory.baselines.players.travel import step_towards
-from gym_memory.memory.extract import get_extractor
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import LAST, NEW_EXIT, READING, Move, Notes
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.travel import step_towards
+from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.extract import get_extractor
 from gym_memory.memory.reading import read_description, read_head, read_line, split_entries
 from gym_memory.testing.chat.answers import Slots, answers
 from gym_memory.testing.chat.scientist import Scientist, is_science
-from gym_memory.types import Observation, Task, Triple
 
 __all__ = ["choice_of", "facts_of", "last_action", "observation_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gym_memory.baselines.players.qa.reader import answer_to, bridge_from, evidence_in
+from gym_memory.baselines.rules.qa.reader import answer_to, bridge_from, evidence_in
 from gym_memory.testing.chat.answers import Slots, answers
 
 __all__ = ["qa_answer", "qa_query"]

@@ -18,15 +18,15 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.base import apply
 from gym_memory.games.scienceworld.rules_names import base_of, is_plant
-from gym_memory.memory.extract import get_extractor
-from gym_memory.memory.extract.base import apply
-from gym_memory.memory.graph import TemporalGraph
-from gym_memory.memory.graph.places import EXIT, current_place
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import EXIT, current_place
+from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import split_entries
-from gym_memory.schema import PLAYER
 from gym_memory.testing.chat.learnings import LESSON_FACT, lessons_of, plan_in
-from gym_memory.types import Step, Task, Triple
 
 __all__ = ["IN_VAIN", "Scientist", "is_science", "plan_for"]
 

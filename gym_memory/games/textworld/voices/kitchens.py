@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gym_memory.errors import BackendError
+from gym_memory.core.errors import BackendError
 from gym_memory.games.textworld.cooking_plan import cooking_walkthrough
 from gym_memory.games.textworld.voices.voice import Name, Voice
 

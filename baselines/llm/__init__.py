@@ -1,0 +1,1 @@
+"""Policies that ask a language model."""

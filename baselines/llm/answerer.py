@@ -1,0 +1,95 @@
+"""Answerer: a language model answers from what the memory recalls (AriGraph's QA experiment).
+
+It reads every passage without asking the model; the memory builds its graph meanwhile (by rules,
+or by the model: ``arigraph?llm=...``). Then it looks at the question. What the memory recalls for
+the question is shown to the model, which says what to look up next; that becomes the focus, and
+the next look recalls for both. After ``hops`` looks, or when the model says that it knows enough,
+it answers. With the memory ``history`` this is the paper's full context, with ``rag`` its
+retrieval baseline, with ``oracle`` its row of supporting facts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.baselines.rules.qa.reader import THEN, before_answering
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import ModelError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+
+__all__ = ["Answerer", "AnswererSettings"]
+
+_MAX_ANSWER_CHARS = 190
+"""The environment takes commands of 200 characters."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnswererSettings(LanguageSettings):
+    """The model and how often to look; what was read is the memory's to tell, not a history's.
+
+    Attributes:
+        hops: Most looks at what the memory recalls, 1 to 4; each but the last asks the model what
+            to look up next.
+    """
+
+    history: int | None = dataclasses.field(default=0, init=False)
+    history_tokens: int = dataclasses.field(default=0, init=False)
+    temperature: float = 0.0
+    hops: int = 2
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("hops", self.hops, 1, 4)
+
+
+class Answerer(LanguagePolicy):
+    """Looks up, then answers."""
+
+    name: ClassVar[str] = "answerer"
+    settings_class = AnswererSettings
+    settings: AnswererSettings
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Read on, look, look up what the model asks for, answer."""
+        question = obs["task"]
+        self.focus = self.focus or question
+        command = before_answering(obs)
+        if command:
+            return command
+        slots = {"task": question, "memory": obs["memory"]}
+        if self.focus.count(THEN) < self.settings.hops - 1:
+            wanted = self.attempt(lambda: self._wanted(slots), "")
+            if wanted:
+                self.focus += THEN + wanted
+                return "look"
+        return f"answer[{self.attempt(lambda: self._answer(slots), 'unknown')}]"
+
+    def _wanted(self, slots: dict[str, str]) -> str:
+        """What to look up next, "" where enough is known."""
+        answer = self.ask("qa_query", _query_schema(), **slots)
+        return " ".join(str(answer.parsed.look_up).split())[:_MAX_ANSWER_CHARS]
+
+    def _answer(self, slots: dict[str, str]) -> str:
+        answer = self.ask("qa_answer", _answer_schema(), **slots)
+        words = " ".join(str(answer.parsed.answer).split())[:_MAX_ANSWER_CHARS]
+        if not words:
+            raise ModelError("answer", "expected an answer, got none")
+        return words
+
+
+@functools.cache
+def _query_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    return pydantic.create_model("Query", look_up=(str, ""))
+
+
+@functools.cache
+def _answer_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    words = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    return pydantic.create_model("Answer", reason=(str, ""), answer=(words, ...))

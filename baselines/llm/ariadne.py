@@ -1,0 +1,138 @@
+"""Ariadne (Anokhin et al., AriGraph): a plan kept from step to step, and a decision by it.
+
+Two calls a step: planning writes the plan anew as JSON (sub-goals in order, with the progress of
+each), decision picks one of the valid actions with a reason (ReAct). Both see the task, what the
+memory recalls, the last observations and the present one. The plan is published as ``focus``, so
+it steers the next recall. The prompts are those of the paper's appendix E in slots and answers,
+in other words; the emotion that its plan carries is left out. Both calls begin with the same
+rules and the same situation and differ only in their end, so a server's prefix cache has nearly
+all of the second one.
+
+The authors' code makes four more calls a step for the memory: extraction, outdated facts,
+entities to look up, and whether to show unexplored exits. They are roles of the memory here, by
+rules or by a model (``arigraph?llm=...``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import ModelError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+from gym_memory.llm import Completion
+
+__all__ = ["Ariadne", "AriadneSettings", "SubGoal"]
+
+_SUB_GOAL = "sub_goal"
+_MAX_SUB_GOALS = 10
+
+
+class SubGoal(NamedTuple):
+    """A step of the plan and how far it is."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AriadneSettings(LanguageSettings):
+    """The shared ones (5 past observations, as in the authors' code), and how often to plan.
+
+    Attributes:
+        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper. Between them the
+            plan is kept, so a larger number takes fewer calls.
+    """
+
+    plan_every: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("plan_every", self.plan_every, 1)
+
+
+class Ariadne(LanguagePolicy):
+    """Plans, then decides.
+
+    Where planning fails, the last plan is kept. Where the environment offers ``go to <place>``
+    (:class:`gym_memory.wrappers.Navigate`), the decision is told to prefer it for places farther
+    than one move.
+    """
+
+    name: ClassVar[str] = "ariadne"
+    settings_class = AriadneSettings
+    settings: AriadneSettings
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode without a plan."""
+        super().reset(info, seed)
+        self._plan: tuple[SubGoal, ...] = ()
+        self._planned_before = 0
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Plan, publish the plan, decide."""
+        situation = self.situation(obs)
+        actions = situation.pop("actions")
+        if not self._plan or self._planned_before >= self.settings.plan_every:
+            self._plan = self.attempt(lambda: self._ask_plan(situation), self._plan)
+            self._planned_before = 0
+        self._planned_before += 1
+        self.focus = "; ".join(step.text for step in self._plan)
+        slots = {**situation, "actions": actions, "plan": self._plan_text()}
+        answer = self.attempt(lambda: self._ask_action(slots, obs), "")
+        return self.act_on(answer, obs)
+
+    def _ask_plan(self, situation: dict[str, str]) -> tuple[SubGoal, ...]:
+        schema = _plan_schema(self.settings.constrain)
+        answer = self.ask("ariadne_plan", schema, plan=self._plan_text(), **situation)
+        written = answer.parsed.model_dump()["plan_steps"]
+        steps = [_sub_goal(step) for step in written[:_MAX_SUB_GOALS]]
+        plan = tuple(step for step in steps if step.text)
+        if not plan:
+            raise ModelError("answer", "expected a plan with at least one sub-goal")
+        return plan
+
+    def _ask_action(self, slots: dict[str, str], obs: Observation) -> str:
+        def read(answer: Completion) -> str:
+            return str(answer.parsed.action_to_take)
+
+        return self.decide("ariadne_act", read, obs, _decision_schema(self.held_to(obs)), **slots)
+
+    def _plan_text(self) -> str:
+        """The plan as a prompt shows it."""
+        lines = []
+        for number, (text, reason) in enumerate(self._plan, 1):
+            lines += [f"{number}. {text}", *([f"   {reason}"] if reason else ())]
+        return "\n".join(lines)
+
+
+def _sub_goal(step: dict[str, str]) -> SubGoal:
+    """A step of the answer; the paper numbers the key (``sub_goal_1``)."""
+    text = next((value for key, value in step.items() if key.startswith(_SUB_GOAL)), "")
+    return SubGoal(" ".join(text.split())[:400], " ".join(step.get("reason", "").split())[:400])
+
+
+@functools.cache
+def _plan_schema(strict: bool) -> Any:
+    """A plan; ``strict`` names the keys of its steps, else any that begin so will do."""
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    step: Any = dict[str, str]
+    if strict:
+        step = pydantic.create_model("Step", sub_goal=(str, ...), reason=(str, ""))
+    steps = Annotated[list[step], pydantic.Field(min_length=1)]
+    return pydantic.create_model("Plan", main_goal=(str, ""), plan_steps=(steps, ...))
+
+
+@functools.lru_cache(maxsize=64)
+def _decision_schema(valid: tuple[str, ...]) -> Any:
+    """A decision; for one of ``valid``, where there are any."""
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    text = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
+    action = Literal[valid] if valid else text
+    return pydantic.create_model(
+        "Decision", reason_for_action=(str, ""), action_to_take=(action, ...)
+    )

@@ -1,0 +1,117 @@
+"""Choose: the valid action that a local model finds most likely as the answer.
+
+No answer has to be read, so nothing can be malformed, and small models play too (the idea of
+SayCan and CALM without what they add). The prompt goes through the model once a step, from where
+it differs from the step before, and all actions share its keys and values.
+
+A model likes some words wherever they stand, so a likelihood alone favours common actions. ``pmi``
+takes off what an action is worth without the situation: its log-likelihood after the same prompt
+with empty slots (the domain-conditional PMI of Holtzman et al. 2021, Equation 3).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
+from gym_memory.baselines.settings import check_name
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation
+from gym_memory.llm import ChatModel, Scorer
+from gym_memory.llm.prompts import load_prompt
+
+__all__ = ["Choose", "ChooseSettings"]
+
+_SCORES = ("sum", "char", "token", "pmi")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ChooseSettings(LanguageSettings):
+    """The shared ones but the endpoint, and how actions are scored.
+
+    Attributes:
+        llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
+            ``transformers?model=/weights/qwen``.
+        prompt: Name of the prompt that the actions are to answer.
+        score: ``char`` and ``token`` divide a log-likelihood by the length of its action, so that
+            long actions are not at a loss; ``sum`` takes it as it is; ``pmi`` takes off the one
+            without the situation.
+        temperature: 0 takes the most likely action; above, actions are drawn by softmax of the
+            scores over it.
+
+    Raises:
+        UnknownNameError: ``score`` is not one of the above.
+    """
+
+    llm: str | ChatModel = dataclasses.field(default="transformers", kw_only=False)
+    base_url: str = dataclasses.field(default="", init=False)
+    history_tokens: int = 1000
+    temperature: float = 0.0
+    constrain: bool = dataclasses.field(default=False, init=False)
+    prompt: str = "plain"
+    score: str = "char"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_name("score", self.score, _SCORES)
+
+
+class Choose(LanguagePolicy):
+    """Scores each valid action by its likelihood.
+
+    Raises:
+        InvalidArgumentError: The model cannot score.
+    """
+
+    name: ClassVar[str] = "choose"
+    settings_class = ChooseSettings
+    settings: ChooseSettings
+
+    def set_up(self) -> None:
+        """See that the model scores; load the prompt."""
+        if not hasattr(self.llm, "score"):
+            raise InvalidArgumentError(
+                "expected a model that scores, such as 'transformers?model=/weights/qwen', got "
+                f"{self.llm!r}"
+            )
+        self._scorer: Scorer = self.llm  # type: ignore[assignment]
+        self._prompt = load_prompt(self.settings.prompt)
+        empty = dict.fromkeys(self._prompt.slots, "") | {"recalled_lessons": ""}
+        self._nothing = fill(self._prompt, empty)
+        self._prior: dict[str, float] = {}
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The best valid action by its score; ``look`` where none is listed."""
+        valid = obs["valid_actions"]
+        if not valid:
+            return self.act_on("", obs)
+        scores = self.attempt(lambda: self._scores(self.situation(obs), valid), None)
+        if scores is None:
+            return self.act_on("", obs)
+        if self.settings.temperature:
+            shares = np.exp((scores - scores.max()) / self.settings.temperature)
+            return valid[int(self._rng.choice(len(valid), p=shares / shares.sum()))]
+        return valid[int(scores.argmax())]
+
+    def _scores(self, slots: dict[str, str], valid: Sequence[str]) -> NDArray[np.float64]:
+        """Scores of actions as the settings have it, of shape (actions,)."""
+        scores = np.array(self._scorer.score(fill(self._prompt, slots), valid))
+        kind = self.settings.score
+        if kind == "char":
+            return scores / [max(len(action), 1) for action in valid]
+        if kind == "token":
+            return scores / np.maximum(self._scorer.lengths(valid), 1)
+        if kind == "pmi":
+            return scores - [self._prior_of(action) for action in valid]
+        return scores
+
+    def _prior_of(self, action: str) -> float:
+        """Log-likelihood of an action without a situation; computed alone, once."""
+        if action not in self._prior:
+            self._prior[action] = self._scorer.score(self._nothing, [action])[0]
+        return self._prior[action]

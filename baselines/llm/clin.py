@@ -1,0 +1,140 @@
+"""CLIN's controller and executor (Majumder et al., Section 3.1).
+
+The controller picks those learnings that help now and says what to go for next; the executor
+turns that goal into a valid action. An action that is not valid as it stands is replaced by the
+valid action most like it, if their sentence embeddings are similar enough; otherwise the executor
+is told and tries again. Learnings have numbers where the memory gives them some (memory ``clin``,
+the paper's pairing), and the controller names those that it uses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.core.checks import check_int, check_share
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
+from gym_memory.memory.roles.text import prose
+
+__all__ = ["Clin", "ClinSettings"]
+
+_ID = re.compile(r"\s*(\d+)\.")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClinSettings(LanguageSettings):
+    """The shared ones, and those of the executor.
+
+    Attributes:
+        tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
+        threshold: Least cosine in [0, 1] at which a similar valid action is taken.
+        encoder: Sentence encoder of that comparison, loaded when it is needed first; empty for
+            no comparison. None: the one of sentence-transformers that the paper's kind of model
+            is, where its weights are at hand (extra ``offline``), else hashed words.
+    """
+
+    history_tokens: int = 1000
+    temperature: float = 0.0
+    tries: int = 5
+    threshold: float = 0.9
+    encoder: str | None = None
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("tries", self.tries, 1)
+        check_share("threshold", self.threshold)
+
+
+class Clin(LanguagePolicy):
+    """Sets a goal with the help of learnings, then finds the action for it.
+
+    Attributes:
+        similar_actions: Answers that a similar valid action replaced.
+    """
+
+    name: ClassVar[str] = "clin"
+    settings_class = ClinSettings
+    settings: ClinSettings
+
+    def set_up(self) -> None:
+        """Count from nothing."""
+        self.similar_actions = 0
+
+    def counters(self) -> dict[str, float]:
+        """Also answers that a similar valid action replaced."""
+        return {**super().counters(), "similar_actions": self.similar_actions}
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """A goal from the controller, an action from the executor."""
+        situation = self.situation(obs)
+        actions, memory = situation.pop("actions"), situation.pop("memory")
+        kept: tuple[str, tuple[int, ...]] = (self.focus, ())
+        goal, ids = self.attempt(lambda: self._control(situation, memory), kept)
+        self.focus = goal
+        self.think(goal)
+        used = [lesson for lesson in obs["lessons"] if _id(lesson) in ids]
+        slots = {**situation, "actions": actions, "goal": goal, "learnings": "\n".join(used)}
+        return self._execute(slots, obs)
+
+    def _control(self, situation: dict[str, str], memory: str) -> tuple[str, tuple[int, ...]]:
+        answer = self.ask("clin_goal", _goal_schema(), memory=memory, **situation).parsed
+        return " ".join(answer.goal.split())[:1000], tuple(answer.learnings)
+
+    def _execute(self, slots: dict[str, str], obs: Observation) -> str:
+        """Ask until an answer is a valid action, or like one."""
+        feedback = ""
+        for turn in range(self.settings.tries):
+            answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
+            valid = obs["valid_actions"]
+            action = match_action(answer, valid) or (self._similar(answer, valid) if answer else "")
+            if action or not valid or turn == self.settings.tries - 1:
+                return self.act_on(action or answer, obs)
+            if answer:
+                self.invalid_actions += 1
+            feedback = f"{answer[:200]!r} is not among the possible actions."
+        raise AssertionError("unreachable")
+
+    def _ask_action(self, feedback: str, slots: dict[str, str]) -> str:
+        return prose(self.ask("clin_act", feedback=feedback, **slots).text)
+
+    def _similar(self, answer: str, valid: tuple[str, ...]) -> str:
+        """The valid action most similar to an answer, "" below the threshold."""
+        name = self.settings.encoder
+        if name == "" or not valid:
+            return ""
+        encoder = make_encoder(name) if name else _usual_encoder()
+        vectors = encoder.encode([answer[:200], *valid])
+        likeness = vectors[1:] @ vectors[0]
+        best = int(likeness.argmax())
+        if likeness[best] <= self.settings.threshold:
+            return ""
+        self.similar_actions += 1
+        return valid[best]
+
+
+@functools.cache
+def _usual_encoder() -> Encoder:
+    try:
+        return make_encoder(DEFAULT_MODEL)
+    except MissingDependencyError:
+        return make_encoder("hash")
+
+
+def _id(lesson: str) -> int:
+    """The number that a lesson begins with, 0 if there is none."""
+    number = _ID.match(lesson)
+    return int(number[1]) if number else 0
+
+
+@functools.cache
+def _goal_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    goal = Annotated[str, pydantic.Field(min_length=1)]
+    return pydantic.create_model("Goal", learnings=(list[int], []), goal=(goal, ...))

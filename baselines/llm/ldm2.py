@@ -1,0 +1,115 @@
+"""LDM2's agent (Wang et al., Section 3.2): imitate what was done in situations like this one.
+
+The examples are what the memory recalls (the paper's pairing: memory ``ldm2``). One call a step
+gives actions with confidences, as the paper's tree exploration asks for them; the most confident
+one is played. :func:`gym_memory.papers.explore.explore` plays the others too.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import re
+from collections import Counter
+from types import GenericAlias
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.core.checks import check_share
+from gym_memory.core.errors import ModelError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+
+__all__ = ["Ldm2", "Ldm2Settings"]
+
+_ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_LASTING = ("settings", "llm", "fallbacks", "invalid_actions")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ldm2Settings(LanguageSettings):
+    """The shared ones, and when examples agree.
+
+    Attributes:
+        agreement: Share in [0, 1] of the examples shown whose actions must be alike for them to
+            agree, so that exploration goes on with one action. The paper says "highly
+            concentrated" and gives no number.
+    """
+
+    agreement: float = 0.8
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_share("agreement", self.agreement)
+
+
+class Ldm2(LanguagePolicy):
+    """Imitates examples."""
+
+    name: ClassVar[str] = "ldm2"
+    settings_class = Ldm2Settings
+    settings: Ldm2Settings
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The most confident of the candidates."""
+        return next(iter(self.candidates(obs)))
+
+    def candidates(self, obs: Observation) -> dict[str, float]:
+        """Possible next actions and the confidence in each, the most confident first (Eq. 9).
+
+        The confidences sum to 1. Answers that are no valid action are dropped, the others
+        scaled; where none is left, a stand-in has all confidence.
+        """
+        nothing: dict[str, float] = {}
+        confidence = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
+        return dict(sorted(confidence.items(), key=lambda pair: -pair[1]))
+
+    def _asked(self, obs: Observation) -> dict[str, float]:
+        answer = self.ask("ldm2", _schema(), **self.situation(obs))
+        confidence: dict[str, float] = {}
+        for candidate in answer.parsed.actions:
+            valid = obs["valid_actions"]
+            action = match_action(candidate.action, valid) if valid else candidate.action.strip()
+            if action:
+                confidence[action] = confidence.get(action, 0.0) + candidate.confidence
+        total = sum(confidence.values())
+        if not total:
+            raise ModelError("answer", "expected at least one valid action with confidence > 0")
+        return {action: share / total for action, share in confidence.items()}
+
+    def disagree(self, obs: Observation) -> bool:
+        """Whether the examples shown point to different actions, or there are none.
+
+        Actions are compared without the words that no valid action has here: the names of
+        things that were elsewhere.
+        """
+        actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
+        known = set(_WORD.findall(" ".join(obs["valid_actions"]).lower()))
+        forms = Counter(
+            tuple(word for word in _WORD.findall(action.lower()) if word in known or not known)
+            for action in actions
+        )
+        return not forms or max(forms.values()) < self.settings.agreement * len(actions)
+
+    # ------------------------------------------------------------ branches of an episode
+
+    def snapshot(self) -> Any:
+        """What belongs to the episode so far."""
+        own = {name: value for name, value in vars(self).items() if name not in _LASTING}
+        return copy.deepcopy(own)
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot; counters go on."""
+        vars(self).update(copy.deepcopy(snapshot))
+
+
+@functools.cache
+def _schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    share = Annotated[float, pydantic.Field(ge=0, le=1)]
+    candidate = pydantic.create_model("Candidate", action=(str, ...), confidence=(share, ...))
+    several = pydantic.Field(min_length=1)
+    return pydantic.create_model("Candidates", actions=(GenericAlias(list, (candidate,)), several))

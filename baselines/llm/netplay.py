@@ -1,0 +1,69 @@
+"""NetPlay (Jeurissen et al., 2024): a language model plays NetHack through skills.
+
+One call a step. The model sees the task, its latest steps with its own thoughts, what the memory
+recalls and the observation, and names a skill with its arguments as JSON. The thought is kept in
+the transcript and published as ``focus``. AriGraph's Table 1 runs it on room and on level
+observations; with a memory in the observation it is the third row's agent in one call.
+
+The prompt is written anew; unlike in the original, arguments are names ("room 3", "jackal") and
+not coordinates, and questions of the game are answered by skills, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Annotated, Any, ClassVar
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+
+__all__ = ["NetPlay", "NetPlaySettings"]
+
+_MAX_SKILL_CHARS = 200
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NetPlaySettings(LanguageSettings):
+    """The shared ones, with a longer history: a level is read from several steps."""
+
+    history: int | None = 10
+    history_tokens: int = 1500
+    constrain: bool = dataclasses.field(default=False, init=False)
+
+
+class NetPlay(LanguagePolicy):
+    """Names a skill and its arguments.
+
+    An answer need not be among the listed actions, for skills take arguments that no list holds;
+    the environment refuses what cannot begin and says why.
+    """
+
+    name: ClassVar[str] = "netplay"
+    settings_class = NetPlaySettings
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Think, publish the thought, name a skill."""
+        slots = self.situation(obs)
+        thought, action = self.attempt(lambda: self._ask_skill(slots), ("", ""))
+        if thought:
+            self.think(thought)
+            self.focus = thought
+        if not action:
+            return self.act_on("", obs)
+        return match_action(action, obs["valid_actions"]) or action
+
+    def _ask_skill(self, slots: dict[str, str]) -> tuple[str, str]:
+        answer = self.ask("netplay", _skill_schema(), **slots).parsed
+        words = " ".join([answer.skill, *answer.arguments]).split()
+        return " ".join(answer.thought.split())[:1000], " ".join(words)[:_MAX_SKILL_CHARS]
+
+
+@functools.cache
+def _skill_schema() -> Any:
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    skill = Annotated[str, pydantic.Field(min_length=1, max_length=100)]
+    return pydantic.create_model(
+        "Skill", thought=(str, ""), skill=(skill, ...), arguments=(list[str], [])
+    )

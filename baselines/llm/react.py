@@ -1,0 +1,70 @@
+"""ReAct (Yao et al.): a thought, then an action, with the whole trajectory before them.
+
+One call a step. Thoughts stay in the transcript, so the model reads its own reasoning again; the
+last thought is published as ``focus``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, ClassVar
+
+from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Observation
+from gym_memory.llm import Completion
+
+__all__ = ["React", "ReactSettings", "read_thought"]
+
+_ACTION = re.compile(r"^[^\w\n]*action\W*:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
+_THOUGHT = re.compile(r"^\W*thought\W*:[ \t]*", re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReactSettings(LanguageSettings):
+    """The whole trajectory by default, as far as 8,000 tokens hold it."""
+
+    history: int | None = None
+    history_tokens: int = 8000
+
+
+class React(LanguagePolicy):
+    """Thinks, then acts."""
+
+    name: ClassVar[str] = "react"
+    settings_class = ReactSettings
+    prompt: ClassVar[str] = "react"
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Think, publish the thought, act."""
+        slots = self.situation(obs)
+        thought = ""
+
+        def read(answer: Completion) -> str:
+            nonlocal thought
+            thought, action = read_thought(answer.text)
+            return action
+
+        form = self.form("Thought: {thought}\nAction: {action}", obs)
+        action = self.attempt(lambda: self.decide(self.prompt, read, obs, form, **slots), "")
+        if thought:
+            self.think(thought)
+            self.focus = thought
+        return self.act_on(action, obs)
+
+
+def read_thought(text: str) -> tuple[str, str]:
+    r"""The thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
+
+    >>> read_thought("Thought: the key is there\nAction: take key")
+    ('the key is there', 'take key')
+
+    Raises:
+        ModelError: There is no action.
+    """
+    action = _ACTION.search(text)
+    if action is None:
+        raise ModelError("answer", f"expected a line 'Action: ...', got {text[:200]!r}")
+    thought = _THOUGHT.sub("", text[: action.start()].strip())
+    return " ".join(thought.split())[:1000], action[1].strip()

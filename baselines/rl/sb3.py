@@ -1,0 +1,348 @@
+"""Stable-Baselines3 on text games: plain PPO or MaskablePPO with a features extractor that reads.
+
+SB3 wants arrays of fixed shape and actions by number. Number ``i`` means another command in every
+state, so a usual head, which has a weight vector for each number, has nothing to learn from. Here
+the extractor is the whole network: what it makes of row ``i``, the content of the i-th valid action
+next to that of the situation, *is* the logit of number ``i``, and SB3's heads hand it through
+(:func:`pointed`). A row without an action gets a logit that is never drawn, so that PPO needs no
+mask. The content is the relations that DRRN sees (:mod:`gym_memory.baselines.rl.shared.features`),
+hashed, so there is no table of words to build.
+
+::
+
+    text = gym.make("gym_memory/Cooking-v0", level="rl-1", memory="arigraph")
+    env = RelationFeatures(IndexActions(text, 64), common_names(text))
+    model = pointed(PPO("MultiInputPolicy", env, policy_kwargs=POLICY))
+    model.learn(25_000)
+    save("player.safetensors", model)
+
+SB3 brings its own loop, so this one is trained by a script (``examples/ppo.py``) and not by
+``gym-memory train``; what it learnt is then played by ``gym-memory run -p sb3?checkpoint=FILE``.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.core.checks import check_amount, check_int, check_share
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Observation
+
+if TYPE_CHECKING:
+    import torch
+    from stable_baselines3.common import torch_layers
+else:
+    torch = require("torch", "rl", "the RL baselines")
+    torch_layers = require("stable_baselines3.common.torch_layers", "rl", "SB3's PPO")
+
+__all__ = ["POLICY", "ActionLogits", "RelationFeatures", "Sb3", "common_names", "pointed", "save"]
+
+Algorithm = TypeVar("Algorithm", bound=Any)
+_NEVER = -1e4
+"""Logit of a row without an action."""
+
+
+def common_names(
+    env: gym.Env[dict[str, Any], str], games: int = 20, share: float = 0.8, seed: int = 0
+) -> tuple[str, ...]:
+    """Names and words that stand in most games: those that may be told by name.
+
+    They are collected before training, by one episode of random actions in each game, because a
+    feature that changes its meaning while SB3 trains spoils what was learnt.
+
+    Args:
+        env: A text environment with memory, of the training games.
+        games: Games to look into, those of the seeds 0, 1, ..., >= 1.
+        share: Share of them in which a common name stands, in (0, 1].
+        seed: Seed of the random actions.
+    """
+    lexicon, chance = Lexicon(check_share("share", share)), np.random.default_rng(seed)
+    for game in range(check_int("games", games, 1)):
+        obs, _ = env.reset(seed=game)
+        over = False
+        while not over and obs["valid_actions"]:
+            describe(obs, lexicon, str(game))  # type: ignore[arg-type]
+            obs, _, terminated, truncated, _ = env.step(str(chance.choice(obs["valid_actions"])))
+            over = terminated or truncated
+    words = dict.fromkeys(word for _, *words in lexicon.state() for word in words)
+    return tuple(word for word in words if lexicon.common(word))
+
+
+def _lexicon(names: Iterable[str]) -> Lexicon:
+    lexicon = Lexicon(1.0, least=1)
+    lexicon.learn("train", names)
+    return lexicon
+
+
+def _hashed(features: Iterable[str], size: int, rows: int) -> NDArray[np.int32]:
+    found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features][:size]
+    return np.array(found + [0] * (size - len(found)), np.int32)
+
+
+class RelationFeatures(
+    gym.ObservationWrapper[dict[str, Any], np.int64, dict[str, Any]],
+    gym.utils.RecordConstructorArgs,
+):
+    """Hashed features of the situation and of every numbered action.
+
+    Observation: ``state`` of shape (state,) and ``actions`` of shape (numbered actions, action),
+    int32 in [0, rows), 0 for none; what is longer is cut. Goes around ``IndexActions``.
+
+    Args:
+        env: An environment with memory and numbered actions.
+        names: The common names (:func:`common_names`).
+        rows: Numbers that a feature may get, in [2, 2**24]: SB3 casts observations to float32.
+        state: Features of the situation that are kept, >= 1.
+        action: Features of each action that are kept, >= 1.
+
+    Raises:
+        InvalidArgumentError: The actions are not numbered, or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[dict[str, Any], np.int64],
+        names: Sequence[str],
+        rows: int = 8192,
+        state: int = 96,
+        action: int = 48,
+    ):
+        space = env.action_space
+        if not isinstance(space, gym.spaces.Discrete):
+            raise InvalidArgumentError(
+                f"RelationFeatures: expected numbered actions, got {space}: "
+                "wrap the environment in IndexActions first"
+            )
+        self.names = tuple(names)
+        self.sizes = {
+            "rows": check_int("rows", rows, 2, 2**24),
+            "state": check_int("state", state, 1),
+            "action": check_int("action", action, 1),
+        }
+        arguments: dict[str, Any] = {"names": self.names, **self.sizes}
+        gym.utils.RecordConstructorArgs.__init__(self, **arguments)
+        gym.ObservationWrapper.__init__(self, env)
+        self._lexicon = _lexicon(self.names)
+        self.observation_space = _space(int(space.n), **self.sizes)
+
+    def observation(self, observation: Any) -> dict[str, Any]:
+        """Encode one observation."""
+        count, _ = self.observation_space["actions"].shape  # type: ignore[index]
+        return _encode(observation, self._lexicon, count, **self.sizes)
+
+
+def _space(count: int, rows: int, state: int, action: int) -> gym.spaces.Dict:
+    high = rows - 1
+    return gym.spaces.Dict(
+        {
+            "state": gym.spaces.Box(0, high, (state,), np.int32),
+            "actions": gym.spaces.Box(0, high, (count, action), np.int32),
+        }
+    )
+
+
+def _encode(
+    obs: Observation, lexicon: Lexicon, count: int, rows: int, state: int, action: int
+) -> dict[str, Any]:
+    described = describe(obs, lexicon)
+    actions = np.zeros((count, action), np.int32)
+    for row, features in zip(actions, described.actions, strict=False):
+        row[:] = _hashed(features, action, rows)
+    return {"state": _hashed(described.state, state, rows), "actions": actions}
+
+
+class ActionLogits(torch_layers.BaseFeaturesExtractor):
+    """The whole network: a logit for every row of actions, then the value of the situation.
+
+    The logit is ``w . tanh(A s + B a + c)`` of the situation's encoding and the row's own, the
+    value looks at the situation and at the best that each unit finds among the actions.
+
+    Args:
+        observation_space: Of :class:`RelationFeatures`.
+        dim: Size of an encoding.
+        hidden: Width of the layer over situation and action.
+    """
+
+    def __init__(self, observation_space: gym.spaces.Dict, dim: int = 64, hidden: int = 64):
+        numbered, _ = observation_space["actions"].shape  # type: ignore[misc]
+        super().__init__(observation_space, numbered + 1)
+        self.sizes = {"dim": dim, "hidden": hidden}
+        rows = int(observation_space["state"].high.max()) + 1  # type: ignore[attr-defined]
+        self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
+        self.actor = torch.nn.ModuleList(_mixer(dim, hidden))
+        self.critic = torch.nn.ModuleList(_mixer(dim, hidden))
+        # What was hardly trained should say hardly anything.
+        torch.nn.init.zeros_(self.bag.weight)
+
+    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """Float32 of shape (batch, numbered actions + 1)."""
+        state, actions = observations["state"].long(), observations["actions"].long()
+        of_state, of_action, head = self.actor
+        # Most rows are empty, and the same action stands in many observations.
+        distinct, where = torch.unique(actions.flatten(0, 1), dim=0, return_inverse=True)
+        s, a = self.bag(state), self.bag(distinct)
+
+        def spread(values: torch.Tensor) -> torch.Tensor:
+            return values[where].unflatten(0, actions.shape[:2])
+
+        mixed = torch.tanh(of_state(s)[:, None] + spread(of_action(a)))
+        logits = head(mixed).squeeze(2).masked_fill(~actions.any(2), _NEVER)
+        of_state, of_action, head = self.critic
+        best = spread(of_action(a)).max(dim=1).values
+        return torch.cat([logits, head(torch.tanh(of_state(s) + best))], dim=1)
+
+
+def _mixer(dim: int, hidden: int) -> list[torch.nn.Linear]:
+    """Layers of the situation, of the action, and of what they make together."""
+    linear = torch.nn.Linear
+    return [linear(dim, hidden), linear(dim, hidden, bias=False), linear(hidden, 1)]
+
+
+POLICY: dict[str, Any] = {
+    "features_extractor_class": ActionLogits,
+    "net_arch": [],
+    "ortho_init": False,
+}
+"""What ``policy_kwargs`` must be, for PPO and MaskablePPO."""
+
+
+def pointed(model: Algorithm) -> Algorithm:
+    """Have SB3's heads hand through what :class:`ActionLogits` gives; returns the model.
+
+    Args:
+        model: PPO, A2C or MaskablePPO with ``"MultiInputPolicy"`` and ``policy_kwargs=POLICY``.
+
+    Raises:
+        InvalidArgumentError: Its policy was made otherwise.
+    """
+    policy = model.policy
+    width = getattr(policy.features_extractor, "features_dim", 0)
+    heads = (policy.action_net, policy.value_net)
+    if not isinstance(policy.features_extractor, ActionLogits) or any(
+        getattr(head, "in_features", 0) != width for head in heads
+    ):
+        raise InvalidArgumentError(
+            "expected a model made with policy_kwargs=gym_memory.baselines.rl.sb3.POLICY, "
+            f"got one whose features come from {type(policy.features_extractor).__name__}"
+        )
+    rows = torch.eye(width).split([width - 1, 1])
+    with torch.no_grad():
+        for head, weight in zip(heads, rows, strict=True):
+            head.weight.copy_(weight)
+            head.bias.zero_()
+            head.requires_grad_(False)
+    return model
+
+
+_NAME = "sb3"
+
+
+def save(path: str | Path, model: Any) -> None:
+    """Write what playing needs as safetensors and JSON; SB3's own files are pickled.
+
+    Args:
+        path: The file.
+        model: A :func:`pointed` model on :class:`RelationFeatures`.
+
+    Raises:
+        CheckpointError: It cannot be written there.
+    """
+    network, env = model.policy.features_extractor, model.get_env()
+    record = {
+        "baseline": _NAME,
+        "network": network.sizes,
+        "sizes": env.get_attr("sizes")[0],
+        "names": env.get_attr("names")[0],
+    }
+    checkpoints.write(Path(path), network.state_dict(), record)
+
+
+_MODES = ("greedy", "sample")
+
+
+class Sb3(Policy):
+    """Plays what MaskablePPO has learnt.
+
+    Args:
+        checkpoint: What :func:`save` wrote.
+        mode: ``greedy``, the valid action of the largest logit, or ``sample``, one by the chances
+            that training gave them: greedy play of a policy that was trained by sampling may walk
+            in circles.
+        repeat_penalty: What an action's logit loses for each time that it was taken after the same
+            text in this episode, >= 0.
+
+    Raises:
+        InvalidArgumentError: No checkpoint is given, or a number is wrong.
+        UnknownNameError: ``mode`` is neither.
+        CheckpointError: It cannot be read, or is one of another baseline.
+    """
+
+    name = _NAME
+
+    def __init__(self, checkpoint: str = "", mode: str = "greedy", repeat_penalty: float = 0.0):
+        if mode not in _MODES:
+            raise UnknownNameError("mode", str(mode), _MODES)
+        self._mode = mode
+        self._penalty = check_amount("repeat_penalty", repeat_penalty)
+        self._chance = np.random.default_rng(0)
+        self._tried: Counter[tuple[str, str]] = Counter()
+        if not checkpoint:
+            raise InvalidArgumentError(
+                "expected sb3?checkpoint=FILE: make one with 'python examples/ppo.py'"
+            )
+        tensors, record = checkpoints.read(Path(checkpoint))
+        if record.get("baseline") != _NAME:
+            raise CheckpointError(
+                f"expected a checkpoint of 'sb3' at {checkpoint!r}, "
+                f"got one of {record.get('baseline')!r}"
+            )
+        try:
+            self._load(tensors, record)
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"expected a checkpoint of this version of 'sb3' at {checkpoint!r}: {error!r}"
+            ) from error
+
+    def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
+        self._sizes, self._lexicon = record["sizes"], _lexicon(record["names"])
+        # The weights are replaced at once: nobody else's chance should pay for them.
+        with torch.random.fork_rng(devices=[]):
+            self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
+        self._network.load_state_dict(tensors)
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Forget what was tried; seeds the sampling."""
+        self._chance = np.random.default_rng(seed)
+        self._tried.clear()
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """A valid action by its logit; ``look`` where none is listed."""
+        actions = obs["valid_actions"]
+        if not actions:
+            return "look"
+        # The network takes any number of rows, so none is left out.
+        arrays = _encode(obs, self._lexicon, len(actions), **self._sizes)
+        with torch.no_grad():
+            given = {key: torch.from_numpy(array)[None] for key, array in arrays.items()}
+            logits = self._network(given)[0, :-1].double().numpy()
+        tried = np.array([self._tried[obs["text"], action] for action in actions])
+        logits = logits - self._penalty * tried
+        if self._mode == "sample":
+            chances = np.exp(logits - logits.max())
+            number = int(self._chance.choice(len(actions), p=chances / chances.sum()))
+        else:
+            number = int(logits.argmax())
+        self._tried[obs["text"], actions[number]] += 1
+        return actions[number]

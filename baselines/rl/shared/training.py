@@ -1,0 +1,415 @@
+"""The training loop: several environments stepped together, one batch of decisions a tick.
+
+It plays training games, lets the learner learn, measures it on valid games, keeps the best, and
+writes checkpoints from which the very same training goes on: a run that was killed and resumed
+ends with the weights of an unbroken one (on a CPU). Of an episode in progress a checkpoint keeps
+its game and its actions, which are played again, and the state of its memory.
+
+A run's folder, besides the checkpoints (:mod:`gym_memory.baselines.rl.shared.checkpoints`)::
+
+    config.json   what is trained; the same one resumes, another one is refused
+    curve.jsonl   one line a measurement
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.baselines.rl.shared import checkpoints, run_folder
+from gym_memory.baselines.rl.shared.envs import Envs, LocalEnvs, MakeEnv
+from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable
+from gym_memory.baselines.settings import check_positive
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+
+__all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainSettings:
+    """How to train.
+
+    Attributes:
+        steps: Environment steps in all.
+        max_cpu_minutes: CPU minutes of this process, evaluation included, over all resumes; 0
+            for no limit.
+        stop_at: Stop when the mean normalized score on valid games reaches this.
+        games: Training games: the first ones of the split.
+        valid_games: Games of the valid split to measure on.
+        envs: Environments stepped together.
+        reward_scale: Factor on the rewards that the learner sees; settings are made for rewards
+            of about 1.
+        evaluate_every: Steps between measurements.
+        checkpoint_every: Steps between checkpoints of the training.
+        seed: Seed of all chance.
+    """
+
+    steps: int = 50_000
+    max_cpu_minutes: float = 0.0
+    stop_at: float = 2.0
+    games: int = 20
+    valid_games: int = 20
+    envs: int = 8
+    reward_scale: float = 1.0
+    evaluate_every: int = 2_500
+    checkpoint_every: int = 5_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
+            value = getattr(self, name)
+            check_int(name, value, 1)
+        check_positive("reward_scale", self.reward_scale)
+        if self.max_cpu_minutes < 0:
+            raise InvalidArgumentError(
+                f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"
+            )
+
+
+_WHAT = "training run"
+_LIMITS = ("steps", "max_cpu_minutes", "stop_at")
+"""When to end may change from one start to the next; all else must stay as it was."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """Means over episodes: normalized score, success, steps."""
+
+    score: float
+    success: float
+    steps: float
+    episodes: int
+
+
+@dataclasses.dataclass
+class _Slot:
+    game: int = 0
+    actions: list[str] = dataclasses.field(default_factory=list)
+    obs: Any = None
+    info: dict[str, Any] = dataclasses.field(default_factory=dict)
+    seen: Any = None
+
+
+def evaluate(
+    learner: Learner, make: Callable[[], Any], seeds: Sequence[int], at_once: int = 8
+) -> Score:
+    """Play one greedy episode of each seed, each on a fresh environment.
+
+    Args:
+        learner: Who plays; it learns nothing.
+        make: Makes an environment, which is closed after its episode.
+        seeds: Seed of each one's reset.
+        at_once: Environments that are open together, for one batch of decisions a step, >= 1.
+    """
+    return _evaluate(learner, LocalEnvs(lambda split: make()), seeds, at_once)
+
+
+def _evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int) -> Score:
+    infos: list[dict[str, Any]] = []
+    steps = 0
+    for start in range(0, len(seeds), at_once):
+        try:
+            slots = _play(learner, envs, seeds[start : start + at_once])
+        finally:
+            envs.close("valid")
+        infos += [slot.info for slot in slots]
+        steps += sum(len(slot.actions) for slot in slots)
+    return Score(
+        float(np.mean([info["normalized_score"] for info in infos])),
+        float(np.mean([info["success"] for info in infos])),
+        steps / len(seeds),
+        len(seeds),
+    )
+
+
+def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Slot]:
+    """One greedy episode of each seed, all together."""
+    slots = []
+    for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
+        obs = playable(obs)
+        slots.append(_Slot(obs=obs, info=info, seen=learner.see(obs)))
+    playing = dict(enumerate(slots))
+    while playing:
+        chosen = learner.act([slot.seen for slot in playing.values()], explore=False)
+        answers = envs.call("valid", "step", _choose(playing, chosen))
+        for number, choice, answer in zip(list(playing), chosen, answers, strict=True):
+            slot = playing[number]
+            obs, _, terminated, truncated, slot.info = answer
+            if terminated or truncated:
+                del playing[number]
+            else:
+                slot.obs = playable(obs)
+                slot.seen = learner.see(slot.obs, "", slot.seen, choice)
+    return slots
+
+
+def _choose(slots: Mapping[int, _Slot], chosen: Sequence[int]) -> dict[int, tuple[str]]:
+    """The actions of these indices, as arguments of a step; each slot notes its own."""
+    for slot, choice in zip(slots.values(), chosen, strict=True):
+        slot.actions.append(slot.obs["valid_actions"][choice])
+    return {number: (slot.actions[-1],) for number, slot in slots.items()}
+
+
+class Trainer:
+    """Trains a learner.
+
+    Args:
+        learner: What learns; fresh.
+        make_env: Makes environments of the splits ``train`` and ``valid``, in this process.
+        settings: How to train.
+        folder: Where the run is kept; one with the same configuration in it is resumed.
+        config: What else identifies the run (environment, memory, ...); plain values.
+        listener: Called after every tick with the steps so far, and with a line of the curve
+            where there is a new one.
+        envs: Who opens and steps the environments; None for this process.
+
+    Raises:
+        CheckpointError: The folder holds another run, or its checkpoint cannot be read.
+        InvalidArgumentError: A game lists no valid actions.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        make_env: MakeEnv,
+        settings: TrainSettings,
+        folder: Path,
+        config: dict[str, Any],
+        listener: Callable[[int, dict[str, Any] | None], None] = lambda steps, row: None,
+        envs: Envs | None = None,
+    ):
+        self.learner, self.settings, self.folder = learner, settings, folder
+        self._envs, self._listener = envs or LocalEnvs(make_env), listener
+        self._identity = _identity(learner, settings, config)
+        self._stopped = False
+        self._rng = np.random.default_rng([settings.seed, 1])
+        self._queue: list[int] = []
+        self._slots = [_Slot() for _ in range(settings.envs)]
+        self._versions = self._all("versions")[0]
+        self.curve: list[dict[str, Any]] = []
+        self._recent: list[float] = []
+        self._best: list[float] = []
+        self._logged: dict[str, float] = {}
+        self._cpu_before, self._cpu_start = 0.0, time.process_time()
+        self.steps = self._episodes = 0
+
+    def stop(self) -> None:
+        """End after the present tick, with a checkpoint."""
+        self._stopped = True
+
+    def close(self) -> None:
+        """Close the environments."""
+        self._envs.close("train")
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the environment's backend."""
+        return dict(self._versions)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds of this training so far, over all resumes."""
+        return self._cpu_before + time.process_time() - self._cpu_start
+
+    def run(self) -> list[dict[str, Any]]:
+        """Train to the end; returns the curve."""
+        self._begin()
+        s = self.settings
+        while not self._finished():
+            before = self.steps
+            self._tick()
+            row = None
+            if self.steps // s.evaluate_every > before // s.evaluate_every:
+                row = self._measure()
+            if self.steps // s.checkpoint_every > before // s.checkpoint_every:
+                self._save()
+            self._listener(self.steps, row)
+        measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
+        if not (measured or self._stopped):
+            self._listener(self.steps, self._measure())
+        self._save()
+        return self.curve
+
+    def _finished(self) -> bool:
+        s = self.settings
+        return (
+            self._stopped
+            or self.steps >= s.steps
+            or bool(s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes)
+            or bool(self._best and self._best[0] >= s.stop_at)
+        )
+
+    # ------------------------------------------------------------ playing
+
+    def _begin(self) -> None:
+        # A run from before a training setting came to be had its default.
+        defaults = {"training": _how(TrainSettings())}
+        known = run_folder.check_config(self.folder, self._identity, _WHAT, defaults)
+        if (self.folder / checkpoints.TRAINING).exists():
+            self._resume()
+        else:
+            for number, start in self._start_episodes(dict(enumerate(self._slots))).items():
+                self._see_start(self._slots[number], *start)
+        # Last, so that a setting that proves wrong by now can be put right in the same folder.
+        if not known:
+            run_folder.write_config(self.folder, self._identity, _WHAT)
+
+    def _all(self, name: str) -> list[Any]:
+        """Ask every slot the same."""
+        return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
+
+    def _start_episodes(self, slots: Mapping[int, _Slot]) -> dict[int, tuple[Any, dict[str, Any]]]:
+        """Deal games and reset; what comes is not seen yet."""
+        for slot in slots.values():
+            if not self._queue:
+                self._queue = self._rng.permutation(self.settings.games).tolist()
+            slot.game, slot.actions = self._queue.pop(), []
+        seeds = {number: (slot.game,) for number, slot in slots.items()}
+        return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
+
+    def _see_start(self, slot: _Slot, obs: Any, info: dict[str, Any]) -> None:
+        if not obs["valid_actions"]:
+            raise InvalidArgumentError(
+                f"expected games that list valid actions, got none in {info['task_id']!r}: "
+                "a trained policy chooses from them"
+            )
+        slot.obs, slot.info, slot.seen = obs, info, self.learner.see(obs, info["task_id"])
+
+    def _tick(self) -> None:
+        """One step in every environment, all at once; then the learner sees them in order."""
+        slots = dict(enumerate(self._slots))
+        chosen = self.learner.act([slot.seen for slot in self._slots], explore=True)
+        answers = self._envs.call("train", "step", _choose(slots, chosen))
+        over = {n: slots[n] for n, (_, _, ended, cut, _) in enumerate(answers) if ended or cut}
+        started = self._start_episodes(over) if over else {}
+        for number, (slot, choice) in enumerate(zip(self._slots, chosen, strict=True)):
+            obs, reward, terminated, truncated, info = answers[number]
+            if number not in over:
+                obs = playable(obs)
+            task_id = info["task_id"]
+            seen = self.learner.see(obs, task_id, slot.seen, choice)
+            worth = self.settings.reward_scale * reward
+            self.learner.observe(
+                number,
+                Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
+            )
+            if number in over:
+                self._recent.append(info["normalized_score"])
+                self._episodes += 1
+                self._see_start(slot, *started[number])
+            else:
+                slot.obs, slot.info, slot.seen = obs, info, seen
+        self.steps += len(self._slots)
+        self._logged = self.learner.learn() or self._logged
+
+    # ------------------------------------------------------------ measuring
+
+    def _measure(self) -> dict[str, Any]:
+        """Play the valid games; keep the best player; add a line to the curve."""
+        s = self.settings
+        games = range(s.valid_games)
+        score = _evaluate(self.learner, self._envs, games, s.envs)
+        row = {
+            "steps": self.steps,
+            "episodes": self._episodes,
+            "train_score": float(np.mean(self._recent)) if self._recent else None,
+            "valid_score": score.score,
+            "valid_success": score.success,
+            "valid_steps": score.steps,
+            **self._logged,
+            "cpu_seconds": round(self.cpu_seconds, 2),
+        }
+        self.curve.append(row)
+        self._recent = []
+        rank = [score.score, -score.steps]
+        if not self._best or rank > self._best:
+            self._best = rank
+            checkpoints.save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
+        run_folder.write_curve(self.folder, self.curve)
+        return row
+
+    def _about(self, row: dict[str, Any] | None) -> dict[str, Any]:
+        return {**self._identity, "measured": row}
+
+    # ------------------------------------------------------------ keeping
+
+    def _save(self) -> None:
+        last = self.curve[-1] if self.curve else None
+        checkpoints.save_player(self.folder / checkpoints.LAST, self.learner, self._about(last))
+        weights, learnt = self.learner.weights()
+        tensors, progress = self.learner.progress()
+        record = {
+            "learnt": learnt,
+            "progress": progress,
+            "steps": self.steps,
+            "episodes": self._episodes,
+            "curve": self.curve,
+            "recent": self._recent,
+            "best": self._best,
+            "logged": self._logged,
+            "rng": self._rng.bit_generator.state,
+            "queue": self._queue,
+            "cpu_seconds": self.cpu_seconds,
+            "slots": [
+                {
+                    "game": slot.game,
+                    "actions": slot.actions,
+                    "seen": self.learner.pack(slot.seen),
+                    "memory": memory,
+                }
+                for slot, memory in zip(self._slots, self._all("memory"), strict=True)
+            ],
+        }
+        parts = {
+            **checkpoints.prefixed("weights", weights),
+            **checkpoints.prefixed("progress", tensors),
+        }
+        checkpoints.write(self.folder / checkpoints.TRAINING, parts, record)
+
+    def _resume(self) -> None:
+        path = self.folder / checkpoints.TRAINING
+        tensors, record = checkpoints.read(path)
+        try:
+            weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
+            self.learner.load_weights(weights, record["learnt"])
+            self.learner.load_progress(progress, record["progress"])
+            self.steps, self._episodes = record["steps"], record["episodes"]
+            self.curve, self._recent = record["curve"], record["recent"]
+            self._best, self._logged = record["best"], record["logged"]
+            self._rng.bit_generator.state = record["rng"]
+            self._queue = record["queue"]
+            self._cpu_before = record["cpu_seconds"]
+            self._replay(record["slots"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(
+                f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
+            ) from error
+        run_folder.write_curve(self.folder, self.curve)
+
+    def _replay(self, slots: list[dict[str, Any]]) -> None:
+        """Bring the slots back to where their episodes were."""
+        told = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
+        came = self._envs.call("train", "replay", told)
+        for slot, kept, (obs, info) in zip(self._slots, slots, came, strict=True):
+            slot.game, slot.actions = kept["game"], kept["actions"]
+            slot.obs, slot.info = playable(obs), info
+            slot.seen = self.learner.unpack(kept["seen"])
+
+
+def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "baseline": learner.name,
+        **config,
+        "settings": dataclasses.asdict(learner.settings),
+        "training": _how(settings),
+    }
+
+
+def _how(settings: TrainSettings) -> dict[str, Any]:
+    """The settings that a run must keep."""
+    return {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}

@@ -1,0 +1,70 @@
+"""Players that ask advisors in turn: the first that knows what to do decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gym_memory.baselines.rules.base import RulePolicy
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.novelty import shows_only, try_any, try_new
+from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.plan import ALL_DONE, Move, Notes
+from gym_memory.core.records import Observation
+from gym_memory.extract import get_extractor
+
+__all__ = ["Advised", "Advisor"]
+
+Advisor = Callable[[Beliefs], Iterable[Move]]
+"""What to do, going by the beliefs, the best first; nothing where it knows nothing."""
+
+_PATIENCE = 10
+"""Steps without anything new, after which an aim is given up."""
+_RESTLESS = 3
+"""Steps without anything new, after which who remembers nothing no longer looks at things."""
+_WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
+"""What, done twice in a row, was refused the first time or shows the same again."""
+
+
+class Advised(RulePolicy):
+    """Does what the first of its advisors says that can be done; tries new things where none does.
+
+    An aim that led nowhere a few times, or under which nothing new was seen for many steps, is
+    given up for another, and the plan says so.
+
+    Args:
+        advisors: The most urgent first.
+    """
+
+    def __init__(self, *advisors: Advisor) -> None:
+        super().__init__()
+        self._advisors = advisors
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next action; publishes the plan behind it as ``focus``."""
+        plan, patience = Patience.read(self.focus)
+        patience = patience.after(obs["text"], obs["inventory"])
+        last, notes = Move.read(plan), Notes.read(plan)
+        if patience.idle == 0:
+            notes = notes.take_up()
+        elif patience.idle >= _PATIENCE and not last.aim.endswith(ALL_DONE):
+            notes, patience = notes.give_up(last.aim), patience._replace(idle=1)
+        rules, chance = get_extractor(self._dialect), self._rng
+        beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last.action, rng=chance)
+        move = self._decide(beliefs, last.action, notes)
+        forgets = not (obs["memory"] or obs["triples"])
+        if forgets and patience.idle >= _RESTLESS and shows_only(move.action):
+            move = try_any(beliefs, chance) or move
+        self.focus = patience.written_behind(notes.after(last, move).written_into(move))
+        return beliefs.spelled(move.action)
+
+    def _decide(self, beliefs: Beliefs, last: str, notes: Notes) -> Move:
+        for advise in self._advisors:
+            for move in advise(beliefs):
+                if (
+                    beliefs.can(move.action)
+                    and not notes.has_given_up(move.aim)
+                    and not (move.action == last and move.action.startswith(_WITHOUT_EFFECT_TWICE))
+                ):
+                    return move
+        return try_new(beliefs, self._rng)

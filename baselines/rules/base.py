@@ -1,0 +1,38 @@
+"""What policies by rules share: an episode's own chance, and text read by extraction rules."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gym_memory.baselines.base import Policy
+from gym_memory.core.records import Observation, Task
+
+__all__ = ["RulePolicy"]
+
+
+class RulePolicy(Policy):
+    """Base of policies that read the observation by the extraction rules of its dialect.
+
+    From step to step such a policy keeps nothing but the plan that it publishes as ``focus``.
+    """
+
+    dialect: ClassVar[str] = "textworld"
+    """Whose rules it reads by where the info of the reset names no dialect."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+        self._task_id, self._dialect = "", self.dialect
+        self.focus = ""
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode without a plan."""
+        self._rng = np.random.default_rng(seed)
+        self._task_id = info.get("task_id", "")
+        self._dialect = info.get("dialect", self._dialect)
+        self.focus = ""
+
+    def _task(self, obs: Observation) -> Task:
+        """The task as the extraction rules want it."""
+        return Task(self._task_id, obs["task"], self._dialect)

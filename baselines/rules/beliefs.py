@@ -1,0 +1,382 @@
+"""Beliefs: what an observation shows, as one graph with questions.
+
+Built anew from every observation, so a policy that uses it knows what its memory recalls and
+what is in view, and nothing else. Recalled facts are taken as they are. A memory that recalls
+only text is read with the same extraction rules that build the graph memories, so it gets a
+fair chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from functools import cached_property
+from operator import itemgetter
+
+import numpy as np
+
+from gym_memory.baselines.rules.commands import canonical
+from gym_memory.core.records import Observation, Step, Task, Triple
+from gym_memory.extract.base import Extractor, apply
+from gym_memory.extract.notes.phrases import head_noun
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.graph.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    TRIED,
+    VERBATIM,
+    direction_of,
+    door_relation,
+    times_tried,
+    way_relation,
+)
+from gym_memory.memory.reading import Entry, split_entries
+
+__all__ = ["Beliefs", "Exit"]
+
+Exit = tuple[str, str]
+"""(place, direction)."""
+
+_DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
+
+_MOVES = {
+    "north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0),
+    "northeast": (1, 1), "northwest": (-1, 1), "southeast": (1, -1), "southwest": (-1, -1),
+}  # fmt: skip
+
+
+class Beliefs:
+    """What can be concluded from one observation.
+
+    Args:
+        obs: The observation.
+        extractor: Rules that read the game's text.
+        task: The task.
+        plan: What the policy published last; empty at the start.
+        action: The last action; empty at the start.
+        rng: Decides between equal exits; without it they keep their order.
+    """
+
+    def __init__(
+        self,
+        obs: Observation,
+        extractor: Extractor,
+        task: Task,
+        *,
+        plan: str = "",
+        action: str = "",
+        rng: np.random.Generator | None = None,
+    ):
+        self.text, self.task, self.plan = obs["text"], task, plan
+        self._rng, self._came = rng, action.removeprefix("go ")
+        self.recalled = obs["memory"]
+        self._spelling: dict[str, str] = {}
+        for spelled in obs["valid_actions"]:
+            self._spelling.setdefault(canonical(spelled), spelled)
+        self.actions = tuple(self._spelling)
+        self.graph = TemporalGraph()
+        if obs["triples"]:
+            self._believe(obs["triples"])
+            moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
+            action = "" if moved else action  # the recalled place is already the new one
+        else:
+            transcript = obs["memory"]
+            for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
+                transcript = transcript.replace(lesson, "")
+            last = self._read(transcript, extractor)
+            action = last or action
+        now = self.graph.now + 1
+        step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
+        seen = extractor.extract(step, self.graph, task)
+        self.tells_place = any(m.triple[:2] == (PLAYER, "is in") for m in seen.mentions)
+        apply(seen, self.graph, now)
+        self.here = current_place(self.graph) or ""
+        self._add_ways_back()
+        self._known_ways: dict[str, dict[str, str]] = {}
+        self._guessed: dict[str, dict[str, str]] = {}
+        self._cells = self._lay_out()
+        self._guess_ways()
+
+    def _believe(self, triples: tuple[Triple, ...]) -> None:
+        """Take recalled facts; where two exclude each other, the more relevant one counts."""
+        for triple in reversed(triples):
+            self.graph.add(triple, 0)
+
+    def _read(self, transcript: str, extractor: Extractor) -> str:
+        """Read recalled text; returns the last action if the text ends in one."""
+        before, entries = split_entries(transcript)
+        dangling = ""
+        if entries and entries[-1].action and not entries[-1].text:
+            dangling = entries.pop().action
+        entries.insert(0, Entry(0, "", before))
+        dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
+        told = [entry for _, entry in sorted(dated, key=itemgetter(0))]
+        self.graph = _read_entries(told, extractor, self.task)
+        return dangling
+
+    def _add_ways_back(self) -> None:
+        """A recall gives one direction of a way; the other follows."""
+        for subject, relation, obj in list(self.graph.live()):
+            direction = direction_of(relation)
+            if direction and self.graph.value(subject, OPPOSITE[direction]) is None:
+                back = Triple(obj, way_relation(OPPOSITE[direction]), subject)
+                self.graph.add(back, self.graph.now)
+
+    # ------------------------------------------------------------ actions
+
+    def can(self, action: str) -> bool:
+        """Whether an action is valid; without a list every action is tried."""
+        return action in self._spelling if self.actions else True
+
+    def spelled(self, action: str) -> str:
+        """An action as the game spells it; facts, and what is concluded here, are lower case."""
+        return self._spelling.get(action, action)
+
+    def options(self, *starts: str) -> list[str]:
+        """Valid actions that start with one of the words."""
+        return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
+
+    def taking(self, thing: str) -> str | None:
+        """The action that takes a thing, wherever it lies; None if none that is valid does."""
+        if not self.actions:
+            return f"take {thing}"
+        taken = f"take {thing} from "
+        return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
+
+    def putting(self, thing: str, holder: str) -> str | None:
+        """The action that puts a thing on or into another; None if none that is valid does."""
+        actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
+        return next((a for a in actions if self.can(a)), None)
+
+    def opening(self, thing: str) -> str | None:
+        """The valid action that opens a thing; None if there is none."""
+        action = f"open {thing}"
+        return action if action in self._spelling else None
+
+    # ------------------------------------------------------------ things
+
+    def objects(self, subject: str, relation: str) -> list[str]:
+        """Objects of the facts ``subject relation *``."""
+        return [t.object for t in self.graph.outgoing(subject) if t.relation == relation]
+
+    def subjects(self, relation: str, obj: str) -> list[str]:
+        """Subjects of the facts ``* relation obj``."""
+        return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
+
+    def ingredients(self) -> list[str]:
+        """What a recipe requires; what is to be prepared stands in one, too."""
+        due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
+        return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
+
+    def held(self) -> list[str]:
+        """What the agent carries."""
+        return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
+
+    def things(self) -> list[str]:
+        """What is known to be somewhere: no room, and no name in a fact of another kind."""
+        return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
+
+    def holds(self, thing: str) -> bool:
+        """Whether the agent carries it."""
+        place = self.graph.value(thing, "location")
+        return place is not None and place.object == INVENTORY
+
+    def holder(self, thing: str) -> str:
+        """What it is in or on; empty when unknown."""
+        place = self.graph.value(thing, "location")
+        return place.object if place else ""
+
+    def put_before(self, thing: str) -> list[str]:
+        """What the agent put it on or in, at whatever time."""
+        return [*self.objects(thing, "was put on"), *self.objects(thing, "was put in")]
+
+    def room_of(self, thing: str) -> str:
+        """The outermost thing that it is in, a room as a rule; "" if nothing is known.
+
+        It is ``here`` for what is carried. A room need not be on the recalled map.
+        """
+        start = thing
+        for _ in range(8):
+            place = self.graph.value(thing, "location")
+            if place is None:
+                break
+            if place.object == INVENTORY:
+                return self.here
+            thing = place.object
+        return thing if thing != start or self.is_place(thing) else ""
+
+    def is_place(self, name: str) -> bool:
+        """Whether it is a room: the agent is there, or ways lead out of or into it."""
+        if name == self.here:
+            return True
+        return any(
+            direction_of(t.relation) or t.relation in ("has exit", UNEXPLORED)
+            for t in self.graph.incident(name)
+        )
+
+    def places(self) -> list[str]:
+        """All known rooms."""
+        return [name for name in self.graph.entities() if self.is_place(name)]
+
+    def contents(self, name: str) -> list[str]:
+        """What is in or on it, and in or on that, outermost first."""
+        queue = [name]
+        for current in queue:
+            queue += [
+                t.subject
+                for t in self.graph.incoming(current)
+                if t.relation in LOCATIONS and t.subject not in (PLAYER, *queue)
+            ]
+        return queue[1:]
+
+    def is_state(self, thing: str, state: str) -> bool:
+        """Whether the fact ``thing is state`` is believed."""
+        return Triple(thing, "is", state) in self.graph
+
+    def openness(self, thing: str) -> str:
+        """``open``, ``closed``, ``locked`` or "" if unknown."""
+        state = self.graph.value(thing, "openness")
+        return state.object if state else ""
+
+    def door(self, place: str, direction: str) -> str:
+        """The door in an exit, "" if none is known."""
+        return next(iter(self.objects(place, door_relation(direction))), "")
+
+    def is_named(self, thing: str, text: str) -> bool:
+        """Whether a lower-case text names it: in full, or by the noun that no other thing has."""
+        if re.search(rf"\b{re.escape(thing)}(?!\w)", text):
+            return True
+        noun = head_noun(thing)
+        if noun == thing or self._nouns[noun] > 1:
+            return False
+        return re.search(rf"\b{_DETERMINER} {re.escape(noun)}(?!\w)", text) is not None
+
+    @cached_property
+    def _nouns(self) -> Counter[str]:
+        """How many things are called so."""
+        return Counter(head_noun(name) for name in self.graph.entities())
+
+    def is_spoken_of(self, thing: str) -> bool:
+        """Whether the task, or something that was read, names it."""
+        texts = (self.task.goal, *self.texts_read())
+        return any(self.is_named(thing, text.lower()) for text in texts)
+
+    def texts_read(self) -> list[str]:
+        """What was read, word for word."""
+        return [t.object for t in self.graph.live() if t.relation in VERBATIM]
+
+    def tried(self, action: str) -> int:
+        """How often an action was taken in this place, as far as the memory tells."""
+        return max(
+            (
+                times_tried(t.relation)
+                for t in self.graph.outgoing(self.here)
+                if canonical(t.object) == action and t.relation.startswith(TRIED)
+            ),
+            default=0,
+        )
+
+    # ------------------------------------------------------------ the map
+
+    def ways(self, place: str) -> dict[str, str]:
+        """Known and guessed ways out of a place: direction to the next place."""
+        known = self._known_ways.get(place)
+        if known is None:
+            facts = ((way, self.graph.value(place, way)) for way in DIRECTIONS)
+            known = {way: fact.subject for way, fact in facts if fact is not None}
+            self._known_ways[place] = known
+        return {**self._guessed.get(place, {}), **known}
+
+    def unexplored(self, place: str) -> list[str]:
+        """Directions in which a place has an exit that nobody took."""
+        exits = [e.object for e in unexplored_exits(self.graph, place)]
+        exits += self.objects(place, UNEXPLORED)
+        ways = self.ways(place)
+        return [e for e in dict.fromkeys(exits) if e not in ways]
+
+    def distances(self) -> dict[str, int]:
+        """Moves from here to every place that a known way leads to."""
+        moves = {self.here: 0}
+        queue = deque([self.here])
+        while queue:
+            place = queue.popleft()
+            for direction, other in self.ways(place).items():
+                if other not in moves and self.openness(self.door(place, direction)) != "locked":
+                    moves[other] = moves[place] + 1
+                    queue.append(other)
+        return moves
+
+    def frontier(self) -> list[tuple[int, Exit]]:
+        """Exits that nobody took, with the moves to their place, nearest first.
+
+        Exits that should lead to a known place, to judge by the directions walked, come last, and
+        so does the way that one came. Chance decides between equals.
+        """
+        taken = set(self._cells.values())
+        exits = []
+        for place, distance in self.distances().items():
+            for direction in self.unexplored(place):
+                if self.openness(self.door(place, direction)) != "locked":
+                    back = place == self.here and direction == OPPOSITE.get(self._came)
+                    known = back or _beyond(self._cells.get(place), direction) in taken
+                    exits.append((known, distance, place, direction))
+        if self._rng is not None:
+            exits = [exits[i] for i in self._rng.permutation(len(exits))]
+        exits.sort(key=itemgetter(0, 1))
+        return [(distance, (place, direction)) for _, distance, place, direction in exits]
+
+    def far_exits(self) -> list[Exit]:
+        """Exits that nobody took in places to which no way is known, as recalled."""
+        known = self.distances()
+        facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
+        return [(t.subject, t.object) for t in facts if t.subject not in known]
+
+    def _guess_ways(self) -> None:
+        """Two exits that nobody took and that face each other are taken to be one way."""
+        at: dict[object, str] = {cell: place for place, cell in self._cells.items()}
+        exits = {place: self.unexplored(place) for place in self._cells}
+        for place, cell in self._cells.items():
+            for direction in exits[place]:
+                other = at.get(_beyond(cell, direction))
+                if other is not None and OPPOSITE[direction] in exits[other]:
+                    self._guessed.setdefault(place, {})[direction] = other
+
+    def _lay_out(self) -> dict[str, tuple[int, int]]:
+        """Places on a grid, as far as directions tell."""
+        cells = {self.here: (0, 0)}
+        queue = deque([self.here])
+        while queue:
+            place = queue.popleft()
+            for direction, other in self.ways(place).items():
+                cell = _beyond(cells[place], direction)
+                if other not in cells and cell is not None:
+                    cells[other] = cell
+                    queue.append(other)
+        return cells
+
+
+_last_read: tuple[object, list[Entry], TemporalGraph] = (None, [], TemporalGraph())
+"""What was read last, by whom and for which task: a transcript that goes on is not read twice."""
+
+
+def _read_entries(entries: list[Entry], extractor: Extractor, task: Task) -> TemporalGraph:
+    """The graph that the rules read from a transcript."""
+    global _last_read
+    key, known, graph = _last_read
+    if not known or key != (extractor, task) or entries[: len(known)] != known:
+        known, graph = [], TemporalGraph()
+    graph = graph.fork()
+    for position, entry in enumerate(entries[len(known) :], len(known)):
+        step = Step(position, entry.text, entry.action)
+        apply(extractor.extract(step, graph, task), graph, position)
+    _last_read = (extractor, task), entries, graph
+    return graph.fork()
+
+
+def _beyond(cell: tuple[int, int] | None, direction: str) -> tuple[int, int] | None:
+    move = _MOVES.get(direction)
+    return (cell[0] + move[0], cell[1] + move[1]) if cell and move else None

@@ -1,0 +1,197 @@
+"""A learner by rules: it does what the lessons in its observation say, and tries what is left.
+
+It knows nothing of any game. From an observation it reads the valid actions, the lessons, and,
+in the transcript that a memory shows, which actions were tried. From step to step it keeps
+nothing but the plan that it publishes as ``focus``. So two runs that differ in their memory
+differ in nothing else, and what improves from trial to trial is what the lessons say.
+
+Lessons are read as sentences with actions in quotes, whoever wrote them: CLIN's abstractions,
+Reflexion's plans, or the advice of a model. ``"take ..."`` stands for a verb.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.baselines.rules.base import RulePolicy
+from gym_memory.core.checks import check_share
+from gym_memory.core.records import Observation, Step
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import PLAYER
+from gym_memory.memory.reading import split_entries
+
+__all__ = ["Learner"]
+
+_QUOTED = re.compile(r'"([^"]+)"(?: in the ([\w -]+?)(?= (?:MAY|SHOULD|DOES)\b|;|$))?')
+_NEGATIVE = re.compile(r"\b(?:not|never|lost|nothing|avoid|waste|stop)\b", re.IGNORECASE)
+_FATAL = re.compile(r"\b(?:lost|staying in the game|die[sd]?)\b", re.IGNORECASE)
+_UNSURE = re.compile(r"\bmay not\b", re.IGNORECASE)
+_SURE = re.compile(r"\bdoes not contribute\b", re.IGNORECASE)
+_EFFECT = re.compile(r"\b(?:necessary|contribute) to\b", re.IGNORECASE)
+_REACHING = re.compile(r"\bto reach(?:ing)? (?:the )?([\w -]+)", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+")
+_NUMBER = re.compile(r"\d+")
+_THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
+
+
+class Advice(NamedTuple):
+    """What the lessons say.
+
+    Attributes:
+        plan: Pairs (action, place) to do in order; the place is empty where none is named.
+        avoid: Actions, or verbs with ``...``, to leave alone.
+        doubt: The same where the lessons are not sure.
+        ways: Place to the moves out of it, as (action, next place).
+        verbs: Verbs that are said to help.
+    """
+
+    plan: list[tuple[str, str]]
+    avoid: set[str]
+    doubt: set[str]
+    ways: dict[str, list[tuple[str, str]]]
+    verbs: set[str]
+
+    @classmethod
+    def read(cls, lessons: Sequence[str]) -> Advice:
+        """Read lessons in the order of their numbers; of several plans only the last counts."""
+        advice = cls([], set(), set(), {}, set())
+        for lesson in sorted(lessons, key=_number):
+            plan: list[tuple[str, str]] = []
+            for sentence in _SENTENCE.split(lesson):
+                plan += advice._read_sentence(sentence)
+            if len(plan) > 1:  # a whole plan for this trial replaces that of an earlier one
+                advice.plan.clear()
+            advice.plan.extend(item for item in plan if item not in advice.plan or len(plan) > 1)
+        return advice
+
+    def _read_sentence(self, sentence: str) -> list[tuple[str, str]]:
+        """Note what a sentence says; returns what it tells to do."""
+        effect = _EFFECT.search(sentence)
+        cause = sentence[: effect.start()] if effect else sentence
+        told = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
+        if _NEGATIVE.search(_QUOTED.sub("", cause)):
+            fatal = _FATAL.search(sentence)
+            for action, _ in told:
+                unsure = _UNSURE.search(sentence) or action.endswith(" ...")
+                sure = fatal or _SURE.search(sentence) or not unsure
+                (self.avoid if sure else self.doubt).add(action)
+            return []
+        reaching = _REACHING.search(sentence, effect.start()) if effect else None
+        if reaching and told and told[0][1]:
+            action, place = told[0]
+            self.ways.setdefault(place, []).append((action, reaching[1]))
+            return []
+        self.verbs.update(_verb(action) for action, _ in told if action.endswith(" ..."))
+        return [item for item in told if not item[0].endswith(" ...")]
+
+    def way(self, here: str, there: str) -> str:
+        """The first move on the shortest known way; empty where none is known."""
+        first: dict[str, str] = {here: ""}
+        queue = deque([here])
+        while queue and there not in first:
+            place = queue.popleft()
+            for action, beyond in self.ways.get(place, ()):
+                if beyond not in first:
+                    first[beyond] = first[place] or action
+                    queue.append(beyond)
+        return first.get(there, "")
+
+    def against(self, action: str, *, doubtful: bool) -> bool:
+        """Whether the lessons speak against an action; ``doubtful``: or might."""
+        forms = {action, f"{_verb(action)} ..."}
+        return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
+
+
+class Learner(RulePolicy):
+    """Follows the plan that the lessons give, then explores what they do not speak against.
+
+    Exploring prefers actions that the shown transcript does not hold, among them those that act
+    on a thing of the plan, and among these those whose verb the lessons recommend; the choice is
+    by chance.
+
+    Args:
+        boldness: How often, in [0, 1], it tries what the lessons only doubt.
+        fallback: What to say where no valid action is shown.
+    """
+
+    name: ClassVar[str] = "learner"
+
+    def __init__(self, boldness: float = 0.1, fallback: str = "look"):
+        super().__init__()
+        self.boldness, self.fallback = check_share("boldness", boldness), fallback
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next action; what is left of the plan becomes the ``focus``."""
+        advice = Advice.read(obs["lessons"])
+        plan, here = _read_focus(self.focus) if self.focus else (advice.plan, "")
+        here = self._place(obs) or here
+        action = ""
+        while plan and not action:
+            action, done = _next(plan[0], here, obs["valid_actions"], advice)
+            plan = plan[1:] if done else plan
+        action = action or self._explore(obs, advice)
+        self.focus = _focus(plan, here)
+        return action
+
+    def _place(self, obs: Observation) -> str:
+        """The place that the text in view names; empty where it names none."""
+        step = Step(0, obs["text"])
+        rules = get_extractor(self._dialect)
+        found = rules.extract(step, TemporalGraph(), self._task(obs))
+        places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
+        return places[-1] if places else ""
+
+    def _explore(self, obs: Observation, advice: Advice) -> str:
+        """An action by chance: neither advised against nor tried, if there is one."""
+        valid = obs["valid_actions"]
+        if not valid:
+            return self.fallback
+        tried = {entry.action for entry in split_entries(obs["memory"])[1]}
+        tried.update(action for action, _ in advice.plan)
+        doubtful = self._rng.random() >= self.boldness
+        allowed = [a for a in valid if not advice.against(a, doubtful=doubtful)]
+        new = [a for a in allowed if a not in tried]
+        things = {_thing(action) for action, _ in advice.plan}
+        near = [a for a in new if _thing(a) in things]
+        good = [a for a in near or new if _verb(a) in advice.verbs]
+        options = good or near or new or allowed or valid
+        return options[int(self._rng.integers(len(options)))]
+
+
+def _next(
+    item: tuple[str, str], here: str, valid: Sequence[str], advice: Advice
+) -> tuple[str, bool]:
+    """The action towards an item of the plan (empty: none), and whether the item is done with."""
+    action, place = item
+    if place and here and place != here:
+        move = advice.way(here, place)
+        return (move, False) if move in valid else ("", True)
+    return (action, True) if action in valid else ("", True)
+
+
+def _verb(action: str) -> str:
+    return action.partition(" ")[0]
+
+
+def _thing(action: str) -> str:
+    """What is acted on: the words between the verb and a preposition."""
+    return _THING.sub("", action.partition(" ")[2]).strip()
+
+
+def _number(lesson: str) -> int:
+    found = _NUMBER.match(lesson)
+    return int(found[0]) if found else 0
+
+
+def _focus(plan: Sequence[tuple[str, str]], here: str) -> str:
+    items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in plan]
+    return f"plan: {'; '.join(items)} | here: {here}"
+
+
+def _read_focus(focus: str) -> tuple[list[tuple[str, str]], str]:
+    told, _, here = focus.partition(" | here: ")
+    return [(found[1], found[2] or "") for found in _QUOTED.finditer(told)], here

@@ -1,0 +1,197 @@
+"""A descender by rules: explores NetHack's levels, fights, and goes down.
+
+It reads the observation (the text in view, the valid actions, what the memory recalls) and keeps
+nothing but the plan that it publishes as ``focus``. It wants some experience before it goes
+deeper, so it often leaves stairs that it saw and must find them again: in the text where the
+observation tells of the whole level, in what its memory recalls, or else by going round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gym_memory.baselines.rules.base import RulePolicy
+from gym_memory.baselines.rules.nethack.situation import Plan, Situation
+from gym_memory.core.checks import check_int
+from gym_memory.core.records import Observation
+
+__all__ = ["Descender"]
+
+_FIND_STAIRS = "find the stairs down"
+_SEARCHED = "You searched for hidden ways"
+_BLOCKED = "somebody is in the way"
+_NOTHING_LEFT = "nothing left to explore"
+_KEEP_AWAY = (
+    "floating eye", "acid blob", "gas spore", "cockatrice", "chickatrice", "blue jelly",
+    "spotted jelly", "ochre jelly", "brown mold", "yellow mold", "green mold", "red mold",
+    "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
+)  # fmt: skip
+"""Creatures that are best left alone: harmful to touch, and slow or rooted."""
+_DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
+_PREY = frozenset((
+    "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
+    "Mordor orc", "Uruk-hai", "goblin", "rock piercer", "fox", "coyote", "giant ant", "jaguar",
+    "rothe", "hyena", "wolf", "snow orc", "gecko", "baby crocodile", "iguana", "lichen", "pony",
+    "dingo", "imp", "giant beetle", "dwarf lord", "gnome king", "soldier ant",
+))  # fmt: skip
+"""Creatures that can be eaten fresh."""
+_PROVISIONS = frozenset((
+    "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
+    "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
+))  # fmt: skip
+"""Food that keeps."""
+_PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
+_HEALTHY, _IDLE = 0.6, 2
+
+
+class Descender(RulePolicy):
+    """Explores, fights, rests, prays in need, and goes down when it is fit for it.
+
+    Args:
+        eager: Experience level that is enough at dungeon level ``d``: ``d + 1 - eager``, at most
+            8. The higher, the sooner it goes down; in [0, 20].
+
+    Raises:
+        InvalidArgumentError: ``eager`` is out of range.
+    """
+
+    name: ClassVar[str] = "descender"
+    dialect: ClassVar[str] = "nethack"
+
+    def __init__(self, eager: int = 0) -> None:
+        super().__init__()
+        check_int("eager", eager, 0, 20)
+        self.eager = eager
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """The next action; publishes the plan behind it as ``focus``."""
+        plan = Plan.read(self.focus)
+        now = Situation(obs, self._task(obs))
+        idle = plan.idle + 1 if plan.last and now.turn == plan.turn else 0
+        plan = plan._replace(idle=idle)
+        aim, action = self._decide(now, plan)
+        prayed = now.turn if action == "pray" else plan.prayed
+        self.focus = str(Plan(aim, action, now.turn, idle, prayed))
+        return action
+
+    def _decide(self, now: Situation, plan: Plan) -> tuple[str, str]:
+        """What for, and what to do."""
+        if now.actions and "explore level" not in now.actions:
+            return "get rid of a question", self._answer(now)
+        if plan.idle > _IDLE:
+            return "try something else", self._any(now)
+        for advise in (
+            *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
+            *(self._rest, self._descend),
+        ):
+            advice = advise(now, plan)
+            if advice is not None:
+                return advice
+        return "explore", "explore level"
+
+    def _answer(self, now: Situation) -> str:
+        """Say no, or close what is open."""
+        known = [a for a in ("answer n", "cancel") if a in now.actions]
+        return known[0] if known else now.actions[0]
+
+    def _any(self, now: Situation) -> str:
+        moves = [*now.options("go "), "search"]
+        return moves[int(self._rng.integers(len(moves)))]
+
+    def _survive(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        in_need = now.hp < 1 / 7 or now.points < 6
+        starved = any(word in now.condition for word in ("weak", "faint"))
+        rested = now.turn - plan.prayed > _PRAYER_PAUSE if plan.prayed else now.turn > _FIRST_PRAYER
+        if (in_need or (starved and not now.options("eat "))) and rested:
+            return "survive", "pray"
+        if in_need and now.near:
+            for action in ("go up", "go down"):
+                if action in now.actions:
+                    return "get away", action
+        return None
+
+    def _eat(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        if not any(word in now.condition for word in ("hungry", "weak", "faint")) or now.near:
+            return None
+        if plan.aim.startswith("eat the ") and "eat here" in now.actions:
+            return "eat", "eat here"
+        food = [action for action in now.options("eat ") if action != "eat here"]
+        if food:
+            return "eat", food[0]
+        if plan.last.startswith("melee attack "):  # what was just killed is fresh
+            prey = plan.last.removeprefix("melee attack ")
+            action = f"go to {prey} corpse"
+            if prey in _PREY and action in now.actions:
+                return f"eat the {prey} corpse", action
+        return None
+
+    def _fight(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
+        foes = [foe for foe in foes if not foe.startswith(_KEEP_AWAY)]
+        foes.sort(key=lambda foe: foe not in now.near)
+        if not foes or "no way to" in now.text or (plan.idle and plan.last.startswith("melee")):
+            return None
+        return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
+
+    def _fetch(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Take food along."""
+        if now.near or plan.last == "pick up":
+            return None
+        if plan.aim == "take food along" and "pick up" in now.actions:
+            return plan.aim, "pick up"
+        ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
+        return ("take food along", ways[0]) if ways and not plan.idle else None
+
+    def _give_back(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
+        for line in now.inventory.splitlines():
+            if "(unpaid" in line:
+                drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]
+                return ("leave what is not paid for", drops[0]) if drops else None
+        return None
+
+    def _rest(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
+        if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
+            return None
+        return "rest", "search 20"
+
+    def _descend(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Go down if fit for it, or if there is nothing else to do here."""
+        done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
+        done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
+        fit = now.experience >= min(now.depth + 1 - self.eager, 8)
+        if not (fit or done):
+            return None
+        if "go down" in now.actions:
+            return "go down", "go down"
+        place = now.way_down()
+        if place:
+            stairs = now.options("go to stairs down", "go to ladder down")
+            area = place.partition(" of ")[0]
+            action = stairs[0] if place == now.here and stairs else f"go to {area}"
+            if action in now.actions:
+                return f"go to the stairs down in {place}", action
+        if not done:
+            return None
+        foes = [foe for foe in now.near if foe.startswith(_KEEP_AWAY)]
+        foes = [foe for foe in foes if f"melee attack {foe}" in now.actions]
+        if foes and not foes[0].startswith(_DEADLY) and now.hp > _HEALTHY:
+            return _FIND_STAIRS, f"melee attack {foes[0]}"
+        return self._break_out(now, plan) or self._go_round(now)
+
+    def _break_out(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+        """Kick in a locked door."""
+        kicks = now.options("kick door ")
+        if kicks:
+            return "break open a door", kicks[int(self._rng.integers(len(kicks)))]
+        door, place = now.locked_door()
+        action = f"go to {place.partition(' of ')[0]}"
+        if door and place != now.here and action in now.actions:
+            return f"break open {door} of {place}", action
+        return None
+
+    def _go_round(self, now: Situation) -> tuple[str, str]:
+        """Look into the rooms, one as good as another."""
+        rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
+        return _FIND_STAIRS, rooms[int(self._rng.integers(len(rooms)))]

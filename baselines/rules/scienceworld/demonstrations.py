@@ -1,0 +1,302 @@
+"""What was demonstrated: the steps that matter, the house, and what was chosen among what."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.scienceworld.goals import is_shown, recipe_in
+from gym_memory.baselines.rules.scienceworld.phrases import (
+    Act,
+    fit,
+    masked,
+    parse,
+    things_in,
+    words,
+)
+from gym_memory.baselines.rules.scienceworld.scene import (
+    is_move,
+    is_refused,
+    is_view,
+    measured,
+    room_of,
+)
+from gym_memory.core.trajectory import Trajectory, read_trajectory
+
+__all__ = [
+    "Demonstration",
+    "House",
+    "Lore",
+    "Move",
+    "is_shown_how",
+    "learn",
+    "nearest",
+    "usual_pause",
+]
+
+_EXIT = re.compile(r"A door to the ([\w ]+?) \(")
+_BOX = re.compile(r"\w+ box\b")
+"""Its colour is another from goal to goal."""
+_TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_MAX_ROUND_STEPS = 25
+
+
+class Move(NamedTuple):
+    """A step that matters.
+
+    Attributes:
+        act: What was done.
+        room: Where.
+        answer: What came of it, with every number alike.
+        carried: What the agent carried afterwards.
+        looks: For each thing of the act, the line of the last view that told of it.
+    """
+
+    act: Act
+    room: str
+    answer: str
+    carried: frozenset[str]
+    looks: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Demonstration:
+    """A played task: its goal and its moves, going about left out.
+
+    Attributes:
+        task: ScienceWorld's name of the task.
+        goal: What was to be done.
+        moves: The steps that matter.
+        recipe: What a recipe that was read says to mix.
+        measured: How long a stopwatch ran for each thing that was looked at.
+        rounds: What was done again and again before something was focused on, or to the end: the
+            first and the last but one number of moves behind of the last time.
+        shown: Whether the mark that the goal asks about was in sight at the end.
+        pause: Most steps in a row that showed nothing new.
+        focuses: For each move, whether it focuses on something.
+        repeats: For each move, whether it is the one before it once more.
+        repeated: For each move, whether the one before it or after it is the same.
+    """
+
+    task: str
+    goal: str
+    moves: tuple[Move, ...]
+    recipe: tuple[str, ...] = ()
+    measured: dict[str, int] = dataclasses.field(default_factory=dict)
+    shown: bool | None = None
+    pause: int = 0
+    rounds: tuple[tuple[int, int], ...] = dataclasses.field(init=False)
+    focuses: NDArray[np.bool_] = dataclasses.field(init=False)
+    repeats: NDArray[np.bool_] = dataclasses.field(init=False)
+    repeated: NDArray[np.bool_] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        acts = [move.act for move in self.moves]
+        same = np.array([False, *(one == other for one, other in pairwise(acts)), False])
+        focuses = np.array([act.verb == "focus on" for act in acts])
+        object.__setattr__(self, "focuses", focuses)
+        object.__setattr__(self, "repeats", same[:-1])
+        object.__setattr__(self, "repeated", same[:-1] | same[1:])
+        object.__setattr__(self, "rounds", tuple(_rounds(acts)))
+
+
+def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
+    for end in range(2, len(acts) + 1):
+        if end == len(acts) or acts[end].verb == "focus on":
+            for size in range(1, min(_MAX_ROUND_STEPS, end // 2) + 1):
+                last, before = acts[end - size : end], acts[end - 2 * size : end - size]
+                if all(fit(one, other) > 0.6 for one, other in zip(last, before, strict=True)):
+                    yield end - size, end
+                    break
+
+
+class House:
+    """The ways between the rooms, and how often a thing was seen in which."""
+
+    def __init__(self) -> None:
+        self.exits: dict[str, set[str]] = {}
+        self.seen: dict[str, Counter[str]] = {}
+
+    def look(self, room: str, view: str) -> None:
+        """Learn from the view of a room."""
+        for beyond in _EXIT.findall(view):
+            self.exits.setdefault(room, set()).add(beyond)
+            self.exits.setdefault(beyond, set()).add(room)
+        for thing in things_in(view):
+            self.seen.setdefault(thing.name, Counter())[room] += 1
+
+    def way(self, here: str, there: str) -> list[str]:
+        """The rooms on the shortest way, without the first; empty where there is none."""
+        before: dict[str, str] = {here: ""}
+        queue = deque([here])
+        while queue and there not in before:
+            room = queue.popleft()
+            for beyond in sorted(self.exits.get(room, ())):
+                if beyond not in before:
+                    before[beyond] = room
+                    queue.append(beyond)
+        if there not in before:
+            return []
+        path = [there]
+        while before[path[-1]]:
+            path.append(before[path[-1]])
+        return path[::-1][1:]
+
+    def likely(self, phrase: str) -> Counter[str]:
+        """How often things whose name holds all words of a phrase were seen in each room."""
+        total: Counter[str] = Counter()
+        for name, rooms in self.seen.items():
+            if words(phrase) <= words(name):
+                total.update(rooms)
+        return total
+
+
+class Lore(NamedTuple):
+    """All that was learnt.
+
+    Attributes:
+        demonstrations: In the order of recording.
+        house: The house.
+        chosen: By task and word: how often a thing so called was the one to focus on.
+        passed: Likewise, how often it was in sight then.
+    """
+
+    demonstrations: tuple[Demonstration, ...]
+    house: House
+    chosen: dict[str, Counter[str]]
+    passed: dict[str, Counter[str]]
+
+    def liking(self, task: str, name: str) -> float:
+        """How likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
+        chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
+        told = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
+        return min(1.0, sum(told) / len(told)) if told else 0.0
+
+
+def learn(path: str | os.PathLike[str]) -> Lore:
+    """Learn from a recorded file; episodes that were not won teach nothing.
+
+    Raises:
+        ResultsError: The file is not a recording.
+    """
+    played = [t for t in read_trajectory(path) if t.outcome.success]
+    lore = Lore((), House(), {}, {})
+    found = tuple(_demonstration(trajectory, lore) for trajectory in played)
+    return lore._replace(demonstrations=found)
+
+
+def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
+    task = trajectory.task.id.split("/")[-2]
+    moves: list[Move] = []
+    room, view, focused = "", "", ""
+    recipe: tuple[str, ...] = ()
+    told = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
+    patience, pause = Patience(), 0
+    for step in trajectory.steps:
+        patience = patience.after(step.text, step.inventory)
+        pause = max(pause, patience.idle)
+        room = room_of(step.text) or room
+        recipe = recipe or recipe_in(step.text)
+        if is_view(step.text):
+            view = step.text
+            lore.house.look(room, view)
+        if step.action.isdigit() and moves:  # which of several was meant
+            moves[-1] = moves[-1]._replace(answer=masked(step.text))
+        if not step.action or is_refused(step.text) or step.action.isdigit():
+            continue
+        act = parse(step.action)
+        if is_move(act) or (act.verb == "open" and "is already" in step.text):
+            continue
+        if act.verb == "focus on":
+            _choose(lore, task, act, view)
+            focused = act.things[0]
+        elif act.verb == "pick up" and focused:
+            act = act._replace(things=(_with(act.things[0], focused, view),))
+        carried = frozenset(thing.name for thing in things_in(step.inventory))
+        looks = tuple(_look_of(phrase, view) for phrase in act.things)
+        moves.append(Move(act, room, masked(step.text), carried, looks))
+    goal = trajectory.task.goal
+    mark = is_shown(goal, view)
+    return Demonstration(task, goal, tuple(moves), recipe, measured(told), mark, pause)
+
+
+def _look_of(phrase: str, view: str) -> str:
+    return next((t.line for t in things_in(view) if words(phrase) <= words(t.name)), "")
+
+
+def _with(phrase: str, focused: str, view: str) -> str:
+    """A thing that was picked up, with what was focused on where that is in it."""
+    for thing in things_in(view):
+        if words(phrase) <= words(thing.name) and words(focused) <= words(thing.line):
+            return phrase if words(phrase) & words(focused) else f"{phrase} containing {focused}"
+    return phrase
+
+
+def _choose(lore: Lore, task: str, act: Act, view: str) -> None:
+    lore.chosen.setdefault(task, Counter()).update(words(act.things[0]))
+    passed = lore.passed.setdefault(task, Counter())
+    for thing in things_in(view):
+        passed.update(words(thing.name))
+
+
+@lru_cache(maxsize=1 << 8)
+def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
+    """Whether the task that a goal sets is one of those that were demonstrated.
+
+    It is if the goal has all words that the goals of one task share, and hardly more words of its
+    own than each of these: another thing, room or colour, but no further instruction. What is to be
+    done about an unknown thing was not shown where all things were known.
+    """
+    said = _tokens(goal)
+    goals: dict[str, list[frozenset[str]]] = {}
+    for one in demonstrations:
+        goals.setdefault(one.task, []).append(_tokens(one.goal))
+    for shown in goals.values():
+        common = frozenset.intersection(*shown)
+        own = max(len(words - common) for words in shown)
+        unknown = "unknown" in said and not any("unknown" in words for words in shown)
+        if common <= said and len(said - common) <= own + 2 and not unknown:
+            return True
+    return False
+
+
+def _tokens(goal: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(_BOX.sub("box", goal.lower())))
+
+
+@lru_cache(maxsize=64)
+def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
+    """Most steps in a row that showed nothing new when the task with the nearest goal was shown."""
+    task = nearest(goal, demonstrations)[0][0].task
+    return max(one.pause for one in demonstrations if one.task == task)
+
+
+@lru_cache(maxsize=64)
+def nearest(
+    goal: str, demonstrations: tuple[Demonstration, ...]
+) -> tuple[tuple[Demonstration, float], ...]:
+    """Demonstrations with how near their goals are, in [-0.3, 1], the best first.
+
+    Words of a demonstration's goal that the present one does not have count against it, most where
+    its moves do not name them: what was done there to a named thing can be done here to another.
+    """
+    asked = words(goal)
+
+    def near(one: Demonstration) -> float:
+        alike = len(asked & words(one.goal)) / len(asked | words(one.goal))
+        named = {word for move in one.moves for thing in move.act.things for word in words(thing)}
+        other = words(one.goal) - asked
+        return alike - 0.3 * len(other - named) / len(other or "-")
+
+    found = [(one, near(one)) for one in demonstrations]
+    return tuple(sorted(found, key=lambda pair: -pair[1]))

@@ -1,0 +1,250 @@
+"""How far along a demonstration an observation is, and what stands for what in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, Abandoned
+from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, Move
+from gym_memory.baselines.rules.scienceworld.goals import Terms
+from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, likeness, masked
+from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused
+from gym_memory.core.records import Triple
+
+__all__ = ["Standing", "progress"]
+
+_LATEST = 60
+_SKIP = 0.4
+"""What it costs, in agreeing moves, to leave out a demonstrated one or to add one of one's own."""
+_FOCUS = 2.0
+"""What it costs to leave out something to focus on."""
+_ROUND = 0.02
+"""What it costs to do once more, or once less, what was demonstrated several times in a row."""
+_ANSWER = 0.4
+"""What the answer to a move counts beside the move."""
+_EFFECT = 0.3
+_ROOM = 0.5
+"""What it counts that a move was made in the room where it was demonstrated."""
+_GIVEN_UP = 1000.0
+"""What it costs, in agreeing moves, if what was given up would be due: more than all others."""
+_OWN, _MATCH, _AGAIN, _LEAVE_OUT, _BACK = range(5)
+
+Scores = NDArray[np.float64]
+
+
+class Standing(NamedTuple):
+    """How far along a demonstration one is.
+
+    Attributes:
+        done: Moves of the demonstration that are behind.
+        value: How well all that is known agrees with that, in agreeing moves.
+        pairs: Moves made, each with the number of the demonstrated one that it stands for.
+    """
+
+    done: int
+    value: float
+    pairs: tuple[tuple[Act, int], ...]
+
+
+def progress(
+    shown: Demonstration,
+    terms: Terms,
+    scene: Scene,
+    rng: np.random.Generator,
+    *,
+    history: bool,
+    abandoned: Abandoned = NOTHING,
+) -> Standing:
+    """Where one stands in a demonstration.
+
+    Every number of moves behind is scored by what speaks for it: the moves that the memory tells,
+    with their answers, in order; the effects that it tells as facts; the last answer; what is
+    carried; the published plan. Chance decides between equals.
+
+    Args:
+        shown: The demonstration.
+        terms: How to say it in terms of the present goal.
+        scene: The present situation.
+        rng: For equals.
+        history: Whether moves and facts that the memory tells count.
+        abandoned: Moves that are not to be due.
+    """
+    if scene.plan is None and not scene.done:
+        return Standing(0, 0.0, ())
+    score = _present(shown, terms, scene)
+    done = _counted(scene) if history else ()
+    cut = scene.cut or len(done) >= _LATEST
+    alignment = _Alignment(shown, terms, outset=0.0 if cut else 1.0)
+    for act, answer in done:
+        alignment.add(act, answer)
+    if done:
+        score += alignment.row
+    if history and scene.facts:
+        acts = _acts(shown, terms)
+        first = {act: number for number, act in reversed([*enumerate(acts)])}
+        found = np.array(
+            [_EFFECT * (first[a] == n and _told(a, scene.facts)) for n, a in enumerate(acts)]
+        )
+        score[1:] += np.cumsum(found)
+        score[:-1] -= np.cumsum(found[::-1])[::-1]
+    score -= _GIVEN_UP * _vain(shown, terms, abandoned)
+    best = np.flatnonzero(score >= score.max() - 1e-9)
+    behind = int(best[rng.integers(len(best))])
+    return Standing(behind, float(score.max()), tuple(alignment.pairs(behind)))
+
+
+def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
+    """The moves made since the last gap; a refused one counts where it was refused before."""
+    refused: set[Act] = set()
+    counted: list[tuple[Act, str]] = []
+    for number, (act, answer) in enumerate(scene.done, 1):
+        if number <= scene.gap or is_move(act) or act.verb.isdigit():
+            continue
+        twice = act in refused or (scene.again and number == len(scene.done))
+        if is_refused(answer) and not twice:
+            refused.add(act)
+        else:
+            counted.append((act, masked(answer)))
+    return tuple(counted[-_LATEST:])
+
+
+class _Alignment:
+    """Moves made beside demonstrated ones, in order.
+
+    A demonstrated move that was left out costs, and so does one of one's own; what was
+    demonstrated several times in a row may be done more or less often.
+
+    Attributes:
+        row: For each number of demonstrated moves behind, how well the moves made agree with it.
+    """
+
+    def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
+        self._shown, self._terms = shown, terms
+        cost = np.where(shown.repeats, _ROUND, np.where(shown.focuses, _FOCUS, _SKIP))
+        self._cost = np.concatenate([[0.0], np.cumsum(cost)])
+        self._made: list[Act] = []
+        self._steps: list[tuple[NDArray[np.int8], NDArray[np.bool_], dict[int, int]]] = []
+        self.row: Scores = -self._cost * outset
+
+    def add(self, act: Act, answer: str) -> None:
+        """The next move made, with its answer."""
+        fits = _fits(self._shown, self._terms, act)
+        agree = fits + _ANSWER * np.where(fits > 0, _answers(self._shown, answer), 0.0)
+        new = self.row - _SKIP
+        how = np.full(len(new), _OWN, dtype=np.int8)
+        matched = np.where(fits > 0, self.row[:-1] + agree, -np.inf)
+        same = self._shown.repeated & (fits > 0.6)
+        again = np.where(same, self.row[1:] + agree - _ROUND, -np.inf)
+        for kind, value in ((_AGAIN, again), (_MATCH, matched)):
+            better = value >= new[1:]
+            new[1:] = np.where(better, value, new[1:])
+            how[1:][better] = kind
+        base = how.copy()
+        back: dict[int, int] = {}
+        for start, end in self._shown.rounds:
+            if new[end] - _ROUND > new[start]:
+                new[start], back[start] = new[end] - _ROUND, end
+        free = np.maximum.accumulate(new + self._cost) - self._cost
+        left_out = free > new + 1e-9
+        self.row = np.where(left_out, free, new)
+        self._made.append(act)
+        self._steps.append((base, left_out, back))
+
+    def pairs(self, behind: int) -> list[tuple[Act, int]]:
+        """The moves made that stand for demonstrated ones, latest first."""
+        found = []
+        for act, (how, left_out, back) in zip(self._made[::-1], self._steps[::-1], strict=True):
+            while left_out[behind]:
+                behind -= 1
+            behind = back.get(behind, behind)
+            if how[behind] in (_MATCH, _AGAIN):
+                found.append((act, behind - 1))
+                behind -= int(how[behind] == _MATCH)
+        return found
+
+
+@lru_cache(maxsize=1 << 8)
+def _vain(shown: Demonstration, terms: Terms, abandoned: Abandoned) -> NDArray[np.bool_]:
+    """For each number of moves behind, whether what is due then was given up."""
+    vain = [abandoned.has(act) for act in _acts(shown, terms)]
+    last = [vain[start] for start, end in shown.rounds if end == len(vain)]
+    return np.array([*vain, any(last)])
+
+
+@lru_cache(maxsize=1 << 8)
+def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
+    return tuple(terms.put(move.act) for move in shown.moves)
+
+
+@lru_cache(maxsize=1 << 8)
+def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[Move, str], ...]:
+    """The moves, each with the room that the present goal puts in the place of the move's."""
+    return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
+
+
+@lru_cache(maxsize=1 << 14)
+def _fits(shown: Demonstration, terms: Terms, act: Act) -> Scores:
+    return np.array([fit(act, other) for other in _acts(shown, terms)])
+
+
+@lru_cache(maxsize=1 << 14)
+def _answers(shown: Demonstration, answer: str) -> Scores:
+    return np.array([likeness(answer, move.answer) for move in shown.moves])
+
+
+def _told(act: Act, facts: Sequence[Triple]) -> bool:
+    """Whether facts tell the effect of a move."""
+    if not act.things:
+        return False
+    first, last = act.things[0], act.things[-1]
+    for subject, relation, obj in facts:
+        if act.verb == "pick up":
+            found = relation == "is in" and obj == "inventory" and likeness(subject, first) > 0.6
+        elif act.verb in ("move", "pour"):
+            found = (
+                relation.startswith("contains")
+                and likeness(subject.partition(" in ")[0], last) > 0.6
+                and likeness(obj, first) > 0.6
+            )
+        elif act.verb in ("open", "activate"):
+            state = "open" if act.verb == "open" else "on"
+            found = (relation, obj) == ("is", state) and likeness(
+                subject.partition(" in ")[0], first.partition(" in ")[0]
+            ) > 0.6
+        elif act.verb == "focus on":
+            found = relation == "focused on" and likeness(obj, first) > 0.5
+        else:
+            return False
+        if found:
+            return True
+    return False
+
+
+def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
+    """What the last answer, the inventory and the plan speak for."""
+    score = np.zeros(len(shown.moves) + 1)
+    carried = frozenset(thing.name for thing in scene.carried)
+    score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])
+    score[0] += 0.6 * _shared(shown.moves[0].carried, carried)
+    if scene.plan is None:
+        return score
+    if scene.until is not None:
+        alike = np.maximum(_fits(shown, terms, scene.until), _fits(shown, Terms(), scene.until))
+        score[:-1] += 2 * alike**2
+    fits = _fits(shown, terms, scene.plan)
+    if not scene.made:
+        score[:-1] += 2 * fits
+    elif not is_refused(scene.text) or scene.again:
+        here = np.array([scene.room in (move.room, put) for move, put in _rooms(shown, terms)])
+        score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM * here
+    return score
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0

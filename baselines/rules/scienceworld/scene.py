@@ -1,0 +1,245 @@
+"""The situation as an observation tells it: where the agent is, what is in sight, what was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.baselines.rules.scienceworld.goals import recipe_in
+from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, things_in
+from gym_memory.core.records import Observation, Triple
+from gym_memory.games.scienceworld.rules_names import AMBIGUOUS, TEMPERATURE
+from gym_memory.graph.schema import PLAYER
+from gym_memory.memory.reading import Entry, split_entries
+
+__all__ = [
+    "Scene",
+    "is_move",
+    "is_refused",
+    "is_view",
+    "measured",
+    "read_scene",
+    "room_of",
+]
+
+_CALLED = re.compile(r"called the ([\w ]+?)\.")
+_MOVED = re.compile(r"^You move to the ([\w ]+?)\.")
+_REFUSED = re.compile(
+    r"^(?:No known action|Unknown action|ERROR|You can't|It's not clear|The door is not open|"
+    r"That|There is no|I'm not sure)|not (?:open|moveable|something)|unable to|must (?:first )?be",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?(?:, until: (.+))?$")
+_TICKS = re.compile(r"time reads (\d+) tick")
+_READING = re.compile(r"measures a temperature of (-?\d+)")
+
+
+class Scene(NamedTuple):
+    """What is known now.
+
+    Attributes:
+        text: The last answer.
+        room: Where the agent is; empty where nothing tells.
+        view: What is in sight, where the last answer is a view of the room.
+        carried: What the agent carries.
+        done: Actions with their answers as the memory tells them, earliest first.
+        facts: Facts that the memory tells.
+        sights: Things by the room that they were seen in, as far as the memory tells.
+        kept: Things by what was told of them: the line of a view, or who contains them.
+        gap: How many of the actions done lie before the last gap in what the memory tells.
+        cut: Whether there is such a gap, or it has forgotten how the episode began.
+        plan: The action that was planned at the last step.
+        bound: The room that it was for, where it was still on the way; else empty.
+        made: Whether it was sent, and not something on the way to it.
+        again: Whether it was planned once more.
+        until: What it is done for again and again; none where it is not.
+    """
+
+    text: str
+    room: str
+    view: tuple[Thing, ...]
+    carried: tuple[Thing, ...]
+    done: tuple[tuple[Act, str], ...]
+    facts: tuple[Triple, ...]
+    sights: dict[str, str]
+    kept: dict[str, str]
+    gap: int
+    cut: bool
+    plan: Act | None
+    bound: str
+    made: bool
+    again: bool
+    until: Act | None
+
+    @property
+    def readings(self) -> tuple[tuple[int, bool], ...]:
+        """Temperatures that were told, earliest first, each with whether the thing was liquid."""
+        read: list[tuple[int, bool]] = []
+        liquid = False
+        for act, answer in self.done:
+            if "pick up a liquid" in answer:
+                liquid = True
+            elif act.verb in ("examine", "use") and not is_refused(answer):
+                liquid = liquid or "liquid" in f"{act} {answer}"
+            read += [(int(found), liquid) for found in _READING.findall(answer)]
+        kept = [fact.object for fact in self.facts if fact.relation == TEMPERATURE]
+        return tuple(read or ((int(v), False) for v in kept if v.lstrip("-").isdigit()))
+
+    @property
+    def measured(self) -> dict[str, int]:
+        """How long a stopwatch ran for each thing that was looked at."""
+        return measured(self.done)
+
+    @property
+    def recipe(self) -> tuple[str, ...]:
+        """What a recipe that was read says to mix."""
+        told = [*(answer for _, answer in self.done), self.text]
+        return next((found for answer in told if (found := recipe_in(answer))), ())
+
+
+def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
+    """Readings of a stopwatch, each by the thing that was last looked at before it."""
+    found: dict[str, int] = {}
+    watched = ""
+    for act, answer in done:
+        if act.verb == "look at" and not is_refused(answer):
+            watched = act.things[0]
+        ticks = _TICKS.search(answer)
+        if ticks and watched:
+            found[watched] = int(ticks[1])
+    return found
+
+
+def is_view(text: str) -> bool:
+    """Whether an answer describes the room."""
+    return text.startswith("This ") and _CALLED.search(text) is not None
+
+
+def is_move(act: Act) -> bool:
+    """Whether an action only goes about or looks around."""
+    return act.verb in ("go to", "look around") or (
+        act.verb in ("open", "close") and act.things[0].startswith("door to")
+    )
+
+
+def is_refused(text: str) -> bool:
+    """Whether an answer says that nothing was done."""
+    return _REFUSED.search(text) is not None
+
+
+def room_of(text: str) -> str:
+    """The room that an answer tells; empty where it tells none."""
+    found = _MOVED.match(text) or (_CALLED.search(text) if text.startswith("This ") else None)
+    return found[1].lower() if found else ""
+
+
+def read_scene(obs: Observation, plan: str) -> Scene:
+    """Read an observation, with the plan that was published at the last step."""
+    text = obs["text"].strip()
+    told, gap, cut = _transcript(obs["memory"])
+    facts = tuple(sorted(set(obs["triples"])))
+    found = _PLAN.match(plan)
+    planned = parse(found[2]) if found and found[2] else None
+    rooms = [room for _, answer in told if (room := room_of(answer))]
+    stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
+    at = (found[3] or "") if found else ""
+    room = room_of(text) or next(iter(stands + rooms[::-1]), "") or at
+    sights: dict[str, str] = {}
+    kept: dict[str, str] = {}
+    for fact in facts:
+        if fact.relation.startswith("contains"):
+            kept[fact.object] = f"{fact.subject} {fact.relation} {fact.object}"
+            sights[fact.object] = _room_holding(fact.subject, facts, room)
+    where = ""
+    for _, answer in told:
+        where = room_of(answer) or where
+        if is_view(answer):
+            sights.update((thing.name, where) for thing in things_in(answer))
+            kept.update(things_in(answer))
+            sights[f"room {where}"] = where
+    for subject, relation, _ in facts:
+        if relation == "contains":
+            sights[f"room {subject}"] = subject
+    made = bool(found and found[1] != "later: ") and not (is_view(text) or _MOVED.match(text))
+    long_ago, done = _settled(told[:gap]), _settled(told[gap:])
+    if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
+        done[-1] = (done[-1][0], text)  # told but for its answer, which is the present text
+    elif planned is not None and made:
+        done.append((planned, text))
+    view = things_in(text) if is_view(text) else ()
+    kept.update(view)
+    return Scene(
+        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights, kept,
+        len(long_ago), cut, planned,
+        at if found and found[1] == "later: " else "", made,
+        bool(found and found[1] == "once more: "),
+        parse(found[4]) if found and found[4] else None,
+    )  # fmt: skip
+
+
+def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+    """The moves with what came of them; a number only says which of several things was meant."""
+    done: list[tuple[Act, str]] = []
+    for act, answer in told:
+        if done and act.verb.isdigit():
+            done[-1] = (done[-1][0], answer)
+        elif act.verb:
+            done.append((act, answer))
+    return done
+
+
+class _Told(NamedTuple):
+    """What a memory shows of what was done.
+
+    Attributes:
+        steps: Actions and answers in their order; no verb where only an observation is told.
+        gap: How many of them lie before the last gap, behind which no step is missing.
+        cut: Whether there is something before that gap, or the beginning is not told.
+    """
+
+    steps: tuple[tuple[Act, str], ...]
+    gap: int
+    cut: bool
+
+
+@lru_cache(maxsize=64)
+def _transcript(memory: str) -> _Told:
+    """The actions and answers that a memory shows, by their steps where it tells these."""
+    before, entries = split_entries(memory)
+    if before.startswith("This "):
+        entries.insert(0, Entry(None, "", before))
+    numbered: dict[int, Entry] = {}
+    told = []
+    for entry in entries:
+        if entry.t is None:
+            told.append(entry)
+        elif entry.t not in numbered or len(entry.text) > len(numbered[entry.t].text):
+            numbered[entry.t] = entry
+    told += [numbered[t] for t in sorted(numbered)]
+    gap = len(told) - 1 if told else 0
+    while gap and told[gap].t == _after(told[gap - 1].t):
+        gap -= 1
+    for i in range(len(told) - 1, 0, -1):  # of what was done in a row the last answer is told
+        if told[i - 1][1:] == (told[i].action, "") and told[i].t is not None:
+            told[i - 1] = told[i - 1]._replace(text=told[i].text)
+    outset = told[gap].t in (0, 1) or not told[gap].action if told else False
+    steps = tuple((parse(one.action), one.text.strip()) for one in told)
+    return _Told(steps, gap, not outset)
+
+
+def _after(t: int | None) -> int | None:
+    return None if t is None else t + 1
+
+
+def _room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
+    """The room of a thing that holds another, two holders up at most; of several, the present."""
+    if " in " in holder:
+        return holder.rpartition(" in ")[2]
+    rooms = [
+        fact.subject.rpartition(" in ")[2] if " in " in fact.subject else fact.subject
+        for fact in facts
+        if fact.object == holder and fact.relation.startswith("contains")
+    ]
+    return here if here in rooms else next(iter(rooms), holder)

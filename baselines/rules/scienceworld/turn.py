@@ -1,0 +1,356 @@
+"""One decision of the imitator: which move comes next, and where and how it is done."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+
+from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, THE_SAME, Abandoned
+from gym_memory.baselines.rules.scienceworld.decisions import decided, is_measured
+from gym_memory.baselines.rules.scienceworld.demonstrations import Lore, is_shown_how
+from gym_memory.baselines.rules.scienceworld.goals import is_named, told_to_focus_on
+from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
+from gym_memory.baselines.rules.scienceworld.meaning import Meaning
+from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, words
+from gym_memory.baselines.rules.scienceworld.scene import Scene, is_refused
+from gym_memory.baselines.rules.scienceworld.sight import Sight
+
+__all__ = ["WAIT", "Settings", "Turn"]
+
+LOOK = "look around"
+WAIT = "wait1"
+GIVE_UP = 0.05
+"""How often a search ends in trying without having found; with no memory, nothing else ends it."""
+_ANYWHERE = 0.02
+"""How likely a room is to hold a thing that demonstrations did not see there."""
+_SHUT = re.compile(r"because the ([\w ]+?) isn't open")
+_CLOSED = re.compile(r"The ([\w ]+?) door is closed")
+_STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
+_SOUGHT = ("pick up", "focus on", "pour")
+"""Verbs whose things are worth searching the house for; others need what is at hand, or named."""
+_SERIES = 3
+"""Rounds before the end of a series that may be left out."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What may be tuned.
+
+    Attributes:
+        alike: Least likeness, in [0, 1], for a thing in sight to stand for a demonstrated one.
+        history: Whether moves and facts that the memory tells count for how far along it is.
+        search: Whether it searches the house for what is not in sight.
+        encoder: Name of a text encoder that compares names beside their words; empty for none.
+    """
+
+    alike: float = 0.34
+    history: bool = True
+    search: bool = True
+    encoder: str = ""
+
+
+class Turn:
+    """One decision.
+
+    Args:
+        lore: What was learnt.
+        goal: The present goal.
+        scene: The present situation.
+        settings: What may be tuned.
+        meaning: How alike two names are.
+        rng: Decides between equals.
+        abandoned: What led nowhere and is not to be done.
+
+    Attributes:
+        plan: What is to be published.
+        aim: What was to be reached at the last step; None where nothing was.
+    """
+
+    def __init__(
+        self,
+        lore: Lore,
+        goal: str,
+        scene: Scene,
+        settings: Settings,
+        meaning: Meaning,
+        rng: np.random.Generator,
+        abandoned: Abandoned = NOTHING,
+    ):
+        self._abandoned = abandoned
+        self._lore, self._goal, self._scene = lore, goal, scene
+        self._settings, self._rng = settings, rng
+        guides = choose(
+            lore.demonstrations, goal, scene, rng, history=settings.history, abandoned=abandoned
+        )
+        self._guide = guides[0]
+        if abandoned.acts:
+            self._guide = next(filter(self._leads_on, guides), guides[0])
+        self._sight = Sight(lore, goal, scene, self._guide, meaning, settings.alike)
+        self._is_shown = is_shown_how(goal, lore.demonstrations)
+        self._until = self.plan = ""
+        self.aim = scene.until or scene.plan
+
+    def action(self) -> str:
+        """The next action."""
+        scene, shown = self._scene, self._guide.shown
+        if scene.made and is_refused(scene.text) and not scene.again:
+            shut = _SHUT.search(scene.text)
+            self.plan = f"{'later' if shut else 'once more'}: {scene.plan}"
+            return f"open {shut[1]}" if shut else LOOK
+        told = None if self._is_shown else self._told()
+        if told is not None:
+            rooms = [room for room in sorted(self._lore.house.exits) if room in self._goal]
+            return self._fulfil(told, next(iter(rooms), ""))
+        number = self._known_now(self._next_move())
+        act = decided(self._guide.here(number), self._goal, self._guide, scene)
+        start = {end: first for first, end in shown.rounds}.get(number)
+        if start is not None and (act is None or not self._ready(act)):
+            self._until = str(act or self._guide.here(number))
+            return self._fulfil(self._guide.here(start), self._put_room(shown.moves[start].room))
+        act = act or self._guide.here(number)
+        return self._fulfil(act, self._put_room(shown.moves[number].room))
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the last answer shows the room."""
+        return bool(self._scene.view)
+
+    def look(self) -> str:
+        """See first whether anything has changed."""
+        aim, until = self._scene.plan, self._scene.until
+        self.plan = f"later: {aim}" + (f", until: {until}" if until else "")
+        return LOOK
+
+    def series(self) -> tuple[Act, ...]:
+        """What was to be reached, and all that is done again and again together with it."""
+        guide, act = self._guide, self.aim
+        if act is None:
+            return ()
+        for start, end in guide.shown.rounds:
+            acts = [guide.here(number) for number in range(start, end)]
+            if any(fit(act, one) > THE_SAME for one in acts):
+                shown = (guide.terms.put(move.act) for move in guide.shown.moves[start:end])
+                return (*shown, *acts, act)
+        return (act,)
+
+    # ------------------------------------------------------------ what
+
+    def _next_move(self) -> int:
+        """The number of the demonstrated move that is to be done."""
+        shown, number = self._guide.shown, self._guide.standing.done
+        while number < len(shown.moves) and self._needless(number):
+            number += 1
+        while number and self._was_left_out(number - 1):
+            number -= 1
+        if number >= len(shown.moves):
+            again = [start for start, end in shown.rounds if end == len(shown.moves)]
+            # without a round to repeat it should be over: something went wrong
+            return again[0] if again else int(self._rng.integers(len(shown.moves)))
+        act = shown.moves[number].act
+        reads = [i for i, move in enumerate(shown.moves[:number]) if move.act.verb == "read"]
+        if reads and not self._scene.recipe and not set(shown.recipe).isdisjoint(act.things):
+            self._until = str(act)
+            return reads[0]
+        return self._focus_first(number)
+
+    def _leads_on(self, guide: Guide) -> bool:
+        """Whether what is due in a demonstration was not given up."""
+        self._guide = guide
+        return not self._abandoned.has(guide.here(self._next_move()))
+
+    def _was_left_out(self, number: int) -> bool:
+        """Whether a move was not made, can be made here, and its effect is not in sight."""
+        act = self._guide.here(number)
+        made = any(other == number for _, other in self._guide.standing.pairs)
+        if made or act.verb != "move" or not self._scene.view or self._abandoned.has(act):
+            return False
+        if self._needless(number):
+            return False
+        return all(
+            any(words(phrase) == words(thing.name) for thing in self._scene.view)
+            for phrase in act.things
+        )
+
+    def _needless(self, number: int) -> bool:
+        """Whether a move is about what this goal does without, or its effect is in sight."""
+        if self._guide.terms.needless(self._guide.shown.moves[number].act):
+            return True
+        act = self._guide.here(number)
+        if act.verb == "pick up":
+            return any(words(act.things[0]) <= words(t.name) for t in self._scene.carried)
+        if act.verb not in ("move", "pour"):
+            return False
+        return any(
+            words(act.things[1]) <= words(thing.name)
+            and words(act.things[0]) <= words(thing.line) - words(thing.name)
+            for thing in (*self._scene.view, *self._scene.carried)
+        )
+
+    def _known_now(self, number: int) -> int:
+        """The move that ends a series of measurements where what it depends on is known already."""
+        for size, end in ((end - start, end) for start, end in self._guide.shown.rounds):
+            if number < end < len(self._guide.shown.moves) and end - number <= _SERIES * size:
+                act = self._guide.here(end)
+                known = is_measured(self._goal, act)
+                if known and decided(act, self._goal, self._guide, self._scene):
+                    return end
+        return number
+
+    def _focus_first(self, number: int) -> int:
+        """An earlier thing to focus on that was not, as far as the memory tells everything."""
+        scene, moves = self._scene, self._guide.shown.moves
+        due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
+        made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
+        kept = scene.facts and not any(fact.relation == "focused on" for fact in scene.facts)
+        known = bool(kept) if scene.cut else bool(scene.done)
+        if not due or not known or not self._settings.history:
+            return number
+        return due[len(made)] if len(due) > len(made) else number
+
+    def _put_room(self, room: str) -> str:
+        """The room of a move where the goal names another one than the demonstration's."""
+        put = self._guide.terms.put(Act("go to", (room,))).things[0]
+        return put if put in self._lore.house.exits else room
+
+    def _ready(self, act: Act) -> bool:
+        """Whether an action's things are in sight, as far as one has looked."""
+        return not self._scene.view or all(self._sight.names_of(act))
+
+    def _told(self) -> Act | None:
+        """Focus on what the goal names to focus on and was not focused on."""
+        done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
+        done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
+        seen = self._lore.house.seen
+        for name in told_to_focus_on(self._goal):
+            if not any(words(name) <= words(one) for one in done):
+                known = name in seen or (" " in name and is_named(self._goal, name))
+                return Act("focus on", (name,)) if known else None
+        return None
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether a thing is one to focus on neither by the goal nor as it was shown."""
+        if self._is_shown and (not self._abandoned.acts or f"focus on the {name}" in self._goal):
+            return False
+        return not is_named(self._goal, name)
+
+    # ------------------------------------------------------------ where and how
+
+    def _publish(self, act: Act, room: str, *, later: bool = False) -> None:
+        again = "once more: " if self._scene.again and self._scene.plan == act else ""
+        how = "later: " if later else again
+        self.plan = f"{how}{act}" + (f", in the {room}" if room else "")
+        self.plan += f", until: {self._until}" if self._until else ""
+
+    def _fulfil(self, act: Act, room: str) -> str:
+        """Go where an action is done, find its things and do it."""
+        scene = self._scene
+        if not act.things:
+            if room and scene.room and scene.room != room:
+                return self._go(room, act)
+            self._publish(act, room or scene.room)
+            return str(act)
+        free = act.verb == "focus on" and not self._sight.asked(act.things[0])
+        if free and scene.room != room and f"room {room}" not in scene.sights:
+            return self._go(room, act)
+        names = self._sight.names_of(act)
+        if act.verb == "focus on" and self._is_unknown(names[0] or act.things[0]):
+            return self._explore(act)  # a wrong one would end the task
+        if all(names):
+            self._publish(act, scene.room)
+            return str(self._sight.poured(act._replace(things=names)))
+        missing = next(p for p, name in zip(act.things, names, strict=True) if not name)
+        where = self._place_of(missing, room, act)
+        again = scene.again and scene.plan == act
+        if scene.room and where != scene.room and not again:
+            return self._go(where, act)
+        unseen = _STIRRED.match(scene.text) or not scene.room or act.verb == "focus on"
+        if not scene.view and unseen:
+            self._publish(act, scene.room, later=True)
+            return LOOK
+        if not scene.view or (again and act.verb != "focus on"):
+            self._publish(act, scene.room)
+            act = act._replace(
+                things=tuple(self._sight.now_called(phrase) for phrase in act.things)
+            )
+            return str(act)  # what cannot be seen may be there; a refusal makes it look
+        closed = _CLOSED.findall(scene.text)
+        if closed and self._is_sought(missing, act):
+            self._publish(act, scene.room, later=True)
+            return f"open {closed[0]}"
+        return self._search(missing, act)
+
+    def _place_of(self, phrase: str, room: str, act: Act) -> str:
+        """Where to look for a thing: where it usually is, else where the memory saw it."""
+        scene = self._scene
+        core = phrase.partition(" containing ")[0]
+        if scene.bound in self._lore.house.exits and scene.plan == act and not scene.view:
+            return scene.bound
+        looked = bool(scene.view) if scene.room == room else f"room {room}" in scene.sights
+        if room and not looked:
+            return room
+        where = [
+            where
+            for name, where in scene.sights.items()
+            if where in self._lore.house.exits and words(core) <= words(name)
+        ]
+        if not where:
+            return scene.room if scene.room and self._is_sought(phrase, act) else room
+        if scene.room in where:
+            return scene.room
+        return room if room in where else where[-1]
+
+    def _is_sought(self, phrase: str, act: Act) -> bool:
+        """Whether a thing is worth searching the house for."""
+        named = bool(self._sight.asked(phrase)) or phrase in self._scene.recipe
+        return self._settings.search and (act.verb in _SOUGHT or (act.verb == "move" and named))
+
+    def _go(self, room: str, act: Act) -> str:
+        """A step on the way, through doors that may be closed."""
+        self._publish(act, room, later=True)
+        way = self._lore.house.way(self._scene.room, room)
+        if not way or is_refused(self._scene.text):
+            return LOOK
+        text = self._scene.text
+        opened = text.startswith(("The door is now open", "The door is already open"))
+        if opened or f"door to the {way[0]} (that is open)" in text:
+            return f"go to {way[0]}"
+        return f"open door to {way[0]}"
+
+    def _explore(self, aim: Act) -> str:
+        """Look into what was not looked into, the nearest first, until something else is due."""
+        scene, house = self._scene, self._lore.house
+        explore, self._until = Act("explore"), str(aim)
+        self._publish(explore, scene.room, later=True)
+        closed = _CLOSED.findall(scene.text) if scene.view else []
+        if closed:
+            return f"open {closed[0]}"
+        if not scene.view and (not scene.room or f"room {scene.room}" not in scene.sights):
+            return LOOK
+        ways = {
+            room: len(house.way(scene.room, room))
+            for room in sorted(house.exits)
+            if room != scene.room and f"room {room}" not in scene.sights
+        }
+        rooms = [room for room in ways if ways[room]]
+        return self._go(min(rooms, key=ways.__getitem__), explore) if rooms else WAIT
+
+    def _search(self, phrase: str, act: Act) -> str:
+        """Go where such things were seen in demonstrations, to rooms not searched first."""
+        house, scene = self._lore.house, self._scene
+        likely = house.likely(phrase.partition(" containing ")[2] or phrase)
+        rooms = [
+            room for room in sorted(house.exits)
+            if room != scene.room and f"room {room}" not in scene.sights
+        ]  # fmt: skip
+        weights = np.array([_ANYWHERE + likely[room] / max(1, likely.total()) for room in rooms])
+        sought = self._is_sought(phrase, act)
+        if not sought or not rooms or self._rng.random() < GIVE_UP:
+            if act.verb == "focus on":  # a wrong one would end the task
+                self._publish(act, scene.room, later=True)
+                return WAIT
+            self._publish(act, scene.room)
+            return str(act)
+        target = rooms[int(self._rng.choice(len(rooms), p=weights / weights.sum()))]
+        return self._go(target, act)

@@ -1,0 +1,300 @@
+"""Cooking by a recipe: read it, gather, cut, heat, prepare, eat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import SEARCH, Move, only
+from gym_memory.baselines.rules.textworld.searching import tour
+from gym_memory.baselines.rules.textworld.tidying import is_about_tidying
+from gym_memory.baselines.rules.textworld.utensils import (
+    appliance,
+    blade,
+    is_food,
+    is_portable,
+    offered,
+    untold,
+)
+from gym_memory.baselines.rules.travel import explore, go_to, open_here
+from gym_memory.extract.notes.phrases import head_noun
+from gym_memory.extract.notes.preparing import APPLIANCES, CUTS, HEATS, is_tool
+from gym_memory.extract.notes.recipes import is_about_cooking
+from gym_memory.extract.notes.writing import is_readable
+
+__all__ = ["cook", "find_recipe"]
+
+_COOKING = re.compile(r"\b(?:cook(?:ing)? (?!book)|recipes?|prepare \w+ meal)", re.IGNORECASE)
+_TASK = re.compile(
+    r"\b(?:cook(?:ing|book)?|recipes?|meals?|dinner|dine|supper|lunch|breakfast|dish|feast|hungry"
+    r"|starving)\b",
+    re.IGNORECASE,
+)
+_PLACE_TO_PREPARE = f"{SEARCH}a place to prepare the meal"
+_TEXTS = f"{SEARCH}what tells how to cook"
+
+
+def cook(beliefs: Beliefs) -> Iterator[Move]:
+    """The next step towards the meal; nothing when the task is not about one."""
+    needed = beliefs.ingredients()
+    if not (needed or _is_asked(beliefs.task.goal)):
+        return
+    if "eat meal" in beliefs.actions:
+        yield Move("eat meal", "eat meal")
+    elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
+        yield from only(_heat_wanted(beliefs))  # here one cooks by putting things on appliances
+    elif needed:
+        yield from _Kitchen(beliefs, needed).step()
+        yield from only(_heat_wanted(beliefs))
+    else:
+        yield from only(_find_recipe(beliefs))
+        yield from only(_heat_wanted(beliefs))
+        yield from _read_all(beliefs)
+
+
+def _is_asked(goal: str) -> bool:
+    """Whether a task is about a meal; who tidies up after dinner cooks none."""
+    if is_about_tidying(goal):
+        return _COOKING.search(goal) is not None
+    return _TASK.search(goal) is not None
+
+
+def _book(beliefs: Beliefs) -> str:
+    """Something that is known and called like a book of recipes; empty if nothing is."""
+    known = beliefs.things()
+    called = [name for name in known if is_readable(name) and is_about_cooking(name)]
+    goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
+    named = [
+        name for name in known
+        if name in goal and not beliefs.openness(name) and not beliefs.tried(f"examine {name}")
+    ]  # fmt: skip
+    return next(iter((*called, *named)), "")
+
+
+def _find_recipe(beliefs: Beliefs) -> Move | None:
+    book = _book(beliefs) or "cookbook"
+    aim = f"read the {book} in the kitchen"
+    for action in (f"read {book}", f"examine {book}"):
+        if action in beliefs.actions:
+            return Move(action, aim)
+    room = beliefs.room_of(book) or ("kitchen" if beliefs.is_place("kitchen") else "")
+    if room and room != beliefs.here:
+        return go_to(beliefs, room, aim) or explore(beliefs, aim)
+    return explore(beliefs, aim) or open_here(beliefs, aim)
+
+
+def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
+    """Look for a recipe where nobody speaks of one, and yet there is food to be prepared."""
+    if not beliefs.ingredients() and (
+        beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things())
+    ):
+        yield from _read_all(beliefs)
+
+
+def _read_all(beliefs: Beliefs) -> Iterator[Move]:
+    """Look at whatever may tell how to cook, whatever it is called."""
+    for thing in beliefs.contents(beliefs.here):
+        looking = f"examine {thing}"
+        told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
+        if not told and looking in beliefs.actions and not beliefs.tried(looking):
+            yield Move(looking, f"look at {thing}")
+    if not beliefs.frontier():  # what was not seen yet comes before what was
+        yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
+
+
+def _heat_wanted(beliefs: Beliefs) -> Move | None:
+    """What is wanted *grilled*, where no recipe tells how: on one appliance after another."""
+    texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
+    known = beliefs.things()
+    for state, use in HEATS.items():
+        thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", texts)), "")
+        if not thing:
+            continue
+        aim = f"heat {thing}"
+        if not beliefs.holds(thing):
+            action = beliefs.taking(thing)
+            return Move(action, aim) if action else go_to(beliefs, beliefs.room_of(thing), aim)
+        nouns = (*APPLIANCES[use], *chain.from_iterable(APPLIANCES.values()))
+        done = beliefs.put_before(thing)
+        places = [x for noun in nouns for x in known if head_noun(x) == noun and x not in done]
+        for place in places:
+            if putting := beliefs.putting(thing, place):
+                return Move(putting, aim)
+            if beliefs.room_of(place) != beliefs.here:
+                return go_to(beliefs, beliefs.room_of(place), aim)
+    return None
+
+
+class _Kitchen:
+    """One decision: what is needed, what is done, what is where."""
+
+    def __init__(self, beliefs: Beliefs, needed: list[str]):
+        self.b = beliefs
+        self.needed = needed
+        self.held = [x for x in needed if beliefs.holds(x)]
+        self.missing = [x for x in needed if x not in self.held]
+        self.cuts = {x: c for x in needed if (c := self._due(x, CUTS))}
+        self.heats = {x: h for x in needed if (h := self._due(x, HEATS))}
+        self.knife = blade(beliefs, list(self.cuts))
+        self.aim = self._aim()
+
+    def _due(self, thing: str, states: Mapping[str, str]) -> str:
+        """The state that the recipe asks for and the thing does not have yet."""
+        for state in self.b.objects(thing, "needs to be"):
+            if state in states and not self.b.is_state(thing, state):
+                return state
+        return ""
+
+    def _aim(self) -> str:
+        parts = [
+            " ".join(filter(None, ["get", x, self.cuts.get(x), self.heats.get(x)]))
+            for x in self.missing
+        ]
+        parts += [f"{x} {s}" for x in self.held for s in (self.cuts.get(x), self.heats.get(x)) if s]
+        if self.cuts:
+            parts.append(self.knife)
+        parts += dict.fromkeys(self._appliance(h) for h in self.heats.values())
+        return "cook: " + ", ".join(parts or ["prepare meal"])
+
+    def step(self) -> Iterator[Move]:
+        """The first of the things to do that can be done, then what else may help."""
+        yield from self._look_at_appliances()
+        action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
+        for doing in (action, self._make_room()):  # what is offered may yet be one too many
+            if doing:
+                yield Move(doing, self.aim)
+        yield from only(self._search_here() or self._go())
+        yield from self._finish()
+        yield from self._try_appliances()
+
+    # ------------------------------------------------------------ at this place
+
+    def _cut(self) -> str | None:
+        for thing in self.held:
+            if thing in self.cuts:
+                verb = CUTS[self.cuts[thing]]
+                for action in self.b.options(verb):
+                    if f"{action} with ".startswith(f"{verb} {thing} with "):
+                        return action
+        return None
+
+    def _heat(self) -> str | None:
+        for thing in self.held:
+            if thing in self.heats:
+                use = HEATS[self.heats[thing]]
+                for tool in offered(self.b, thing):
+                    uses = self.b.objects(tool, "used for")
+                    if use in uses or (not uses and head_noun(tool) in APPLIANCES[use]):
+                        return f"cook {thing} with {tool}"
+        return None
+
+    def _look_at_appliances(self) -> Iterator[Move]:
+        """See what an appliance is for, where that must be known and neither text nor name says."""
+        uses = {HEATS[heat] for heat in self.heats.values()}
+        if all(self.b.subjects("used for", use) for use in uses):
+            return
+        for tool in untold(self.b):
+            if self.b.can(f"examine {tool}") and not self.b.tried(f"examine {tool}"):
+                yield Move(f"examine {tool}", f"look at {tool}")
+
+    def _try_appliances(self) -> Iterator[Move]:
+        """Nothing tells what heats how: find out, on something that is not needed if possible."""
+        spare = [x for x in self.b.held() if x not in self.needed]
+        for thing in (*spare, *(x for x in self.held if x in self.heats)):
+            for tool in offered(self.b, thing):
+                if tool in untold(self.b):
+                    yield Move(f"cook {thing} with {tool}", f"try {tool}")
+
+    def _take_knife(self) -> str | None:
+        """The knife, as long as something is to be cut; its blade is needed all the way."""
+        return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
+
+    def _take_ingredient(self) -> str | None:
+        """Something needed; what must still be cut first, for the knife may have to go."""
+        for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
+            action = self.b.taking(thing)
+            if action:
+                return action
+        return None
+
+    def _make_room(self) -> str | None:
+        """Drop something when the hands are full and something needed lies here."""
+        here = self.b.contents(self.b.here)
+        wanted = [x for x in self.missing if x in here and not self._shut_in(x)]
+        if self.cuts and self.knife in here and not self.b.holds(self.knife):
+            wanted.append(self.knife)
+        if not wanted:
+            return None
+        junk = [x for x in self.b.held() if x not in self.needed and x != self.knife]
+        if not self.cuts:
+            junk += [x for x in self.b.held() if x == self.knife]
+        done = [x for x in self.held if x not in self.cuts]
+        for thing in (*junk, *done, *(self.held if self.knife in wanted else ())):
+            if f"drop {thing}" in self.b.actions:
+                return f"drop {thing}"
+        return None
+
+    def _shut_in(self, thing: str) -> bool:
+        return self.b.openness(self.b.holder(thing)) == "closed"
+
+    def _search_here(self) -> Move | None:
+        """Open what is shut here, if it holds or may hold something needed."""
+        unknown = [x for x in self.missing if not self.b.room_of(x)]
+        shut = [x for x in self.missing if self._shut_in(x)]
+        if self.cuts and not self.b.room_of(self.knife):
+            unknown.append(self.knife)
+        if unknown or shut:
+            return open_here(self.b, self.aim)
+        return None
+
+    # ------------------------------------------------------------ elsewhere
+
+    def _appliance(self, heat: str) -> str:
+        use = HEATS[heat]
+        return appliance(self.b, use) or APPLIANCES[use][0]
+
+    def _go(self) -> Move | None:
+        """To the nearest place with something to do; into the unknown when none is known."""
+        distances = self.b.distances()
+        rooms = [self.b.room_of(x) for x in self.missing]
+        if self.cuts and not self.b.holds(self.knife):
+            rooms.append(self.b.room_of(self.knife))
+        waiting = {self._appliance(self.heats[x]) for x in self.missing if x in self.heats}
+        for thing in self.held:
+            if thing in self.heats:
+                appliance = self._appliance(self.heats[thing])
+                if appliance not in waiting or not any(rooms):
+                    rooms.append(self.b.room_of(appliance))
+        known = [(distances[r], r) for r in rooms if r in distances and r != self.b.here]
+        if known:
+            return go_to(self.b, min(known)[1], self.aim)
+        lacking = any(not r for r in rooms) or bool(self.missing) or bool(self.heats)
+        if not lacking:
+            return None
+        move = explore(self.b, self.aim)
+        if move:
+            return move
+        for thing in self.held:  # nothing is left to find: heat what can be heated
+            if thing in self.heats:
+                room = self.b.room_of(self._appliance(self.heats[thing]))
+                if room in distances and room != self.b.here:
+                    return go_to(self.b, room, self.aim)
+        return None
+
+    def _finish(self) -> Iterator[Move]:
+        found = [x for x in self.needed if self.b.room_of(x)]  # what is nowhere may be no food
+        due = (*self.missing, *self.cuts, *self.heats)
+        if not found or any(x in found for x in due):
+            return
+        if "prepare meal" in self.b.actions:
+            yield Move("prepare meal", "prepare meal")
+            return
+        stoves = [self.b.room_of(self._appliance(heat)) for heat in HEATS]
+        told = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
+        for room in told:
+            if self.b.is_place(room):
+                yield from only(go_to(self.b, room, f"prepare meal in {room}"))
+                break
+        yield from tour(self.b, _PLACE_TO_PREPARE, [*stoves, *self.b.distances()])

@@ -1,0 +1,227 @@
+"""Doing what the task, or something that was read, asks for in so many words.
+
+A sentence such as *place the milk on the stove in the kitchen* asks for the valid action ``put milk
+on stove``: one whose verb means the same and whose things it names. What the task asks is done in
+its order; directions count only as long as the player went nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.commands import canonical
+from gym_memory.baselines.rules.plan import Move, Notes, only
+from gym_memory.baselines.rules.travel import go_to
+from gym_memory.graph.schema import DIRECTIONS, VERBATIM
+
+__all__ = ["carry", "is_asked_for", "run_errands"]
+
+_VERBS = {
+    "unlock": "unlock unlocked unbolt",
+    "lock": "lock locked",
+    "close": "close closed shut",
+    "open": "open opened",
+    "insert": "insert deposit stow stash",
+    "put": "put place sit set rest lay leave position deliver bring carry return lying",
+    "take": "take pick grab get retrieve recover fetch lift obtain steal collect acquire remove",
+    "drop": "drop discard release",
+    "eat": "eat consume devour swallow",
+    "drink": "drink sip",
+    "cook": "cook fry roast grill",
+    "slice": "slice", "dice": "dice", "chop": "chop",
+    "push": "push press", "pull": "pull tug",
+    "go": "go head travel move walk venture proceed run journey enter",
+}  # fmt: skip
+_CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()}
+_PUTTING = ("put", "insert")
+_CARRIED = (*_PUTTING, "drop")
+_MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
+"""Verbs of actions that do what is asked, or lead to it."""
+_CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
+_PRONOUN = re.compile(r"\b(?:it|them)\b")
+_NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*(?:and |but |so )?(?:once|if|when|whenever|while|as soon as|with that)\b")
+_WISH = re.compile(
+    r"\b(?:should|must|ought|has to|have to|needs? to|belongs?|goes|go)\b"
+    r".*\b(?:on|in|into|onto|upon|inside|atop|to)\b"
+)
+"""How a text says where something is to be, without telling anybody to put it there."""
+_FLOOR = re.compile(r"\b(?:on|onto|to) (?:the )?(?:floor|ground)\b")
+_TRIP = frozenset(
+    ("go", "head", "travel", "move", "walk", "venture", "proceed", "run", "journey", "trip", "way")
+)
+_WORD = re.compile(r"[\w'-]+")
+_QUOTED = re.compile(r"(?<!\w)(?P<mark>['\"`])(?P<words>[^'\"`\n]{2,60}?)[.!]?(?P=mark)(?!\w)")
+_ARGUMENTS = re.compile(r"(?P<thing>.+?)(?: (?:from|on|into|with) (?P<other>.+))?")
+_MAX_ERRAND_CHARS = 60
+_DONE = {
+    "open": ("open",), "unlock": ("closed", "open"),
+    "close": ("closed", "locked"), "lock": ("locked",),
+}  # fmt: skip
+"""How a thing is once it was done."""
+_PREPARING = ("cook", "slice", "dice", "chop", "eat", "drink")
+"""What is done by a recipe that was understood, or not at all."""
+_STATES = ("lock", "close")
+"""What a text that is no task says of how things are: *it was locked*, *it stays shut*."""
+
+
+class _Errand(NamedTuple):
+    """A clause that asks for something; ``way`` is the direction that it names, if any."""
+
+    verb: str
+    text: str
+    way: str
+
+
+@lru_cache(maxsize=64)
+def _errands(text: str) -> tuple[_Errand, ...]:
+    """What a text asks for, in its order."""
+    found = []
+    before = ""
+    for clause in _CLAUSE.split(text.lower()):
+        words = _WORD.findall(clause)
+        if _NOT.search(clause) or _ASIDE.match(clause):
+            continue
+        if before and _PRONOUN.search(clause):
+            clause = f"{before}, {clause}"
+        else:
+            before = clause
+        way = next((word for word in words if word in DIRECTIONS), "")
+        verb = next((_CLASS[word] for word in words if word in _CLASS), "")
+        if way and not _TRIP.isdisjoint(words):
+            verb = "go"
+        way = way if verb == "go" else ""
+        if verb in ("", "go") and not way and _WISH.search(clause):
+            verb = "put"
+        if verb == "put" and _FLOOR.search(clause):
+            verb = "drop"
+        if not verb:
+            continue
+        if verb != "go" or way:
+            found.append(_Errand(verb, " ".join(clause.split()), way))
+    return tuple(found)
+
+
+def run_errands(beliefs: Beliefs) -> Iterator[Move]:
+    """The next thing asked for that can be done."""
+    notes = Notes.read(beliefs.plan)
+    asked = _errands(beliefs.task.goal)
+    for action in _quoted(beliefs):
+        yield Move(action, f"do as told: {action}")
+    first = notes.done
+    while first < len(asked) and _is_done(beliefs, asked[first]):
+        first += 1
+    for number in range(first, len(asked)):
+        errand = asked[number]
+        if errand.way and notes.astray:
+            continue
+        action = _action_for(beliefs, errand)
+        if action:
+            done = action.partition(" ")[0] == errand.verb or errand.verb not in _STATES
+            how = f"do {number + 1}" if done else "first"
+            yield Move(action, f"{how}: {errand.text[:_MAX_ERRAND_CHARS]}")
+        if errand.way:
+            break
+    for subject, errand in _told(beliefs):
+        action = _action_for(beliefs, errand)
+        if action and not beliefs.tried(action):
+            yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+
+
+def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
+    """What was read asks for, with what says so; directions and states are none of it."""
+    aside = _PREPARING if beliefs.ingredients() else ()
+    for subject, relation, text in beliefs.graph.live():
+        for errand in _errands(text) if relation in VERBATIM else ():
+            if not errand.way and errand.verb not in (*_STATES, *aside):
+                yield subject, errand
+
+
+def carry(beliefs: Beliefs) -> Iterator[Move]:
+    """Carry what is held to where the task, or something that was read, wants it put."""
+    distances = beliefs.distances()
+    asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _told(beliefs)))
+    for errand in asked:
+        if errand.verb not in _CARRIED:
+            continue
+        for thing in beliefs.held():
+            if not beliefs.is_named(thing, errand.text):
+                continue
+            floor = _floor(errand)
+            where = errand.text if floor is None else floor
+            for place in _named_places(beliefs, where.replace(thing, "")):
+                if place in distances and place != beliefs.here:
+                    yield from only(go_to(beliefs, place, f"bring {thing} to {place}"))
+
+
+def _floor(errand: _Errand) -> str | None:
+    """Of what room the floor is that something is to be dropped on; None for no floor at all."""
+    floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
+    return errand.text[floor.end() :].strip() if floor else None
+
+
+def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
+    """The rooms of what a text names that holds things, longest name first, then named rooms."""
+    named = [
+        e for e in beliefs.graph.entities() if beliefs.is_named(e, text) and not beliefs.holds(e)
+    ]
+    named.sort(key=lambda name: (beliefs.is_place(name), -len(name)))
+    for name in named:
+        room = name if beliefs.is_place(name) else beliefs.room_of(name)
+        if room and beliefs.is_place(room):
+            yield room
+
+
+def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
+    """Whether the task asks for one of these deeds with a thing."""
+    asked = _errands(beliefs.task.goal)
+    return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in asked)
+
+
+def _quoted(beliefs: Beliefs) -> Iterator[str]:
+    """Valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
+    for quoted in _QUOTED.finditer(beliefs.text):
+        action = canonical(quoted["words"])
+        if action in beliefs.actions and not _NOT.search(beliefs.text[: quoted.start()]):
+            yield action
+
+
+def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
+    """The valid action that an errand asks for; empty if there is none."""
+    if errand.way:
+        action = f"go {errand.way}"
+        return action if action in beliefs.actions else ""
+    best, length = "", 0
+    for action in beliefs.options(*_MEANS.get(errand.verb, (errand.verb,))):
+        verb, _, rest = action.partition(" ")
+        found = _ARGUMENTS.fullmatch(rest)
+        if found is None or not beliefs.is_named(found["thing"], errand.text):
+            continue
+        other = found["other"]
+        if other and verb in _PUTTING and not beliefs.is_named(other, errand.text):
+            continue
+        if (floor := _floor(errand)) and not beliefs.is_named(beliefs.here or "", floor):
+            continue
+        if other and other in beliefs.objects(found["thing"], "opens"):
+            continue  # a key goes into the lock, not among what it guards
+        named = len(found["thing"]) + (
+            len(other) if other and beliefs.is_named(other, errand.text) else 0
+        )
+        if named > length:
+            best, length = action, named
+    return best
+
+
+def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
+    """Whether it is so already: what should be opened is open, what should be taken is held."""
+    if errand.verb == "take":
+        return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
+    states = _DONE.get(errand.verb, ())
+    return any(
+        beliefs.openness(thing) in states and beliefs.is_named(thing, errand.text)
+        for thing in beliefs.graph.entities()
+    )

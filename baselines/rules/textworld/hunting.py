@@ -1,0 +1,256 @@
+"""Keys, locks, notes and things that the task asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import SEARCH, Move, only
+from gym_memory.baselines.rules.textworld.errands import is_asked_for
+from gym_memory.baselines.rules.textworld.utensils import is_portable
+from gym_memory.baselines.rules.travel import explore, follow, go_to
+from gym_memory.extract.notes.phrases import head_noun
+from gym_memory.extract.notes.writing import is_readable
+from gym_memory.graph.schema import INVENTORY, QUOTED
+
+__all__ = [
+    "fetch_wanted", "is_key", "open_locks", "read_here", "take_wanted", "try_keys", "use_keys",
+]  # fmt: skip
+
+_FEW = 3
+"""So many things lie together where somebody left them for a reason."""
+_TELLING = re.compile(
+    r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
+    r"|according|instruct\w*|look (?:at|for))\b"
+)
+_KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
+
+
+def read_here(beliefs: Beliefs) -> Iterator[Move]:
+    """Read what lies here or has just been taken, once.
+
+    A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
+    """
+    last = Move.read(beliefs.plan).action
+    new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
+    done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
+    done = done if beliefs.plan.startswith("read ") else []
+    for thing in (*beliefs.contents(beliefs.here), *new):
+        tells = is_readable(thing) or _is_guarded(beliefs, thing) or _is_to_tell(beliefs, thing)
+        tells = tells and not is_key(beliefs, thing)
+        if tells and thing not in done and not _is_read(beliefs, thing):
+            for verb in ("read", "examine"):
+                if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
+                    yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
+
+
+def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task says that this thing, which is no furniture, tells something."""
+    goal = beliefs.task.goal.lower()
+    spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
+    return spoken_of and is_portable(beliefs, thing)
+
+
+def _is_read(beliefs: Beliefs, thing: str) -> bool:
+    if any(t.relation in QUOTED for t in beliefs.graph.outgoing(thing)):
+        return True
+    return thing == "cookbook" and bool(beliefs.ingredients())
+
+
+def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
+    """Take a key, a thing that the task or a text names, or what a key was needed for."""
+    for action in beliefs.options("take"):
+        thing = action.removeprefix("take ").split(" from ")[0]
+        wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
+        wanted = wanted and (not _is_page(beliefs, thing) or _is_to_be_moved(beliefs, thing))
+        if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
+            yield Move(action, f"take {thing}")
+
+
+def _is_page(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it is there to be read: that it was looked at in vain tells that it is not."""
+    return is_readable(thing) and not (
+        beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
+    )
+
+
+def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
+    return is_asked_for(beliefs, thing, "take", "put", "insert")
+
+
+def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in what a key is known to open, or where a key lies beside a note.
+
+    Somebody thought it worth a lock, or left it there to be found, whatever it is called.
+    """
+    holder = beliefs.holder(thing)
+    if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
+        return False
+    if beliefs.subjects("opens", holder):
+        return True
+    beside = [t for t in beliefs.contents(holder) if beliefs.holder(t) == holder]
+    return len(beside) <= _FEW and any(is_key(beliefs, t) or _is_page(beliefs, t) for t in beside)
+
+
+def is_key(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it opens something: by its name, or because a text said so."""
+    return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
+
+
+def _placed(beliefs: Beliefs, thing: str) -> bool:
+    """Whether the task asks to put the thing where it already is, or the player put it there."""
+    goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
+    if holder and holder in beliefs.put_before(thing):
+        return True
+    put = re.search(rf"\b(?:put|place|insert|leave)\b[^.]*\b{re.escape(thing)}\b[^.]*", goal)
+    return bool(put and holder and holder != beliefs.here and holder in put.group())
+
+
+def open_locks(beliefs: Beliefs) -> Iterator[Move]:
+    """Open what is shut here, and unlock what a key at hand fits."""
+    for thing in beliefs.contents(beliefs.here):
+        shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
+        if shut and not is_asked_for(beliefs, thing, "close", "lock"):
+            yield Move(f"open {thing}", f"open {thing}")
+    others = []
+    for action in beliefs.options("unlock"):
+        lock, _, key = action.removeprefix("unlock ").partition(" with ")
+        if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
+            yield Move(action, f"unlock {lock}")
+        elif not beliefs.tried(action):
+            others.append(Move(action, f"try {key} on {lock}"))
+    yield from others  # what was told may have been another lock, or under another name
+
+
+def _opened_by(beliefs: Beliefs, key: str) -> list[str]:
+    return beliefs.objects(key, "opens")
+
+
+def use_keys(beliefs: Beliefs) -> Iterator[Move]:
+    """Go to the nearest lock that a held key is known to open, or look for it."""
+    distances = beliefs.distances()
+    known: list[tuple[int, str, str]] = []
+    unknown: list[str] = []
+    for key in beliefs.held():
+        for lock in _opened_by(beliefs, key):
+            if beliefs.openness(lock) == "open" or _turned_here(beliefs, lock):
+                continue
+            room = beliefs.room_of(lock) or _told_room(beliefs, lock)
+            aim = f"unlock {lock} with {key}"
+            if room in distances:
+                known.append((distances[room], room, aim))
+            elif on_the_way := follow(beliefs, aim):
+                yield on_the_way
+            else:
+                unknown.append(f"find {lock}{f' in {room}' if room else ''} for {key}")
+    for _, room, aim in sorted(known):
+        yield from only(go_to(beliefs, room, aim))
+    if unknown:
+        yield from only(explore(beliefs, unknown[0]) or _recollect(beliefs, unknown[0]))
+
+
+def _turned_here(beliefs: Beliefs, lock: str) -> bool:
+    """Whether the lock is here and open to anyone: it may be opened, or is a door to pass."""
+    return beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
+
+
+def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
+    """Pause to let the memory answer the plan, unless it was asked that and knew no answer."""
+    asked = beliefs.plan.startswith((f"{aim} |", SEARCH, "try "))
+    return None if asked else Move("look", aim)
+
+
+def try_keys(beliefs: Beliefs) -> Iterator[Move]:
+    """Carry a key of which nothing is known to the locks that nothing opens yet.
+
+    First to one that a text names beside it or whose name is like the key's, then to the nearest.
+    """
+    distances = beliefs.distances()
+    shut = [
+        lock
+        for lock in beliefs.graph.entities()
+        if beliefs.openness(lock) in ("closed", "locked")
+        and beliefs.room_of(lock) in distances
+        and beliefs.room_of(lock) != beliefs.here
+        and not beliefs.subjects("opens", lock)
+    ]
+    trips = []
+    for key in beliefs.held():
+        trips += [
+            (not _go_together(beliefs, key, lock), distances[beliefs.room_of(lock)], lock, key)
+            for lock in shut
+            if _may_fit(beliefs, key, lock)
+        ]
+    for _, _, lock, key in sorted(trips):
+        yield from only(go_to(beliefs, beliefs.room_of(lock), f"try {key} on {lock}"))
+
+
+def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether it may be a key, and nothing is known of it but where else it does not turn."""
+    # Of what is nowhere, the text may have another name.
+    opened = _opened_by(beliefs, key)
+    known = any(beliefs.room_of(told) or beliefs.openness(told) for told in opened)
+    if known or not (_KEY.search(head_noun(key)) or _are_told_of(beliefs, key, lock)):
+        return False
+    return lock not in beliefs.objects(key, "does not open")
+
+
+def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether a text names both, or their names share what tells each from others."""
+    if _are_told_of(beliefs, key, lock):
+        return True
+    apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
+    return bool(set.intersection(*apart))
+
+
+def _are_told_of(beliefs: Beliefs, key: str, lock: str) -> bool:
+    """Whether one text names both."""
+    return bool({*beliefs.subjects("mentions", key)} & {*beliefs.subjects("mentions", lock)})
+
+
+def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
+    """Go to the nearest key without a use so far, or thing that the task or a text names."""
+    distances = beliefs.distances()
+    targets = []
+    for thing in beliefs.graph.entities():
+        room = beliefs.room_of(thing)
+        if beliefs.holds(thing) or room not in distances or room == beliefs.here:
+            continue
+        if beliefs.is_place(thing) or _is_locked_up(beliefs, thing):
+            continue
+        if is_key(beliefs, thing):
+            wanted = not _spent(beliefs, thing)
+        elif _is_page(beliefs, thing) and not _is_to_be_moved(beliefs, thing):
+            continue
+        else:
+            wanted = beliefs.is_spoken_of(thing) and is_portable(beliefs, thing)
+        if wanted and not _placed(beliefs, thing):
+            targets.append((distances[room], room, f"fetch {thing}"))
+    for _, room, aim in sorted(targets):
+        yield from only(go_to(beliefs, room, aim))
+
+
+def _told_room(beliefs: Beliefs, thing: str) -> str:
+    """The room that is mentioned together with a thing, "" if none is."""
+    for note in beliefs.subjects("mentions", thing):
+        for name in beliefs.objects(note, "mentions"):
+            if beliefs.is_place(name):
+                return name
+    return ""
+
+
+def _spent(beliefs: Beliefs, key: str) -> bool:
+    locks = _opened_by(beliefs, key)
+    return bool(locks) and all(beliefs.openness(lock) == "open" for lock in locks)
+
+
+def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it lies in something shut that no key at hand opens, as far as is known."""
+    holder = beliefs.holder(thing)
+    if beliefs.openness(holder) not in ("closed", "locked"):
+        return False
+    keys = beliefs.subjects("opens", holder)
+    if keys or beliefs.openness(holder) == "closed":
+        return any(not beliefs.holds(key) for key in keys)
+    return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())

@@ -1,0 +1,64 @@
+"""A planner by rules that plays from the observation alone.
+
+It reads the observation (the text in view, the inventory, the valid actions, and what the memory
+recalls), and from step to step it keeps nothing but the short plan that it publishes as ``focus``,
+the last action included. So what it knows is what the observation shows, and two runs that differ
+in their memory differ in nothing else.
+
+It knows how people go about things (read what is readable, follow what was read, use a key on
+its lock, cut with a knife, put things where their like are), and no game's answers.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gym_memory.baselines.rules.advised import Advised
+from gym_memory.baselines.rules.plan import only
+from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
+from gym_memory.baselines.rules.textworld.delivering import deliver
+from gym_memory.baselines.rules.textworld.errands import carry, run_errands
+from gym_memory.baselines.rules.textworld.hunting import (
+    fetch_wanted,
+    open_locks,
+    read_here,
+    take_wanted,
+    try_keys,
+    use_keys,
+)
+from gym_memory.baselines.rules.textworld.searching import search
+from gym_memory.baselines.rules.textworld.tidying import Tidier
+from gym_memory.baselines.rules.travel import explore, open_here
+from gym_memory.memory.encoders import DEFAULT_MODEL
+
+__all__ = ["Planner"]
+
+
+class Planner(Advised):
+    """Explores, follows clues and recipes, fetches, brings, unlocks, cooks, tidies.
+
+    Args:
+        encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.
+    """
+
+    name: ClassVar[str] = "planner"
+
+    def __init__(self, encoder: str = DEFAULT_MODEL) -> None:
+        super().__init__(
+            cook,
+            deliver,
+            Tidier(encoder),
+            run_errands,
+            read_here,
+            take_wanted,
+            open_locks,
+            use_keys,
+            carry,
+            fetch_wanted,
+            lambda beliefs: only(explore(beliefs, "explore")),
+            lambda beliefs: only(open_here(beliefs, "look inside")),
+            try_keys,
+            find_recipe,
+            search,
+            Tidier(encoder, unasked=True),
+        )

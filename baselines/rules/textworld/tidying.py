@@ -1,0 +1,479 @@
+"""Tidying: looks at every room, decides what goes where, collects it and puts it there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import ALL_DONE, SEARCH, Move, Notes
+from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
+from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
+from gym_memory.baselines.rules.travel import explore, open_here, step_towards
+from gym_memory.core.errors import MissingDependencyError
+from gym_memory.extract.notes.writing import is_readable
+from gym_memory.graph.schema import LOCATIONS
+from gym_memory.memory.encoders import make_encoder
+
+__all__ = ["Tidier", "is_about_tidying"]
+
+_TASK = re.compile(
+    r"\b(?:tid(?:y|ies|ied|ying)|clean(?:ing)? up|clean the|declutter|mess(?:y)?"
+    r"|out of (?:its |their )?place|misplaced|put away|(?:a|went|gone) ?stray|in order|straighten"
+    r"|(?:proper|right|usual|rightful|own) (?:place|location|spot|home|position)s?"
+    r"|in(?:to)? (?:its|their) (?:\w+ )?(?:place|spot|home|position)s?"
+    r"|(?:sort|organi[sz]e|(?:re)?arrange|stow) (?:the|all|every\w*|out|things|items|objects)"
+    r"|house-?work|house-?keep(?:er|ing)|clean(?:er|ing) (?:lady|man|job|service|person)"
+    r"|(?:the|new|a) (?:cleaner|maid|butler|janitor)|messy|cluttered|untidy|displaced|disorder"
+    r"|(?:restore|bring|make|put|set|return)\b[^.]*\border|(?:put|bring|return)\b[^.]* back\b"
+    r"|(?:where|not where) (?:it|they|everything|things|each) (?:belong|go|should be)(?:es|s)?)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
+_PRINTED = re.compile(
+    r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
+)
+_SURVEY = "survey: "
+_PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
+_MANY_ROOMS = 3
+"""From so many rooms on, it is the room that a thing belongs to that counts first."""
+_LARGE = 6
+"""From so many rooms on, trying one place after the other costs more than it finds."""
+_CROWDED = 4
+"""So many things a room, and their neighbours tell which of them is in the wrong one."""
+_ASTRAY = 0.3
+"""The share of things that are out of place, where nobody says how many there are."""
+_BEFORE = 6
+"""Of so many things it is taken to be known that such a share is."""
+_SURE = 0.1
+"""How probably a thing must be put right by a player whom nobody asked to tidy."""
+_EVENTUALLY = 0.85
+"""How probably a thing that is out of place comes to its place within a few attempts."""
+_AT_ONCE = 5
+"""Things of one plan."""
+_NEAR_BEST = 0.4
+"""So probable beside the best, and it goes into the same plan."""
+_SURELY = 0.6
+"""The same where a wrong take costs a point, beside the most probable."""
+
+Chance = tuple[str, str, float]
+"""A thing, where it is to be brought, and how probably that is right."""
+Plan = list[tuple[str, str]]
+"""Things, and the room or the piece of furniture that each is to be brought to."""
+
+
+class Tidier:
+    """Decides once what goes where, and again where the game praises what was put right.
+
+    In a large full house a thing is judged by its room first, elsewhere by the furniture: by how
+    probably it belongs in or on each piece, given that most things are where they belong. What is
+    most probably put right for the fewest steps comes first, a few things a plan. A game that
+    praises some of what was put away tells by its silence what is not in its place yet: that goes
+    to the next best place, never twice to the same one.
+
+    Before it decides on many rooms it pauses with a plan that names them all, for a memory that
+    recalls what the plan is about. The decision is the published plan, ``tidy: razor to bathroom;
+    ...``, which shrinks as it is carried out; a memory steered by it keeps those things in view.
+
+    Args:
+        encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
+        unasked: Whether to tidy without being asked, which is for players with nothing to do; they
+            leave it where the encoder is not installed.
+    """
+
+    def __init__(self, encoder: str, *, unasked: bool = False):
+        self._encoder, self._unasked = encoder, unasked
+
+    def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
+        """The next step; none when the task is not about tidying.
+
+        Raises:
+            MissingDependencyError: It is, and the encoder is not installed.
+        """
+        asked = is_about_tidying(beliefs.task.goal)
+        if asked == self._unasked or beliefs.ingredients():
+            return
+        try:
+            yield from self._tidy(beliefs)
+        except MissingDependencyError:  # nobody is to install a model to play what needs none
+            if asked:
+                raise
+
+    def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
+        plan = _read_plan(beliefs.plan)
+        if plan is None:
+            surveyed = beliefs.plan.startswith(_SURVEY)
+            for move in read_here(beliefs) if not surveyed else ():
+                if _is_message(move.action.partition(" ")[2]):
+                    yield move  # it may tell what lies in the wrong place
+            aim = "look round"
+            look = open_here(beliefs, aim) or explore(beliefs, aim)
+            if look is not None:
+                yield look
+            if len(beliefs.distances()) >= _MANY_ROOMS and not surveyed:
+                yield _survey(beliefs)
+            plan = self._decide(beliefs)
+        right = dict(_placings(beliefs, "belongs"))
+        took = Move.read(beliefs.plan).action.startswith(tuple(f"take {t} " for t in right))
+        if took and not _is_large(beliefs):
+            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
+        plan = [(thing, right.get(thing, target)) for thing, target in plan]
+        plan += [(t, right[t]) for t in beliefs.held() if t in right and t not in dict(plan)]
+        plan = [e for e in plan if _is_open(beliefs, *e) and not _is_fixed(beliefs, e[0])]
+        action = self._next(beliefs, plan)
+        if action is None and (plan := self._decide_again(beliefs)):
+            action = self._next(beliefs, plan)
+        last = beliefs.plan.startswith(_SURVEY) or Move.read(beliefs.plan).aim.endswith(ALL_DONE)
+        if action is None and _is_large(beliefs) and not last:
+            yield _survey(beliefs)
+        known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
+        if action or right or (known and not self._unasked):  # else try what comes to mind
+            yield Move(action or "look", _write_plan(plan if action else []))
+
+    def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
+        return self._put(beliefs, plan) or _take(beliefs, plan) or _go(beliefs, plan)
+
+    # ------------------------------------------------------------ deciding
+
+    def _decide(self, beliefs: Beliefs) -> Plan:
+        if not _is_large(beliefs) or _placings(beliefs, "was put"):
+            return self._decide_again(beliefs)
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        where = {thing: room for room in rooms for thing in _things(beliefs, room, rooms[room])}
+        where.update(dict.fromkeys(beliefs.held(), ""))
+        out = misfits(where, rooms, make_encoder(self._encoder), _count(beliefs))
+        return [(thing, room) for thing, room, _ in out]
+
+    def _decide_again(self, beliefs: Beliefs) -> Plan:
+        """What to bring to which piece of furniture, most probable and nearest first."""
+        rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
+        holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
+        lying = {
+            t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
+        }
+        lying.update(dict.fromkeys(beliefs.held(), ""))
+        known = _Outcomes.of(beliefs)
+        things = sorted(t for t in lying if self._is_movable(beliefs, t, known))
+        if not things or not holders:
+            return []
+        chances = self._chances(beliefs, things, holders, lying, known)
+        distances = beliefs.distances()
+        ranked = []
+        for thing, target, chance in chances:
+            start, room = beliefs.room_of(thing), holders[target]
+            steps = 2 + distances.get(start, 0) + _apart(distances, start, room)
+            ranked.append((-chance / steps, thing, target, chance))
+        ranked.sort()
+        best = max((chance for *_, chance in ranked[:1]), default=0.0)
+        enough = _NEAR_BEST * best
+        if known.lost:  # a detour is cheaper than a point
+            enough = max(enough, _SURELY * max((chance for *_, chance in ranked), default=0.0))
+        plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
+        return plan[:_AT_ONCE]
+
+    def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
+        if thing in known.praised:
+            return False
+        if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
+            searched = Notes.read(beliefs.plan).searched or beliefs.plan.startswith(SEARCH)
+            left_over = searched and not is_key(beliefs, thing)
+            if not (known.praised & known.placed or left_over):
+                return False
+            if thing not in known.held | known.placed:
+                return False
+        if beliefs.objects(thing, "says") or beliefs.objects(thing, "opens"):
+            return False
+        kept_like_a_thing = not self._unasked and not beliefs.is_place(beliefs.holder(thing))
+        return kept_like_a_thing or not _is_message(thing)
+
+    def _chances(
+        self,
+        beliefs: Beliefs,
+        things: list[str],
+        holders: dict[str, str],
+        lying: dict[str, str],
+        known: _Outcomes,
+    ) -> list[Chance]:
+        """Things, where each most probably belongs of what was not tried, and how probably.
+
+        By Bayes' rule from how alike they are and from what share of the things is astray.
+        """
+        large = _is_large(beliefs)
+        if large and not known.praised:  # nothing tells what is wrong yet
+            return []
+        names = list(holders)
+        company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}
+        rows = homes(things, holders, company, make_encoder(self._encoder))
+        chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
+        stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
+        mentioned = {t for t in things if beliefs.subjects("mentions", t)}
+        odds = [
+            sum(c.values()) / (stays[t] * len(holders))
+            for t, c in zip(things, chances, strict=True)
+            if t not in known.touched and t not in mentioned and stays[t] > 0
+        ]
+        share = _share(known, odds, _count(beliefs))
+        certain = not self._unasked or bool(known.praised & known.placed)  # that it is to be tidied
+        enough = 0.0 if certain else _SURE
+        found: list[Chance] = []
+        unlikely: list[tuple[float, Chance]] = []
+        for thing, places in zip(things, chances, strict=True):
+            untouched = thing not in known.touched
+            if untouched and (share == 0.0 or large):
+                continue
+            left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
+            if not left:
+                continue
+            stay = 0.0
+            if untouched and thing not in mentioned:
+                stay = stays[thing] * len(holders) * (1 - share) / share
+            elif thing in known.placed and not known.lost:
+                stay = _ASTRAY  # perhaps it was in its place before it was touched
+            target = max(left, key=lambda name: left[name])
+            total = sum(left.values())
+            chance, astray = left[target] / (total + stay), total / (total + stay)
+            if untouched and not _is_worth_taking(astray):
+                unlikely.append((astray, (thing, target, chance)))
+            elif chance >= enough or thing in beliefs.held():
+                found.append((thing, target, chance))
+        if found:
+            return found
+        if not known.lost:
+            return [entry for _, entry in unlikely if entry[2] >= enough]
+        unlikely.sort(reverse=True)
+        search = certain and not known.astray - known.praised
+        search = search and _is_worth_searching([astray for astray, _ in unlikely])
+        return [unlikely[0][1]] if search else []  # the game goes on: something is out of place
+
+    # ------------------------------------------------------------ doing
+
+    def _put(self, beliefs: Beliefs, plan: Plan) -> str | None:
+        for thing, target in plan:
+            if not beliefs.holds(thing):
+                continue
+            if target == beliefs.here:
+                action = self._put_anywhere(beliefs, thing)
+            else:
+                action = beliefs.putting(thing, target) or beliefs.opening(target)
+            if action:
+                return action
+        return None
+
+    def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
+        """On or into the piece of furniture here that suits it best; else on the floor."""
+        puts = {
+            action.rpartition(between)[2]: action
+            for word, between in (("put", " on "), ("insert", " into "))
+            for action in beliefs.options(word)
+            if action.startswith(f"{word} {thing}{between}")
+        }
+        holders = [h for h in puts if h in _furniture(beliefs, beliefs.here)]
+        if len(holders) > 1:
+            pieces = dict.fromkeys(holders, beliefs.here)
+            suits = likeness([thing], pieces, {}, make_encoder(self._encoder))[0]
+            return puts[holders[int(suits.argmax())]]
+        if puts:
+            return puts[(holders or list(puts))[0]]
+        return f"drop {thing}" if beliefs.can(f"drop {thing}") else None
+
+
+class _Outcomes(NamedTuple):
+    """What came of tidying so far.
+
+    Attributes:
+        tried: Things with what they were put on or in.
+        praised: Things that are known to be in their place.
+        placed: Things that were put somewhere.
+        held: Things that are carried.
+    """
+
+    tried: frozenset[tuple[str, str]]
+    praised: frozenset[str]
+    placed: frozenset[str]
+    held: frozenset[str]
+
+    @classmethod
+    def of(cls, beliefs: Beliefs) -> _Outcomes:
+        """What is believed of it."""
+        tried = frozenset(_placings(beliefs, "was put"))
+        praised = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
+        return cls(tried, praised, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Things that were taken from their place, for which a point was lost."""
+        return self.praised - self.placed
+
+    @property
+    def touched(self) -> frozenset[str]:
+        return self.placed | self.praised | self.held
+
+    @property
+    def astray(self) -> frozenset[str]:
+        """Things that were not in their place, as far as is known."""
+        return (self.placed | self.held) - self.lost
+
+
+def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
+    """What share of the things that nobody touched yet is out of place.
+
+    The share by which as many are expected as the task says are left; where it does not say, the
+    mean of what is probable after all that was seen: how out of place each thing looks, and what
+    came of taking some.
+
+    Args:
+        known: What came of tidying so far.
+        odds: How much more likely each thing lies where it does if it is out of place.
+        count: How many things are out of place, as the task says; None where it does not.
+    """
+    shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
+    if count is not None:
+        left = count - len(known.astray)
+        expected = (shares[:, None] * ratios / (shares[:, None] * (ratios - 1) + 1)).sum(1)
+        return float(shares[np.abs(expected - left).argmin()]) if left > 0 else 0.0
+    weights = shares ** (_BEFORE * _ASTRAY) * (1 - shares) ** (_BEFORE * (1 - _ASTRAY))
+    if known.lost:
+        weights *= shares ** len(known.astray) * (1 - shares) ** len(known.lost)
+    for ratio in ratios:
+        weights *= shares * ratio + 1 - shares
+        weights /= weights.max()
+    return float(shares @ weights / weights.sum())
+
+
+def is_about_tidying(goal: str) -> bool:
+    """Whether a task asks to put things where they belong."""
+    return _TASK.search(goal) is not None
+
+
+def _is_worth_taking(astray: float) -> bool:
+    """Whether points are to be expected of taking a thing that is so probably out of place.
+
+    One for taking it and one for putting it right, or one lost for taking it from its place.
+    """
+    return astray * (1 + _EVENTUALLY) > 1 - astray
+
+
+def _is_worth_searching(astray: Sequence[float]) -> bool:
+    """Whether points are to be expected of taking things until one is out of place.
+
+    Args:
+        astray: How probably each is, the most probable first; at least one of them is.
+    """
+    points, none = 0.0, 1.0  # of what comes after a thing, the last one first
+    for chance in reversed(astray):
+        none *= 1 - chance
+        given = chance / (1 - none) if none < 1 else 0.0
+        points = max(0.0, given * (1 + _EVENTUALLY) + (1 - given) * (points - 1))
+    return points > 0
+
+
+def _apart(distances: dict[str, int], start: str, room: str) -> int:
+    """Moves between two rooms, as far as the distances from here tell."""
+    return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
+
+
+def _survey(beliefs: Beliefs) -> Move:
+    """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
+    return Move("look", _SURVEY + ", ".join(beliefs.distances()))
+
+
+def _is_large(beliefs: Beliefs) -> bool:
+    """Whether it is a large full house: there is too much in it to try one thing after another."""
+    rooms = beliefs.distances()
+    things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
+    return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
+
+
+def _take(beliefs: Beliefs, plan: Plan) -> str | None:
+    for thing, target in plan:
+        if beliefs.holds(thing) or target == beliefs.here:
+            continue
+        action = beliefs.taking(thing)
+        if action:
+            return action
+        opening = beliefs.opening(beliefs.holder(thing))
+        if opening and beliefs.room_of(thing) == beliefs.here:
+            return opening
+    return None
+
+
+def _go(beliefs: Beliefs, plan: Plan) -> str | None:
+    """To the nearest room with something to pick up or to put down."""
+    distances = beliefs.distances()
+    rooms = [
+        (target if beliefs.is_place(target) else beliefs.room_of(target))
+        if beliefs.holds(thing)
+        else beliefs.room_of(thing)
+        for thing, target in plan
+    ]
+    known = sorted({(distances[r], r) for r in rooms if r in distances and r != beliefs.here})
+    return next((step for _, r in known if (step := step_towards(beliefs, r))), None)
+
+
+def _is_message(thing: str) -> bool:
+    """Whether it is there to be read, and belongs nowhere; of books and papers nobody knows."""
+    return is_readable(thing) and _PRINTED.search(thing) is None
+
+
+def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
+    """Whether a thing is still to be brought to a room or a piece of furniture."""
+    if beliefs.holds(thing):
+        return True
+    return target not in (beliefs.room_of(thing), beliefs.holder(thing))
+
+
+def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
+    """Whether it is in view here and yet no action takes it: it is no thing to tidy."""
+    if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
+        return False
+    if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
+        return False
+    return beliefs.taking(thing) is None
+
+
+def _count(beliefs: Beliefs) -> int | None:
+    """How many things the task says are out of place; None where it does not."""
+    told = _COUNT.search(beliefs.task.goal)
+    return int(told[1]) if told else None
+
+
+def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
+    """Things and holders of the facts ``thing <relation> in holder`` and ``... on ...``."""
+    return [
+        (fact.subject, fact.object)
+        for fact in beliefs.graph.live()
+        if fact.relation in (f"{relation} in", f"{relation} on")
+    ]
+
+
+def _write_plan(plan: Plan) -> str:
+    return "tidy: " + ("; ".join(f"{thing} to {target}" for thing, target in plan) or ALL_DONE)
+
+
+def _read_plan(text: str) -> Plan | None:
+    found = _PLAN.match(text)
+    if found is None:
+        return None
+    entries = (entry.rpartition(" to ") for entry in found[1].split("; "))
+    return [(thing, target) for thing, _, target in entries if thing]
+
+
+def _things(beliefs: Beliefs, room: str, furniture: tuple[str, ...]) -> list[str]:
+    return [thing for thing in beliefs.contents(room) if thing not in furniture]
+
+
+def _furniture(beliefs: Beliefs, room: str) -> tuple[str, ...]:
+    """Things in a room that open or hold others, or are seen to hold nothing: they stay."""
+    return tuple(
+        t.subject
+        for t in beliefs.graph.incoming(room)
+        if t.relation in LOCATIONS
+        and (
+            beliefs.openness(t.subject)
+            or beliefs.is_state(t.subject, "empty")
+            or beliefs.contents(t.subject)
+        )
+    )

@@ -1,0 +1,1 @@
+"""Records, errors, names, settings and files: what every other folder builds on."""

@@ -1,0 +1,276 @@
+"""Recorded trajectories: a gzip file of JSON lines, one line a step.
+
+Every line is flushed as it is written, so a killed process loses at most the line it was
+writing. An episode is a gzip member of its own; the member that a killed process left open is
+read up to its last whole line, and closed by the next writer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.files import parse_json
+from gym_memory.core.html import cut, table
+from gym_memory.core.records import Outcome, Step, Task
+
+__all__ = ["Row", "RowWriter", "Trajectory", "read_rows", "read_trajectory"]
+
+Row = Mapping[str, Any]
+"""One step as plain values."""
+
+_GZIP = 31  # the value of zlib's wbits that means a gzip member
+_BLOCK = 1 << 16
+_LONGEST_LINE = 1 << 26
+_SHOWN = 200
+"""Steps that a notebook shows."""
+
+
+_NUMBER = int | float
+_KINDS: dict[str, Any] = {
+    "episode": int,
+    "t": int,
+    "task_id": str,
+    "task": str,
+    "dialect": str,
+    "action": str,
+}
+_KINDS |= {"text": str, "inventory": str, "reward": _NUMBER, "score": _NUMBER, "lost": bool}
+_KINDS |= {"max_score": _NUMBER, "normalized_score": _NUMBER, "success": bool}
+_KINDS |= {"terminated": bool, "truncated": bool}
+
+
+class Trajectory(NamedTuple):
+    """A recorded episode.
+
+    Attributes:
+        episode: Its number in the file, from 0.
+        task: What it was about.
+        steps: What the agent saw and did, the reset observation (``t`` 0) first.
+        outcome: How it ended, or how it stood when it was broken off.
+        finished: Whether the environment ended it (terminated or truncated).
+    """
+
+    episode: int
+    task: Task
+    steps: tuple[Step, ...]
+    outcome: Outcome
+    finished: bool
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the steps as a table."""
+        how = "won" if self.outcome.success else "lost" if self.outcome.lost else "not won"
+        return table(
+            ("step", "action", "reward", "seen"),
+            [(s.t, s.action, f"{s.reward:g}", cut(s.text)) for s in self.steps[:_SHOWN]],
+            caption=f"{self.task.id}, episode {self.episode}: {how}, score "
+            f"{self.outcome.score:g} of {self.outcome.max_score:g} in {self.outcome.steps} steps"
+            + (f"; the first {_SHOWN} are shown" if len(self.steps) > _SHOWN else ""),
+            numbers=("step", "reward"),
+        )
+
+
+def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
+    """The rows of a file, up to where it was cut off.
+
+    Raises:
+        ResultsError: The file is absent, of another kind, or damaged before its end.
+    """
+    try:
+        with open(path, "rb") as file:
+            rest = b""
+            for _, piece, _ in _members(file):
+                *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > _LONGEST_LINE:
+                    raise ValueError(f"a line is longer than {_LONGEST_LINE} bytes")
+                for line in lines:
+                    yield parse_json(line)
+    except (OSError, ValueError, zlib.error) as error:
+        raise ResultsError(
+            f"expected a recorded trajectory at {os.fspath(path)!r}: {error}"
+        ) from error
+
+
+def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
+    """The episodes of a file, in the order of recording.
+
+    Where the recorded environment was taken back to an earlier step (tree search), the steps
+    that were taken back are left out.
+
+    Raises:
+        ResultsError: The file is absent, of another kind, or damaged before its end.
+    """
+    try:
+        for episode, rows in groupby(read_rows(path), key=lambda row: row["episode"]):
+            yield _trajectory(episode, rows)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ResultsError(
+            f"expected a recorded trajectory at {os.fspath(path)!r}, got rows of another kind: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _trajectory(episode: int, rows: Iterator[Row]) -> Trajectory:
+    kept: list[Row] = []
+    for row in rows:
+        for name, kind in _KINDS.items():
+            if name in row and not isinstance(row[name], kind):
+                raise TypeError(f"expected {name} as {kind}, got {row[name]!r:.80}")
+        if not all(isinstance(action, str) for action in row.get("valid_actions", ())):
+            raise TypeError("expected valid_actions as texts")
+        while kept and kept[-1]["t"] >= row["t"]:
+            kept.pop()
+        kept.append(row)
+    last = kept[-1]
+    return Trajectory(
+        episode,
+        Task(last["task_id"], last["task"], last["dialect"]),
+        tuple(
+            Step(
+                t=row["t"],
+                text=row["text"],
+                action=row["action"],
+                reward=row["reward"],
+                inventory=row["inventory"],
+                valid_actions=tuple(row.get("valid_actions", ())),
+                done=row["terminated"] or row["truncated"],
+            )
+            for row in kept
+        ),
+        Outcome(
+            score=last["score"],
+            max_score=last["max_score"],
+            normalized_score=last["normalized_score"],
+            success=last["success"],
+            lost=last["lost"],
+            steps=last["t"],
+        ),
+        finished=last["terminated"] or last["truncated"],
+    )
+
+
+class RowWriter:
+    """Appends rows to a file; one writer a file at a time.
+
+    Args:
+        path: The file; its folder is made where it does not exist.
+
+    Attributes:
+        next_episode: One more than the last episode's number in the file; 0 when it is new.
+
+    Raises:
+        ResultsError: The file is of another kind, cannot be written, or is being written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            # Without a buffer, so that a row is one write.
+            self._file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: SIM115 - see close
+        except OSError as error:
+            raise ResultsError(f"cannot record to {os.fspath(path)!r}: {error}") from error
+        self._deflate: Any = None
+        try:
+            _lock(self._file, path)
+            last = self._repair()
+            self.next_episode: int = 0 if last is None else last["episode"] + 1
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            self._file.close()
+            raise ResultsError(
+                f"expected a recorded trajectory to append to at {os.fspath(path)!r}: {error}"
+            ) from error
+        except ResultsError:
+            self._file.close()
+            raise
+
+    def write(self, row: Row) -> None:
+        """Append one row; it is with the operating system when this returns.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
+        if self._deflate is None:
+            self._deflate = _deflater()
+        line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
+        self._append(self._deflate.compress(line) + self._deflate.flush(zlib.Z_SYNC_FLUSH))
+
+    def end_episode(self) -> None:
+        """Close the member of the rows written so far."""
+        if self._deflate is not None:
+            self._append(self._deflate.flush(zlib.Z_FINISH))
+            self._deflate = None
+
+    def close(self) -> None:
+        """Close the file; calling it twice is harmless."""
+        if not self._file.closed:
+            self.end_episode()
+            self._file.close()
+
+    def _append(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+        except OSError as error:
+            raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error
+
+    def _repair(self) -> Row | None:
+        """Close a member left open, drop a torn line, and return the last whole row."""
+        self._file.seek(0)
+        start, whole_member, text, line = 0, True, bytearray(), b""
+        for offset, piece, ended in _members(self._file):
+            if offset != start:
+                line = _last_line(text) or line
+                start, text = offset, bytearray()
+            text += piece
+            whole_member = ended
+        line = _last_line(text) or line
+        if not whole_member:
+            self._file.truncate(start)
+            whole = bytes(text[: text.rfind(b"\n") + 1])
+            if whole:
+                deflate = _deflater()
+                self._append(deflate.compress(whole) + deflate.flush(zlib.Z_FINISH))
+        row: Row | None = parse_json(line) if line else None
+        return row
+
+
+def _members(file: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
+    """Pieces of the inflated file: (start of the member, bytes, whether the member is whole)."""
+    start, inflate, data = 0, None, b""
+    while data := data or file.read(_BLOCK):
+        if inflate is None:
+            start, inflate = file.tell() - len(data), zlib.decompressobj(_GZIP)
+        piece = inflate.decompress(data)
+        yield start, piece, inflate.eof
+        data = inflate.unused_data
+        if inflate.eof:
+            inflate = None
+
+
+def _deflater() -> Any:
+    return zlib.compressobj(level=6, wbits=_GZIP)
+
+
+def _last_line(text: bytearray) -> bytes:
+    end = text.rfind(b"\n")
+    return bytes(text[text.rfind(b"\n", 0, max(end, 0)) + 1 : end]) if end > 0 else b""
+
+
+def _lock(file: BinaryIO, path: str | os.PathLike[str]) -> None:
+    """Hold the file until it is closed, at the latest when the process dies."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this platform
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ResultsError(
+            f"{os.fspath(path)!r} is being recorded to already: give each environment its own file"
+        ) from None

@@ -1,0 +1,70 @@
+"""Check the names that strangers give: in results folders, saved memories, checkpoints and pages.
+
+Such a name is data. It chooses among the names registered here, and never imports a module or
+passes an argument that can reach a file, a store or a server.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gym_memory.core.errors import UnknownNameError, UntrustedError
+from gym_memory.core.registry import Registry
+from gym_memory.core.specs import parse_spec
+
+__all__ = ["GAMES", "check_bare", "check_game"]
+
+GAMES: tuple[str, ...] = (
+    *("ALFWorld", "Cleaning", "Cooking", "Errands", "Jericho", "MultiHopQA", "NetHack"),
+    *("ScienceWorld", "TextWorld", "TreasureHunt", "WebShop"),
+)
+"""Environments that a page may start."""
+_SETTINGS = frozenset(
+    (
+        *("level", "split", "max_steps", "valid_actions", "inventory", "navigate", "hints"),
+        *("gata_actions", "task", "task_type", "challenge", "variation", "simplification"),
+        *("goals", "show_attributes", "catalogue_seed", "story_seed", "dataset", "metric"),
+        *("search", "candidates", "view", "character", "depth", "max_score"),
+    )
+)
+_WORD = re.compile(r"\w[\w .,+-]{0,63}")
+
+
+def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
+    """Return ``name`` if it is a registered name without parameters.
+
+    Args:
+        registry: The names.
+        name: What a stranger wrote.
+        what: What it should name, for the message (``a saved memory``).
+        place: File or page that holds it, for the message.
+
+    Raises:
+        UntrustedError: It is anything else.
+    """
+    if isinstance(name, str) and name in registry.names():
+        return name
+    known = ", ".join(registry.names())
+    raise UntrustedError(
+        f"expected {what} with the name of one of {known}, without parameters, in {place}, "
+        f"got {name!r:.80}"
+    )
+
+
+def check_game(spec: str) -> str:
+    """Return ``spec`` if it names a game of ours with plain settings: numbers, flags and words.
+
+    Raises:
+        UnknownNameError: It names another environment, ``Foreign`` above all.
+        UntrustedError: A setting is none of a game, or is no plain value.
+    """
+    name, settings = parse_spec(spec)
+    if name not in GAMES:
+        raise UnknownNameError("environment of a page", name, GAMES)
+    for key, value in settings.items():
+        if key not in _SETTINGS or (isinstance(value, str) and not _WORD.fullmatch(value)):
+            raise UntrustedError(
+                f"expected plain settings of a game from a page, got {key}={value!r:.80}: "
+                "give all others to 'gym-memory play --web'"
+            )
+    return spec

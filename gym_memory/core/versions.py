@@ -1,0 +1,142 @@
+"""What is installed: the versions behind a result, and what each extra still lacks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.requirements import Requirement
+
+from gym_memory.version import __version__
+
+__all__ = ["Package", "Plugin", "environment_record", "git_commit", "packages", "plugins"]
+
+DISTRIBUTION = "gym-memory"
+_GROUPS = "gym_memory."
+"""What the groups of our entry points begin with, see :mod:`gym_memory.core.registry`."""
+
+
+class Package(NamedTuple):
+    """A package that gym-memory or one of its extras asks for.
+
+    Attributes:
+        name: Name on the package index.
+        wanted: Version range, ``<1.8,>=1.7``; empty for any.
+        extra: The extra that asks for it; empty for gym-memory itself.
+        version: Installed version; empty when absent.
+        fits: Whether the installed version is in the range.
+    """
+
+    name: str
+    wanted: str
+    extra: str
+    version: str
+    fits: bool
+
+
+def packages() -> list[Package]:
+    """All packages that gym-memory's metadata names, in its order."""
+    try:
+        extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+        lines = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return []
+    found = []
+    for requirement in map(Requirement, lines):
+        if requirement.name == DISTRIBUTION:
+            continue
+        asking = [""]
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            asking = [e for e in extras if requirement.marker.evaluate({"extra": e})]
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        fits = bool(version) and requirement.specifier.contains(version, prereleases=True)
+        wanted = str(requirement.specifier)
+        found += [Package(requirement.name, wanted, extra, version, fits) for extra in asking]
+    return found
+
+
+class Plugin(NamedTuple):
+    """An installed package that adds names of its own: games, rules, memories, policies.
+
+    Attributes:
+        name: Name of the package.
+        version: Its version.
+        names: The names that it adds, in the order of its metadata.
+        lacking: Modules behind these names that are not there.
+    """
+
+    name: str
+    version: str
+    names: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
+
+
+def plugins() -> list[Plugin]:
+    """Packages with entry points in a group of ours, sorted by name; imports none of them."""
+    found: dict[str, Plugin] = {}
+    for distribution in metadata.distributions():
+        points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]
+        if points and distribution.name not in found:  # the first on the path is the one that runs
+            modules = dict.fromkeys(point.module.partition(".")[0] for point in points)
+            found[distribution.name] = Plugin(
+                distribution.name,
+                distribution.version,
+                tuple(point.name for point in points),
+                tuple(module for module in modules if find_spec(module) is None),
+            )
+    return [found[name] for name in sorted(found)]
+
+
+def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
+    """Where a run was made: versions, machine, commit.
+
+    Args:
+        backends: Environment to the versions of the packages behind it.
+    """
+    return {
+        "gym_memory": __version__,
+        "git_commit": git_commit(Path(__file__).parent),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "host": platform.node(),
+        "cpus": os.cpu_count(),
+        "packages": {p.name: p.version for p in sorted(packages()) if p.version},
+        "plugins": {plugin.name: plugin.version for plugin in plugins()},
+        "backends": dict(backends),
+    }
+
+
+def git_commit(folder: Path) -> str:
+    """Commit of the checkout that a package runs from, marked when the package was changed since.
+
+    What else stands in the checkout does not count: benchmarks write there what they found.
+
+    Args:
+        folder: The package's; links in it lead to more of its code.
+
+    Returns:
+        Empty for an installed copy, even inside the checkout of another project.
+    """
+    code = [folder, *(path.resolve() for path in folder.iterdir() if path.is_symlink())]
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(folder), *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=10
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", *map(str, code))
+        return git("rev-parse", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""

@@ -1,0 +1,236 @@
+"""An episode as it was played, and what an ideal observer could know of it at every step."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.records import Oracle, Step, Task, Triple
+from gym_memory.evaluate.quality.observer import IdealObserver, spaced, squeezed
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
+from gym_memory.run import rollout
+from gym_memory.run.jobs import Job
+
+__all__ = ["Account", "Moment", "Recording", "Told", "record"]
+
+
+class Moment(NamedTuple):
+    """One step of a played episode.
+
+    Attributes:
+        step: What the agent saw; what a memory is fed with.
+        facts: All that was true; for scoring, and for memories that use the oracle.
+        known: What the ideal observer knew after it.
+        shown: What the step itself showed or told.
+        focus: The plan by which the policy asked its memory after it.
+        exact: Whether the game itself says what a step showed, so that all of it stands in the
+            whole text, in whatever words.
+    """
+
+    step: Step
+    facts: frozenset[Triple]
+    known: frozenset[Triple]
+    shown: frozenset[Triple]
+    focus: str = ""
+    exact: bool = False
+
+
+class Recording(NamedTuple):
+    """A played episode.
+
+    Attributes:
+        job: What was played.
+        task: The task, as the memory is told it.
+        moments: The reset and every step; moment ``t`` is environment step ``t``.
+    """
+
+    job: Job
+    task: Task
+    moments: tuple[Moment, ...]
+
+
+def record(job: Job) -> Recording:
+    """Play an episode and note everything.
+
+    Args:
+        job: Environment, policy, seed, and the memory that the policy plays with.
+    """
+    env = job.make_env()
+    try:
+        watched = _Watched(env)
+        rollout(watched, make_policy(job.policy), job.seed, task_id=job.task_id)
+    finally:
+        env.close()
+    return Recording(job, watched.task, tuple(watched.moments))
+
+
+class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
+    """Notes every step."""
+
+    def __init__(self, env: gym.Env[Any, Any]):
+        super().__init__(env)
+        self.task = Task("", "")
+        self.moments: list[Moment] = []
+        self._oracle = env.get_wrapper_attr("oracle")
+        self._observer = IdealObserver()
+
+    def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin to watch an episode."""
+        obs, info = self.env.reset(**kwargs)
+        self.task = Task(info["task_id"], obs["task"], self.env.get_wrapper_attr("dialect"))
+        self._observer = IdealObserver.of(self._oracle())
+        self.moments = []
+        self._note(obs, info, "", 0.0, done=False)
+        return obs, info
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play a step and note it."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self._note(obs, info, action, float(reward), done=terminated or truncated)
+        return obs, float(reward), terminated, truncated, info
+
+    def _note(
+        self, obs: dict[str, Any], info: dict[str, Any], action: str, reward: float, *, done: bool
+    ) -> None:
+        oracle: Oracle = self._oracle()
+        self._observer.see(oracle, obs["text"], action, obs["valid_actions"])
+        step = Step(
+            info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], done
+        )
+        known, shown = self._observer.known, self._observer.shown
+        focus = self.env.get_wrapper_attr("focus")
+        exact = not oracle.objects.keys().isdisjoint(("visible", "seen"))
+        self.moments.append(Moment(step, oracle.facts, known, shown, focus, exact))
+
+
+class Told(NamedTuple):
+    """A fact that a text tells.
+
+    Attributes:
+        fact: The fact.
+        missing: Places that do not stand in the text, of a way or of something in a place: one
+            that the agent came from, or was in, is known to whoever knows where that was.
+    """
+
+    fact: Triple
+    missing: frozenset[str]
+
+
+class Account:
+    """What can be asked about an episode after some step.
+
+    Args:
+        moments: The episode up to that step, from its reset.
+
+    Attributes:
+        now: The step.
+        moment: The last moment.
+        known: What is known now, in a fixed order.
+    """
+
+    def __init__(self, moments: Sequence[Moment]):
+        self.moments = moments
+        self.moment = moments[-1]
+        self.now = len(moments) - 1
+        self.known = sorted(self.moment.known)
+        self._shown: dict[Triple, list[int]] = {}
+        for t, moment in enumerate(moments):
+            for fact in moment.shown:
+                self._shown.setdefault(fact, []).append(t)
+        self._places = [
+            {f.subject: f.object for f in moment.known if f.relation in LOCATIONS}
+            for moment in moments
+        ]
+        self._told: dict[tuple[int, str], tuple[Told, ...]] = {}
+        self._stated: dict[str, tuple[Triple, ...]] = {}
+        self._words: dict[Triple, frozenset[str]] = {}
+
+    def told(self, t: int, text: str) -> tuple[Told, ...]:
+        """What a text, or a part of one, tells of what a step showed.
+
+        A fact is told when all of its names stand in the text; of a game that says itself what a
+        step showed, the whole text tells all of it. No sentence is read.
+
+        Args:
+            t: The step.
+            text: What is told of the step, its action included.
+        """
+        found = self._told.get((t, text))
+        if found is None:
+            moment, said = self.moments[t], spaced(squeezed(text))
+            whole = moment.exact and spaced(squeezed(moment.step.text)) in said
+            told = []
+            for fact in sorted(moment.shown):
+                missing = _missing(fact, said)
+                placed = fact.relation in LOCATIONS and fact.subject not in missing
+                if direction_of(fact.relation) or (placed and not whole):
+                    told.append(Told(fact, missing))
+                elif whole or not missing:
+                    told.append(Told(fact, frozenset()))
+            found = self._told[t, text] = tuple(told)
+        return found
+
+    def stated(self, sentence: str) -> tuple[Triple, ...]:
+        """The facts, of all that were ever known, whose names stand in a sentence."""
+        found = self._stated.get(sentence)
+        if found is None:
+            said = spaced(squeezed(sentence))
+            held = any(word in said for word in _HELD)
+            found = self._stated[sentence] = tuple(
+                fact
+                for fact, words in self._ever().items()
+                if all(word in said for word in words) and (held or fact.object != INVENTORY)
+            )
+        return found
+
+    def _ever(self) -> dict[Triple, frozenset[str]]:
+        """All that was ever known, in the order of its steps, with the words that say it."""
+        if not self._words:
+            for moment in self.moments:
+                for fact in sorted(moment.known - self._words.keys()):
+                    self._words[fact] = _words_of(fact)
+        return self._words
+
+    def place(self, thing: str, t: int | None = None) -> str:
+        """What a thing was known to be in or on after step ``t`` (now, if None); "" if unknown."""
+        return self._places[self.now if t is None else t].get(thing, "")
+
+    def places(self, t: int | None = None) -> dict[str, str]:
+        """Things and what they were known to be in or on."""
+        return self._places[self.now if t is None else t]
+
+    def first(self, fact: Triple) -> int | None:
+        """The step that first showed a fact; None if none did."""
+        steps = self._shown.get(fact)
+        return steps[0] if steps else None
+
+    def age(self, facts: Iterable[Triple], t: int | None = None) -> int:
+        """Steps since the evidence of all of these facts was last shown, no later than ``t``."""
+        end = self.now if t is None else t
+        oldest = end
+        for fact in facts:
+            steps = self._shown.get(fact, [0])
+            oldest = min(oldest, steps[max(bisect_right(steps, end) - 1, 0)])
+        return self.now - oldest
+
+
+_NAMED_BY = {"requires": (2,), "is": (0,), "has exit": (0,), "needs to be": (0,), "used for": (0,)}
+"""Relations to the parts of a fact that are names; both ends are, of the others."""
+_HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
+
+
+def _missing(fact: Triple, said: str) -> frozenset[str]:
+    """Names of a fact that do not stand in a text."""
+    names = {fact[i] for i in _NAMED_BY.get(fact.relation, (0, 2))} - {PLAYER, INVENTORY}
+    return frozenset(name for name in names if spaced(name.lower()) not in said)
+
+
+def _words_of(fact: Triple) -> frozenset[str]:
+    """The words, each between blanks, that all stand in a sentence that says a fact."""
+    subject, relation, obj = fact
+    ends = {subject, obj} - {INVENTORY}
+    return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -1,0 +1,180 @@
+"""Marks: shares of right answers by memory, budget, wording and kind of question."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gym_memory.evaluate.exam.questions import KINDS
+from gym_memory.evaluate.exam.sitting import Answer
+from gym_memory.evaluate.exam.wordings import WORDINGS
+from gym_memory.run.results import intervals
+
+__all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "Mark", "ahead", "by_age"]
+__all__ += ["by_game", "by_length", "main_wording", "marks", "told_ahead"]
+
+ALL, UNSEEN = "all", "unseen"
+"""All kinds that have an answer; the kind that has none."""
+REFERENCE, UPPER_BOUND = "arigraph", "oracle"
+"""The memory that others are compared with; the one that no comparison counts."""
+AGES = (5, 15, 50, 150, 500)
+"""Upper ends, in steps, of the ranges of ages by which answers are sorted."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """One cell of the table.
+
+    Attributes:
+        memory: The memory.
+        budget: Tokens that a recall was allowed.
+        wording: How was asked, see :class:`.Asked`.
+        kind: Kind of question, or ``all`` of those that have an answer.
+        n: Number of questions.
+        right: Share answered right, in [0, 1].
+        wrong: Share answered by something false.
+        unproven: Share answered by what is true and could not be known.
+        ci: 95 % interval of ``right`` over games; None for a single one.
+        tokens: Mean tokens of the recalls.
+    """
+
+    memory: str
+    budget: int
+    wording: str
+    kind: str
+    n: int
+    right: float
+    wrong: float
+    unproven: float
+    ci: tuple[float, float] | None
+    tokens: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, rounded."""
+        record = dataclasses.asdict(self)
+        for name in ("right", "wrong", "unproven", "tokens"):
+            record[name] = round(record[name], 4)
+        record["ci"] = None if self.ci is None else [round(end, 4) for end in self.ci]
+        return record
+
+
+def marks(answers: Iterable[Answer]) -> list[Mark]:
+    """A mark for every memory, budget, wording and kind, and for all kinds that have an answer."""
+    cells: dict[tuple[str, int, str, str], list[Answer]] = {}
+    for answer in answers:
+        kind = answer.question.kind
+        for name in (kind,) if kind == UNSEEN else (kind, ALL):
+            cell = answer.memory, answer.budget, answer.wording, name
+            cells.setdefault(cell, []).append(answer)
+    order = {kind: i for i, kind in enumerate((*KINDS, ALL))}
+    memories = {memory: i for i, memory in enumerate(dict.fromkeys(cell[0] for cell in cells))}
+    keys = sorted(
+        cells,
+        key=lambda c: (c[1], memories[c[0]], WORDINGS.index(c[2]), order[c[3]]),
+    )
+    return [_mark(*key, cells[key]) for key in keys]
+
+
+def _mark(memory: str, budget: int, wording: str, kind: str, answers: Sequence[Answer]) -> Mark:
+    shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
+    tokens = sum(answer.tokens for answer in answers) / len(answers)
+    ci = _interval(answers)
+    return Mark(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
+
+
+def _share(answers: Sequence[Answer], verdict: str = "right") -> float:
+    return sum(answer.verdict == verdict for answer in answers) / len(answers)
+
+
+def main_wording(wordings: Iterable[str]) -> str:
+    """The wording whose marks are told first: the unseen one, or the first that there is."""
+    found = list(wordings)
+    return "unseen" if "unseen" in found else found[0]
+
+
+def _interval(answers: Iterable[Answer]) -> tuple[float, float] | None:
+    """Interval of the share over episodes: questions about one game are not independent."""
+    answers = list(answers)
+    right = [float(answer.verdict == "right") for answer in answers]
+    # Both policies and all lengths of a seed play the same game.
+    return intervals.scores(right, [(a.env, a.seed) for a in answers]).interval()
+
+
+def by_age(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers by memory, budget and age of the evidence."""
+
+    def oldest(answer: Answer) -> int | None:
+        age = answer.question.age
+        return None if age is None else next((end for end in AGES if age <= end), age)
+
+    return _split(answers, "age", oldest)
+
+
+def by_length(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers by memory, budget and length of the episode."""
+    return _split(answers, "length", lambda answer: answer.length)
+
+
+def by_game(answers: Iterable[Answer]) -> list[dict[str, Any]]:
+    """Share of right answers by memory, budget, environment and policy."""
+    return _split(answers, "game", lambda answer: f"{answer.env} {answer.policy}")
+
+
+def _split(
+    answers: Iterable[Answer], name: str, key: Callable[[Answer], int | str | None]
+) -> list[dict[str, Any]]:
+    """Shares of right answers, among the questions that have one, in the main wording."""
+    answers = list(answers)
+    wording = main_wording(dict.fromkeys(answer.wording for answer in answers) or ("seen",))
+    cells: dict[tuple[str, int, Any], list[Answer]] = {}
+    for answer in answers:
+        value = key(answer)
+        if (answer.wording, value is None) == (wording, False) and answer.question.kind != UNSEEN:
+            cells.setdefault((answer.memory, answer.budget, value), []).append(answer)
+    return [
+        {
+            "memory": memory, "budget": budget, name: value, "n": len(cell),
+            "right": round(_share(cell), 4),
+        }
+        for (memory, budget, value), cell in cells.items()
+    ]  # fmt: skip
+
+
+def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tuple[Mark, Mark]]:
+    """Marks that are better than those of one memory, all else being equal.
+
+    Args:
+        table: All marks.
+        of: The memory to be compared with.
+        apart: Memories that do not count.
+
+    Returns:
+        Pairs of the better mark and the one of ``of``.
+    """
+    table = list(table)
+    reference = {
+        (mark.budget, mark.wording, mark.kind): mark for mark in table if mark.memory == of
+    }
+    out = {of, *apart}
+    return [
+        (mark, other)
+        for mark in table
+        if mark.memory not in out
+        and (other := reference.get((mark.budget, mark.wording, mark.kind))) is not None
+        and mark.right > other.right
+    ]
+
+
+def told_ahead(table: Iterable[Mark]) -> list[str]:
+    """A sentence for each memory but the upper bound that is better than ``arigraph`` somewhere."""
+    table = list(table)
+    wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
+    table = [mark for mark in table if mark.wording == wording]
+    gaps: dict[str, list[str]] = {}
+    for mark, other in ahead(table, REFERENCE, apart=(UPPER_BOUND,)):
+        gap = f"{mark.kind} at {mark.budget} ({mark.right:.2f}, {other.right:.2f})"
+        gaps.setdefault(mark.memory, []).append(gap)
+    return [
+        f"{name} is ahead of {REFERENCE} in {', '.join(found)}." for name, found in gaps.items()
+    ]

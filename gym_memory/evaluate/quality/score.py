@@ -1,0 +1,332 @@
+"""How good a memory's graph is, against what an ideal observer of the same text would know.
+
+Per step, and then averaged over the steps of all episodes:
+
+* *precision*: of the live facts that the observer can judge, the share that are right: it knows
+  them to be true, and not that they are false;
+* *unproven*: share of the live facts that it cannot judge: true, but no text has told them. They
+  count neither for nor against the precision;
+* *recall*: share of what the observer knows that is live in the graph;
+* *staleness*: share of the live facts that the observer knows to be true no longer;
+* *recall@k*: of the facts that the next action needs and that the text at hand does not show,
+  the share among the first k recalled facts, and the share that some recalled observation
+  states. Counted for policies that play the engine's solution, whose actions are all needed.
+
+The paper (AriGraph, Appendix C) could not measure its graph's quality and gives growth and update
+rate instead (its Figures 5 and 6): live facts and facts replaced per step, which are here too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Triple
+from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, direction_of
+from gym_memory.run import rollout
+from gym_memory.run.jobs import Job
+
+__all__ = ["KS", "EpisodeQuality", "Quality", "curves", "measure", "needed_facts", "odd_command"]
+__all__ += ["summarize"]
+
+KS = (5, 10, 20, 50)
+"""Numbers of recalled facts for recall@k."""
+
+_GOING = re.compile(r"go (\w+)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeQuality:
+    """One episode, step by step; the reset is step 0.
+
+    Attributes:
+        env: Environment with its parameters.
+        policy: Who played.
+        seed: Seed of the episode.
+        task_id: The task instance.
+        precision: Share of right facts among those that can be judged, in [0, 1], one a step;
+            likewise the next two.
+        recall: Share of the known facts that are live.
+        staleness: Share of live facts known to be outdated.
+        unproven: Share of live facts that are true but that no text told, or true but not exact: a
+            thing on a table of the hall is in the hall.
+        live: Number of live facts.
+        added: Facts that became live in the step.
+        retired: Facts that ceased to be live in the step.
+        needed: Facts that were needed and not at hand, over all steps.
+        found: Of these, how many were among the first k recalled facts, for each k of ``KS``.
+        observed: Of these, how many were stated by a recalled observation.
+        steps: Steps of the episode, the reset excluded.
+    """
+
+    env: str
+    policy: str
+    seed: int
+    task_id: str = ""
+    precision: tuple[float, ...] = ()
+    recall: tuple[float, ...] = ()
+    staleness: tuple[float, ...] = ()
+    unproven: tuple[float, ...] = ()
+    live: tuple[int, ...] = ()
+    added: tuple[int, ...] = ()
+    retired: tuple[int, ...] = ()
+    needed: int = 0
+    found: tuple[int, ...] = (0,) * len(KS)
+    observed: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Steps played."""
+        return max(len(self.live) - 1, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Quality:
+    """Means over all steps of all episodes of one environment and policy."""
+
+    env: str
+    policy: str
+    episodes: int
+    steps: int
+    precision: float
+    recall: float
+    staleness: float
+    unproven: float
+    live: float
+    """Live facts at the end of an episode."""
+    growth: float
+    """Facts that became live, per step."""
+    updates: float
+    """Facts that ceased to be live, per step."""
+    needed: int
+    found: tuple[float, ...]
+    """recall@k of facts for each k of ``KS``; NaN where none was needed."""
+    observed: float
+    """recall@k of observations; NaN where no fact was needed."""
+
+
+def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
+    """One row an environment and policy, in order of first appearance."""
+    groups: dict[tuple[str, str], list[EpisodeQuality]] = {}
+    for episode in episodes:
+        groups.setdefault((episode.env, episode.policy), []).append(episode)
+    return [_mean(env, policy, group) for (env, policy), group in groups.items()]
+
+
+def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
+    def over_steps(name: str) -> float:
+        return float(np.mean(np.concatenate([getattr(episode, name) for episode in group])))
+
+    def share(hits: int, needed: int) -> float:
+        return hits / needed if needed else float("nan")
+
+    steps = sum(episode.steps for episode in group)
+    needed = sum(episode.needed for episode in group)
+    return Quality(
+        env,
+        policy,
+        len(group),
+        steps,
+        over_steps("precision"),
+        over_steps("recall"),
+        over_steps("staleness"),
+        over_steps("unproven"),
+        float(np.mean([episode.live[-1] for episode in group])),
+        sum(sum(episode.added[1:]) for episode in group) / max(steps, 1),
+        sum(sum(episode.retired) for episode in group) / max(steps, 1),
+        needed,
+        tuple(share(sum(e.found[i] for e in group), needed) for i in range(len(KS))),
+        share(sum(episode.observed for episode in group), needed),
+    )
+
+
+def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]]:
+    """Mean live facts and mean retired facts at each step that some episode reached."""
+    longest = max((len(episode.live) for episode in episodes), default=0)
+    live = np.full((len(episodes), longest), np.nan)
+    retired = np.full((len(episodes), longest), np.nan)
+    for row, episode in enumerate(episodes):
+        live[row, : len(episode.live)] = episode.live
+        retired[row, : len(episode.retired)] = episode.retired
+    return np.nanmean(live, axis=0).tolist(), np.nanmean(retired, axis=0).tolist()
+
+
+# Measuring
+
+
+def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
+    """Play an episode and score the memory's graph at every step.
+
+    Args:
+        job: Environment, memory, policy and seed.
+        noise: Probability in [0, 1] that a step plays an odd command (:func:`odd_command`)
+            instead of the policy's action.
+
+    Raises:
+        InvalidArgumentError: The memory keeps no graph.
+    """
+    env, policy = job.make_env(), make_policy(job.policy)
+    try:
+        if not isinstance(getattr(env.get_wrapper_attr("memory"), "graph", None), TemporalGraph):
+            raise InvalidArgumentError(
+                f"expected a memory that keeps a graph, such as 'arigraph', got {job.memory!r}"
+            )
+        watched = _Watched(env, noise, job.seed, needs=policy.uses_oracle)
+        result = rollout(watched, policy, job.seed, task_id=job.task_id)
+    finally:
+        env.close()
+    return EpisodeQuality(
+        job.env, job.policy, job.seed, result.task_id, needed=watched.needed,
+        found=tuple(watched.found), observed=watched.observed,
+        **{name: tuple(values) for name, values in watched.series.items()},
+    )  # fmt: skip
+
+
+class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
+    """Scores the memory below it after every step."""
+
+    def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, needs: bool):
+        super().__init__(env)
+        self.series: dict[str, list[Any]] = {}
+        self.needed = self.observed = 0
+        self.found = [0] * len(KS)
+        self._noise, self._rng = noise, np.random.default_rng([seed, 1])
+        self._needs = needs
+        self._observer = IdealObserver()
+        self._obs: dict[str, Any] = {}
+        self._stated: dict[Triple, list[str]] = {}
+        self._oracle: Callable[[], Any] = env.get_wrapper_attr("oracle")
+
+    def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin to watch an episode."""
+        obs, info = self.env.reset(**kwargs)
+        self._observer = IdealObserver.of(self._oracle())
+        self._see(obs, "", 0)
+        return obs, info
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Play a step, perhaps an odd command, and score what is remembered after it."""
+        if self._noise and self._rng.random() < self._noise:
+            action = odd_command(self._rng, [f.subject for f in self._observer.shown])
+        elif self._needs:
+            self._count_needs(action)
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self._see(obs, action, info["moves"])
+        return obs, float(reward), terminated, truncated, info
+
+    def _see(self, obs: dict[str, Any], action: str, t: int) -> None:
+        observer, graph = self._observer, self.env.get_wrapper_attr("memory").graph
+        oracle = self._oracle()
+        observer.see(oracle, obs["text"], action, obs["valid_actions"])
+        undecided = oracle.objects.get(
+            "undecided", ()
+        )  # relations of which the engine knows nothing
+        live = {
+            fact
+            for fact in graph.live()
+            if fact.relation not in undecided and observer.is_scored(fact)
+        }
+        known = {fact for fact in observer.known if observer.is_scored(fact)}
+        right = live & observer.known
+        unproven = (live & (observer.true | observer.rough)) - right
+        judged = len(live) - len(unproven)
+        stale = (live & observer.past) - observer.true
+        added, retired = graph.diff(t - 1, t) if t else (live, ())
+        for name, value in (
+            ("precision", len(right) / judged if judged else 1.0),
+            ("recall", len(known & live) / max(len(known), 1)),
+            ("staleness", len(stale) / max(len(live), 1)),
+            ("unproven", len(unproven) / max(len(live), 1)),
+            ("live", len(graph)),
+            ("added", len(added)),
+            ("retired", len(retired)),
+        ):
+            self.series.setdefault(name, []).append(value)
+        if self._needs:
+            for fact in observer.shown:
+                self._stated.setdefault(fact, []).append(_squeezed(obs["text"]))
+        self._obs = obs
+
+    def _count_needs(self, action: str) -> None:
+        """How much of what the action needs, and the text does not show, was recalled."""
+        observer = self._observer
+        hidden = needed_facts(action, observer.known, observer.room) - observer.shown
+        recalled = [Triple(*fact) for fact in self._obs["triples"]]
+        self.needed += len(hidden)
+        for i, k in enumerate(KS):
+            self.found[i] += len(hidden & set(recalled[:k]))
+        episodes = [_squeezed(text) for text in self._obs["episodes"]]
+        for fact in hidden:
+            texts = self._stated.get(fact, ())
+            self.observed += any(text.startswith(seen) for text in texts for seen in episodes)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def needed_facts(action: str, known: Iterable[Triple], room: str) -> set[Triple]:
+    """The known facts that one must have to come up with an action.
+
+    For a move: where it leads. For anything else: the facts between the things that it names,
+    what is to be done with them, and where they are if that is here or in hand.
+
+    >>> known = [Triple("egg", "needs to be", "fried"), Triple("stove", "used for", "frying"),
+    ...          Triple("egg", "is in", "inventory"), Triple("salt", "is in", "inventory")]
+    >>> sorted(f.relation for f in needed_facts("cook egg with stove", known, "kitchen"))
+    ['is in', 'needs to be', 'used for']
+    """
+    going = _GOING.match(action)
+    if going:
+        way = going[1]
+        return {f for f in known if f.object == room and direction_of(f.relation) == way}
+    words = f" {action.lower()} "
+
+    def is_needed(fact: Triple) -> bool:
+        subject, relation, obj = fact
+        if f" {subject} " not in words:
+            return relation == "requires" and f" {obj} " in words
+        todo = relation in ("needs to be", "used for")
+        return todo or obj in (room, INVENTORY) or f" {obj} " in words
+
+    return {fact for fact in known if is_needed(fact)}
+
+
+_PLAIN = (
+    "look", "l", "inventory", "i", "wait", "go north", "go south", "go east", "go west", "go up",
+    "north", "south", "east", "west", "prepare meal", "goal", "help", "jump", "take all",
+    "drop all", "examine me", "take", "open", "dance", "what is this", "xyzzy",
+)  # fmt: skip
+_ON_ONE = (
+    "take", "get", "pick up", "drop", "open", "close", "eat", "drink", "examine", "x", "read",
+    "search", "look in", "push", "enter", "lick", "examine the", "unlock", "lock",
+)  # fmt: skip
+_ON_TWO = (
+    "take {} from {}", "get {} from {}", "put {} on {}", "put {} in {}", "insert {} into {}",
+    "unlock {} with {}", "lock {} with {}", "cook {} with {}", "slice {} with {}",
+    "dice {} with {}", "chop {} using {}", "put {} under {}", "throw {} at {}",
+)  # fmt: skip
+
+
+def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
+    """Something a player might type: other words for a valid action, or one that is refused."""
+    things = sorted(set(names)) or ["nothing"]
+
+    def thing() -> str:
+        return things[rng.integers(len(things))]
+
+    kind = rng.integers(3)
+    if kind == 0:
+        return _PLAIN[rng.integers(len(_PLAIN))]
+    if kind == 1:
+        return f"{_ON_ONE[rng.integers(len(_ON_ONE))]} {thing()}"
+    return _ON_TWO[rng.integers(len(_ON_TWO))].format(thing(), thing())

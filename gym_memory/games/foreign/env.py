@@ -1,0 +1,433 @@
+"""A foreign text environment as a raw environment of ours."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from gym_memory.core.checks import check_flag, check_int, check_text
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Oracle
+from gym_memory.extract import EXTRACTORS
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
+from gym_memory.games.foreign.chat import is_chat, message_text, said
+from gym_memory.games.foreign.detect import detect_dialect
+from gym_memory.games.foreign.sources import (
+    MISSING,
+    Given,
+    Source,
+    as_actions,
+    as_number,
+    as_text,
+)
+
+__all__ = ["DEFAULT_MAX_STEPS", "ForeignEnv"]
+
+DEFAULT_MAX_STEPS = 100
+"""Step limit of an environment that states none."""
+_SEEDS = 2**31
+_REWARDS, _CUMULATIVE = "rewards", "cumulative"
+_NO_ACTION = "There is no such action."
+_TOO_LONG = "That command is too long to be understood."
+_UNPRINTABLE = "Only printable text can be understood."
+
+
+class ForeignEnv(TextEnv):
+    """A text environment that was not written for gym-memory, as one that was.
+
+    It may be a ``gymnasium.Env`` or anything else with ``reset`` and ``step``, old signatures
+    included (:class:`~gym_memory.games.foreign.calls.Caller`). Its observation is a string, a
+    Dict with a text, or a chat: a list of ``{"role": ..., "content": ...}``, of which a step's
+    text is what others than the assistant added. Its actions are text, or Discrete, whose names
+    then are the commands.
+
+    Where text, task, inventory, valid actions, score and ending are told is found under the keys
+    that such environments use (:data:`~gym_memory.games.foreign.sources.KEYS`), or given: as a
+    path (``"obs.KEY"``, ``"info.KEY"``, ``"env.ATTRIBUTE"``, deeper with more dots; a method is
+    called) or as a function of (obs, info). What was found is told by :attr:`sources`, and by
+    ``info["sources"]`` at a reset.
+
+    ``reset(seed=s)`` hands the environment the seed ``s % seeds``; the task id is
+    ``<name>/<seed>``. A bare reset draws a seed. So an episode can be played again, and snapshots
+    replay it, as far as the environment keeps its own word about seeds.
+
+    Args:
+        env: The environment.
+        text: Where the step's text is; None: the observation itself, or a well-known key.
+        task: The task's text, or where it is; None: a well-known key, a chat's system message,
+            else the first text.
+        inventory: Where the inventory text is; None: a well-known key, or empty.
+        valid_actions: Where the valid actions are, or their list; True: a well-known key, or the
+            names of Discrete actions (less those that an ``action_mask`` rules out); False: as
+            True, but the observation does not list them.
+        actions: Names of Discrete actions; None: the environment's own, or the numbers.
+        score: Where the score so far is; ``"rewards"`` for the sum of rewards; ``"cumulative"``
+            where ``step`` returns the score so far in place of a reward; None: a well-known key,
+            else the sum of rewards.
+        max_score: The best score, or where it is; None: a well-known key, or unknown (0); then
+            ``normalized_score`` is 1 for a success and 0 else.
+        won: Where success is; None: a well-known key; else reaching ``max_score``; else an
+            end with a positive reward.
+        lost: Where failure is; None: a well-known key, else every end that is no success. Where
+            success and failure are told and neither holds, an old ``done`` is a step limit.
+        accepted: Where it is told that the action was a possible one; None: a well-known key,
+            else every action that could be handed on is.
+        dialect: Whose extraction rules to use (:data:`gym_memory.extract.EXTRACTORS`);
+            ``auto``: those that explain the first text, else the general ones.
+        begin: Called with (env, seed) before every reset, to choose a game where ``reset``
+            cannot.
+        seeds: Number of different seeds, >= 1.
+        global_random: Whether the environment draws from the global generators of ``random``
+            and ``numpy.random``: they are then seeded for it at reset, and lent to it for the
+            time of each call.
+        max_steps: Step limit; None: the one it was registered with, else 100. Its own limits
+            hold besides.
+        max_action_chars: Longer commands are not handed on, >= 1.
+        name: Name in task ids; empty: its Gymnasium id or its class.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        InvalidArgumentError: An argument is not of that kind, or the environment is none.
+        UnknownNameError: No such dialect.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        *,
+        text: Given = None,
+        task: Given = None,
+        inventory: Given = None,
+        valid_actions: bool | Sequence[str] | Given = True,
+        actions: Sequence[str] | None = None,
+        score: Given = None,
+        max_score: float | Given = None,
+        won: Given = None,
+        lost: Given = None,
+        accepted: Given = None,
+        dialect: str = "auto",
+        begin: Callable[[Any, int], Any] | None = None,
+        seeds: int = _SEEDS,
+        global_random: bool = False,
+        max_steps: int | None = None,
+        max_action_chars: int = 10_000,
+        name: str = "",
+        render_mode: str | None = None,
+    ):
+        self._caller = Caller(env)
+        spec = getattr(env, "spec", None)
+        own_limit = getattr(spec, "max_episode_steps", None)
+        super().__init__(
+            max_steps=(own_limit or DEFAULT_MAX_STEPS) if max_steps is None else max_steps,
+            valid_actions=valid_actions is not False,
+            render_mode=render_mode,
+        )
+        self.foreign = env
+        """The environment as it was given."""
+        self.max_action_chars = check_int(  # type: ignore[misc]
+            "max_action_chars", max_action_chars, 1
+        )
+        self._name = check_text("name", name) or getattr(spec, "id", "") or type(env).__name__
+        self._names = action_names(env, actions)
+        self._fixed_task = task if isinstance(task, str) and not _is_path(task) else None
+        self._fixed_best = max_score if isinstance(max_score, int | float) else None
+        self._scoring = score if score in (_REWARDS, _CUMULATIVE) else None
+        listed = None if isinstance(valid_actions, bool) else valid_actions
+        if not (listed is None or isinstance(listed, str) or callable(listed)):
+            self._fixed_actions: tuple[str, ...] | None = as_actions(listed)
+            listed = None
+        else:
+            self._fixed_actions = None
+        self._sources = {
+            key: Source(key, given, env)
+            for key, given in {
+                "text": text,
+                "task": None if self._fixed_task is not None else task,
+                "inventory": inventory,
+                "valid_actions": listed,
+                "score": None if self._scoring else score,
+                "max_score": None if isinstance(max_score, int | float) else max_score,
+                "won": won,
+                "lost": lost,
+                "accepted": accepted,
+            }.items()
+        }
+        if dialect != "auto":
+            EXTRACTORS.get(dialect)
+        self._asked_dialect = self._dialect = dialect
+        self._begin = begin
+        self._ids = _TaskIds(self._name, check_int("seeds", seeds, 1))
+        self._chance = GlobalChance() if check_flag("global_random", global_random) else None
+        self._options: dict[str, Any] = {}
+        self._goal = self._goal_from = ""
+        self.raw: tuple[Any, Mapping[str, Any]] = (None, {})
+        """The observation and the info as they last came."""
+        self._chat: list[Any] = []
+        self._closed = False
+
+    # ------------------------------------------------------------ what was found
+
+    @property
+    def dialect(self) -> str:  # type: ignore[override]
+        """The dialect of this episode's text."""
+        return self._dialect if self._dialect != "auto" else "plain"
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Where each thing was found; what was not found is left out."""
+        found = {name: source.where for name, source in self._sources.items() if source.where}
+        found["text"] = found.get("text") or "obs"
+        found["task"] = self._goal_from
+        if self._fixed_actions is not None:
+            found["valid_actions"] = "given"
+        elif self._names and "valid_actions" not in found:
+            found["valid_actions"] = "action_space"
+        found.setdefault("score", self._scoring or _REWARDS)
+        if self._fixed_best is not None:
+            found["max_score"] = "given"
+        best = "max_score" in found
+        found.setdefault("won", "score = max_score" if best else "an end with a reward > 0")
+        found["dialect"] = self.dialect + " (found)" * (self._asked_dialect == "auto")
+        return found
+
+    # ------------------------------------------------------------ the episode
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _choose_task(self, seed: int | None, options: dict[str, Any]) -> str:
+        self._options = {key: value for key, value in options.items() if key != "task_id"}
+        task_id = options.get("task_id")
+        if task_id is None:
+            return super()._choose_task(seed, {})
+        if task_id not in self._ids:
+            raise UnknownNameError("task_id", str(task_id), [f"{self._name}/<seed>"])
+        return str(task_id)
+
+    def _open(self, task_id: str) -> Feedback:
+        seed = self._ids.seed_of(task_id)
+        if self._chance is not None:
+            self._chance.seed(seed)
+        with self._lent():
+            if self._begin is not None:
+                self._begin(self.foreign, seed)
+            obs, info = self._caller.reset(seed, self._options)
+        self._chat = []
+        self._feedback = Feedback("")
+        told = self._told(Result(obs, 0.0, False, False, info, False))
+        self._goal = self._find_goal(told.text)
+        if self._asked_dialect == "auto":
+            self._dialect = detect_dialect(told.text, told.inventory)
+        return told
+
+    def _send(self, action: str) -> Feedback:
+        command = self._names.index(action) if self._names else action
+        with self._lent():
+            result = self._caller.step(command)
+        return self._told(result)
+
+    def _save(self) -> Any:
+        return self.task_id, self._options, tuple(self._actions)
+
+    def _load(self, native: Any) -> None:
+        task_id, self._options, actions = native
+        self._open(task_id)
+        for action in actions:
+            if self.refuse(action) is None:
+                self._send(action)
+
+    def _lent(self) -> Any:
+        return contextlib.nullcontext() if self._chance is None else self._chance.own()
+
+    def _told(self, result: Result) -> Feedback:
+        """What a result says, after ``self._feedback``."""
+        obs, info = self.raw = (result.obs, result.info)
+        told = {
+            key: source(obs, info)
+            for key, source in self._sources.items()
+            if key not in ("text", "task", "valid_actions")
+        }
+        before, reward = self._feedback.score, result.reward
+        if self._scoring == _CUMULATIVE:
+            score, reward = reward, reward - before
+        elif told["score"] is not MISSING and self._scoring is None:
+            score = as_number("score", told["score"])
+            if result.old:  # what old text games return is a reward or the score so far
+                reward = score - before
+        else:
+            score = before + reward
+        best = self._best(told["max_score"])
+        won, lost, over, cut = self._ending(result, told, score, best, reward)
+        carried = told["inventory"]
+        return Feedback(
+            text=self._text(obs, info),
+            score=score,
+            max_score=best,
+            won=won,
+            lost=lost,
+            inventory="" if carried is MISSING else as_text("inventory", carried).strip("\n"),
+            accepted=told["accepted"] is MISSING or bool(told["accepted"]),
+            over=over,
+            cut=cut,
+            reward=reward,
+        )
+
+    def _best(self, told: Any) -> float:
+        if self._fixed_best is not None:
+            return float(self._fixed_best)
+        return self._feedback.max_score if told is MISSING else as_number("max_score", told)
+
+    def _ending(
+        self, result: Result, told: Mapping[str, Any], score: float, best: float, reward: float
+    ) -> tuple[bool, bool, bool, bool]:
+        """Whether it is won, lost, over without either, cut."""
+        if not result.terminated:
+            return False, False, False, result.truncated
+        if told["won"] is not MISSING:
+            won = bool(told["won"])
+        else:
+            won = score >= best if best > 0 else reward > 0
+        lost = not won and (told["lost"] is MISSING or bool(told["lost"]))
+        undecided = not (won or lost)
+        return won, lost, undecided and not result.old, undecided and result.old
+
+    def _text(self, obs: Any, info: Mapping[str, Any]) -> str:
+        own = self._sources["text"]
+        value = (
+            obs
+            if not own.given and (isinstance(obs, str | bytes) or is_chat(obs))
+            else own(obs, info)
+        )
+        if value is MISSING:
+            if own.given or isinstance(obs, Mapping):
+                raise InvalidArgumentError(
+                    f"no text at {own.where or 'a well-known key'}: the "
+                    f"observation has {_keys(obs)}, the info {_keys(info)}; say where it is by "
+                    "text='obs.KEY', text='info.KEY' or a function of (obs, info)"
+                )
+            value = obs
+        if is_chat(value):
+            before, self._chat = self._chat, list(value)
+            value = said(value[len(before) :] if self._chat[: len(before)] == before else value)
+        return as_text("text", value).strip("\n").rstrip()
+
+    def _find_goal(self, first: str) -> str:
+        if self._fixed_task is not None:
+            self._goal_from = "given"
+            return self._fixed_task
+        obs, info = self.raw
+        source = self._sources["task"]
+        value = source(obs, info)
+        if value is not MISSING and as_text("task", value).strip():
+            self._goal_from = source.where
+            return as_text("task", value).strip()
+        if source.given and value is MISSING:
+            raise InvalidArgumentError(
+                f"no task at {source.where}: the observation has {_keys(obs)}, the info "
+                f"{_keys(info)}; give the task's text, or another place"
+            )
+        chat = obs if is_chat(obs) else ()
+        system = [message for message in chat if message["role"] == "system"]
+        self._goal_from = "system message" if system else "first text"
+        return message_text(system[0]).strip() if system else first
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        if self._fixed_actions is not None:
+            return self._fixed_actions
+        obs, info = self.raw
+        with self._lent():
+            value = self._sources["valid_actions"](obs, info)
+        if value is MISSING and self._names:
+            holders = [holder for holder in (info, obs) if isinstance(holder, Mapping)]
+            masks = [h["action_mask"] for h in holders if h.get("action_mask") is not None]
+            mask = np.asarray(masks[0], dtype=bool) if masks else np.ones(len(self._names), bool)
+            return tuple(name for name, on in zip(self._names, mask, strict=True) if on)
+        return as_actions(value)
+
+    def refuse(self, action: str) -> str | None:
+        """As :meth:`TextEnv.refuse`, but text of several lines is handed on."""
+        if self._names:
+            return None if action in self._names else _NO_ACTION
+        space = getattr(self.foreign, "action_space", None)
+        longest = min(self.max_action_chars, getattr(space, "max_length", self.max_action_chars))
+        if len(action) > longest:
+            return _TOO_LONG
+        if not action.strip():
+            return super().refuse(action)
+        printable = all(c.isprintable() or c in "\n\t" for c in action)
+        return None if printable else _UNPRINTABLE
+
+    def _command(self, action: str) -> str:
+        return action
+
+    def _info(self, *, accepted: bool) -> dict[str, Any]:
+        info = super()._info(accepted=accepted)
+        if info["max_score"] <= 0:
+            info["normalized_score"] = float(info["success"])
+        if not self._actions:
+            info["sources"] = self.sources
+        return info
+
+    def _close(self) -> None:
+        close = getattr(self.foreign, "close", None)
+        if callable(close) and not self._closed:
+            close()
+        self._closed = True
+
+    # ------------------------------------------------------------ beyond Gymnasium
+
+    def goal(self) -> str:
+        """The task's text, as found at reset."""
+        return self._goal
+
+    def oracle(self) -> Oracle:
+        """Nothing: what is true in there is not known."""
+        return Oracle()
+
+    def versions(self) -> dict[str, str]:
+        """Version of the package that the environment's class comes from, where it has one."""
+        package = type(getattr(self.foreign, "unwrapped", self.foreign)).__module__.split(".")[0]
+        try:
+            return {package: metadata.version(package)}
+        except metadata.PackageNotFoundError:
+            return {package: ""}
+
+
+class _TaskIds(Sequence[str]):
+    """``name/0`` to ``name/<n - 1>``, not kept but made."""
+
+    def __init__(self, name: str, n: int):
+        self._name, self._n = name, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = range(self._n)[index]
+        if isinstance(chosen, range):
+            return [f"{self._name}/{seed}" for seed in chosen]
+        return f"{self._name}/{chosen}"
+
+    def __contains__(self, task_id: object) -> bool:
+        name, _, seed = str(task_id).rpartition("/")
+        canonical = seed.isascii() and seed.isdecimal() and str(int(seed)) == seed
+        return name == self._name and canonical and int(seed) < self._n
+
+    def seed_of(self, task_id: str) -> int:
+        """The seed in an id."""
+        return int(task_id.rpartition("/")[2])
+
+
+def _is_path(text: str) -> bool:
+    return text.split(".")[0] in ("obs", "info", "env") and " " not in text
+
+
+def _keys(holder: Any) -> str:
+    if not isinstance(holder, Mapping):
+        return f"no keys, it is {type(holder).__name__}"
+    return ", ".join(map(str, holder)) or "no keys"

@@ -1,0 +1,124 @@
+"""Jericho: interactive fiction for the Z-machine, from files that the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
+from gym_memory.core.records import Oracle
+from gym_memory.games.jericho.engine import ParserEngine
+from gym_memory.games.textworld.env import TextWorldEnv
+from gym_memory.games.textworld.games import cached_story
+from gym_memory.games.textworld.zmachine import check_story
+
+__all__ = ["Jericho"]
+
+_SUFFIXES = frozenset(f".z{version}" for version in range(3, 9))
+_OURS = "tide_mill"
+_OBJECTIVE = "Explore, and score as many points as you can."
+_WALKTHROUGH = (
+    "take cap", "north", "east", "take lantern", "switch on lantern", "open tin box",
+    "take iron key", "west", "unlock mill door with iron key", "open mill door", "north", "up",
+    "open oak chest", "take crank", "take bread", "give bread to cat", "down", "south", "west",
+    "put crank in sluice", "east", "north", "down", "pull shaft lever",
+)  # fmt: skip
+
+
+class Jericho(TextWorldEnv):
+    """Plays Z-machine stories (.z3 to .z8), those that jericho knows and any other.
+
+    Where jericho knows a game it gives score, best score, win, loss and the walkthrough. For any
+    other the story is asked (``score``, the words of its ending). Valid actions are found by
+    trying: templates of the story's own grammar, filled with the things that its text names, kept
+    if they change the object tree. They are an estimate: what only a riddle's solution names is
+    not among them, and any other command may still be typed.
+
+    No story of others ships with the package. Without ``path`` one of our own is played, a small
+    mill to set going (12 points), compiled by the Inform 7 that comes with TextWorld.
+
+    Args:
+        path: A story file, or a folder of them; a task is a file.
+        story_seed: Seed of the story's own chance; None for that of jericho's walkthrough, or 1.
+        max_steps: Step limit of an episode.
+        valid_actions: Whether the observation lists the valid actions: finding them takes most
+            of a step.
+        inventory: Whether the observation holds the inventory text.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        CorruptGameError: The path is missing, holds no story, or one that is not intact.
+        InvalidArgumentError: ``path`` or ``story_seed`` is not of that kind.
+    """
+
+    dialect = "fiction"
+
+    def __init__(
+        self,
+        *,
+        path: str | PathLike[str] | None = None,
+        story_seed: int | None = None,
+        max_steps: int = 150,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        render_mode: str | None = None,
+    ):
+        if path is not None and not isinstance(path, str | PathLike):
+            raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
+        if story_seed is not None:
+            check_int("story_seed", story_seed, 0)
+        super().__init__(
+            max_steps=max_steps,
+            valid_actions=valid_actions,
+            inventory=inventory,
+            render_mode=render_mode,
+        )
+        self._stories = _stories(path)
+        self._parser = ParserEngine(story_seed)
+        self._engine = self._parser
+
+    def _task_ids(self) -> Sequence[str]:
+        return tuple(self._stories)
+
+    def _story(self, task_id: str) -> Path:
+        return self._stories[task_id] or _our_story()
+
+    def refuse(self, action: str) -> str | None:
+        """As for TextWorld, but one comma may stand in an order: ``robot, take it``."""
+        who, comma, order = action.partition(",")
+        if comma and order.strip() and self._parser.is_name(who.strip()):
+            return super().refuse(f"{who} {order}")
+        return super().refuse(action)
+
+    def goal(self) -> str:
+        """The objective that the story states, if it was made by TextWorld; else to score."""
+        return self.game.objective or _OBJECTIVE
+
+    def oracle(self) -> Oracle:
+        """The walkthrough, where jericho knows the game; no facts."""
+        if self._stories.get(self.task_id, Path()) is None:
+            return Oracle(walkthrough=_WALKTHROUGH)
+        return Oracle(walkthrough=self._parser.walkthrough())
+
+
+def _our_story() -> Path:
+    source = resources.files("gym_memory.games.jericho").joinpath(f"{_OURS}.ni")
+    return cached_story("jericho", source.read_text(encoding="utf-8"))
+
+
+def _stories(path: str | PathLike[str] | None) -> dict[str, Path | None]:
+    """Task id to story file; None stands for our own, which is compiled when it is played."""
+    if path is None:
+        return {_OURS: None}
+    place = Path(path).expanduser()
+    files = [place]
+    if place.is_dir():
+        files = sorted(file for file in place.iterdir() if file.suffix.lower() in _SUFFIXES)
+        if not files:
+            raise CorruptGameError(f"expected story files (.z3 to .z8) in {str(place)!r}, got none")
+    for file in files:
+        check_story(file)
+    return {file.name: file for file in files}

@@ -1,0 +1,246 @@
+"""NetHack as a text environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from gym_memory.core.checks import check_flag, check_int
+from gym_memory.core.errors import (
+    BackendError,
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
+from gym_memory.core.optional import require
+from gym_memory.core.records import Oracle
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.nethack.commands import possible, read
+from gym_memory.games.nethack.engine import KEYS, Engine
+from gym_memory.games.nethack.facts import facts_of, told_facts
+from gym_memory.games.nethack.minihack import make_minihack
+from gym_memory.games.nethack.play import Impossible, Play, Stop
+from gym_memory.games.nethack.text import VIEWS, describe, inventory_text
+
+__all__ = ["NetHack"]
+
+_SPLITS = {"train": 1_000_000, "valid": 2_000_000, "test": 3_000_000}
+"""Split to the seed of its first game."""
+_GAMES = 1000
+_CHARACTER = re.compile(
+    r"@|(?:arc|bar|cav|hea|kni|mon|pri|rog|ran|sam|tou|val|wiz)"
+    r"(?:-(?:hum|elf|dwa|gno|orc))?(?:-(?:law|neu|cha))?(?:-(?:mal|fem))?"
+)
+_UNKNOWN = "You know no such action."
+
+
+class NetHack(TextEnv):
+    """NetHack 3.6 in words: what is seen by one of two descriptors, skills as actions.
+
+    ``view="room"`` tells of the room or corridor where the player is and nothing else;
+    ``view="level"`` of the whole level as far as it was seen (:mod:`.text`). Both are read off one
+    tracker and the game is the same. An action is a skill in words or raw keys
+    (:mod:`.commands`); a skill plays many keys until it is done or interrupted.
+
+    The score is the game's own. ``normalized_score`` is the score as a share of ``max_score``, cut
+    at 1. ``success`` is true when the dungeon level ``depth`` was reached, where one is asked
+    for; else only for a game that is won. Death is a loss. In a MiniHack task the score is the sum
+    of its rewards, 1 at best, and success is the task's own.
+
+    The number at the end of a task id is the seed of the game: the same seed and the same actions
+    give the same text in every process.
+
+    Args:
+        view: ``room`` or ``level``.
+        task: ``NetHack``, or the name of a MiniHack environment (``MiniHack-Room-5x5-v0``).
+        character: Role, race, alignment and sex as NLE writes them.
+        depth: Dungeon level to reach, >= 2; the episode ends there. None to play for points.
+        max_score: Points that count as a normalized score of 1.
+        split: ``train``, ``valid`` or ``test``: different games.
+        max_steps: Step limit, counted in actions.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        UnknownNameError: Unknown view or split.
+        InvalidArgumentError: A number is out of range.
+    """
+
+    dialect = "nethack"
+    splits = tuple(_SPLITS)
+
+    def __init__(
+        self,
+        view: str = "room",
+        *,
+        task: str = "NetHack",
+        character: str = "val-hum-neu-fem",
+        depth: int | None = None,
+        max_score: int = 1000,
+        split: str = "test",
+        max_steps: int = 500,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        render_mode: str | None = None,
+    ):
+        if view not in VIEWS:
+            raise UnknownNameError("view", str(view), VIEWS)
+        if split not in _SPLITS:
+            raise UnknownNameError("split", str(split), _SPLITS)
+        for name, number, least in (("depth", depth, 2), ("max_score", max_score, 1)):
+            if name == "depth" and number is None:
+                continue
+            check_int(name, number, least)
+        if not isinstance(character, str) or not _CHARACTER.fullmatch(character):
+            raise InvalidArgumentError(
+                f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
+                f"for any, got {character!r}"
+            )
+        check_flag("inventory", inventory)
+        if not isinstance(task, str) or not (task == "NetHack" or task.startswith("MiniHack-")):
+            raise InvalidArgumentError(
+                f"expected task as 'NetHack' or the name of a MiniHack environment, got {task!r}"
+            )
+        super().__init__(
+            max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
+        )
+        self.view, self.task, self.character, self.depth = view, task, character, depth
+        self._max_score = float(max_score) if task == "NetHack" else 1.0
+        self._show_inventory = inventory
+        self._engine = Engine(self._maker())
+        self._play: Play | None = None
+        head = "nethack" if task == "NetHack" else task.lower()
+        self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES)}
+        self._ids = tuple(self._seeds)
+
+    def _maker(self) -> Callable[[], Any]:
+        if self.task != "NetHack":
+            return lambda: make_minihack(self.task, KEYS)
+        return lambda: _make_nle(self.character)
+
+    # ------------------------------------------------------------ TextEnv
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _open(self, task_id: str) -> Feedback:
+        self._play = Play(self._engine, self._seeds[task_id])
+        return self._feedback_of("", accepted=True)
+
+    def _send(self, action: str) -> Feedback:
+        play = self.play
+        play.begin()
+        skill = read(action, whole_level=self.view == "level")
+        if skill is None:
+            return self._feedback_of(_UNKNOWN, accepted=False)
+        try:
+            return self._feedback_of(skill(play), accepted=True)
+        except Stop as reason:
+            return self._feedback_of(str(reason), accepted=True)
+        except Impossible as reason:
+            return self._feedback_of(str(reason), accepted=False)
+
+    @property
+    def play(self) -> Play:
+        """The game in progress.
+
+        Raises:
+            BackendError: There is none.
+        """
+        if self._play is None:
+            raise BackendError("expected a started game: call reset() first")
+        return self._play
+
+    def _feedback_of(self, note: str, *, accepted: bool) -> Feedback:
+        play = self.play
+        tracker, screen = play.tracker, play.screen
+        won = (
+            self._engine.ascended
+            or self._engine.solved
+            or (self.depth is not None and tracker.deepest >= self.depth)
+        )
+        over = screen.done
+        if over:
+            turn, where = tracker.status.turn, tracker.level.name
+            end = "You won" if won else "You died"
+            said = " ".join(dict.fromkeys(tracker.messages))[:2000]
+            text = f"{said}\n{end} on {where}, turn {turn}. The game is over.".strip()
+        else:
+            text = describe(tracker, note, screen.prompt, whole_level=self.view == "level")
+        return Feedback(
+            text,
+            float(tracker.status.score) if self.task == "NetHack" else self._engine.reward,
+            self._max_score,
+            won=won,
+            lost=over and not won,
+            inventory=inventory_text(tracker.screen.items) if self._show_inventory else "",
+            accepted=accepted,
+        )
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        return possible(self.play, whole_level=self.view == "level")
+
+    def _close(self) -> None:
+        self._engine.close()
+        self._play = None
+        self._done = True
+
+    def goal(self) -> str:
+        """What the game is about."""
+        if self.task != "NetHack":
+            return f"Solve {self.task}."
+        if self.depth is not None:
+            return f"Reach dungeon level {self.depth} alive."
+        return "Explore the dungeon, go down as deep as you can, stay alive, and score points."
+
+    def oracle(self) -> Oracle:
+        """All that was seen of all levels, whether told or not; creatures where last seen.
+
+        ``objects``: ``level`` (the present level's name), ``levels`` (names of all) and
+        ``seen`` (the facts that the last text told).
+        """
+        tracker = self.play.tracker
+        return Oracle(
+            facts=facts_of(tracker),
+            objects={
+                "level": tracker.level.name,
+                "levels": [level.name for level in tracker.levels.values()],
+                "seen": told_facts(tracker, whole_level=self.view == "level"),
+            },
+        )
+
+    def versions(self) -> dict[str, str]:
+        """Versions of NLE, and of MiniHack where it is played."""
+        packages = ["nle"] if self.task == "NetHack" else ["minihack", "nle"]
+        try:
+            return {package: version(package) for package in packages}
+        except PackageNotFoundError as error:
+            wanted = "minihack" if error.name == "minihack" else "'gym-memory[nethack]'"
+            raise MissingDependencyError(error.name, f"pip install {wanted}", self.task) from error
+
+    def _info(self, *, accepted: bool) -> dict[str, Any]:
+        """Also ``depth`` (now), ``max_depth`` (deepest so far) and ``turn`` (of the game)."""
+        tracker = self.play.tracker
+        return {
+            **super()._info(accepted=accepted),
+            "depth": tracker.status.depth,
+            "max_depth": tracker.deepest,
+            "turn": tracker.status.turn,
+        }
+
+
+def _make_nle(character: str) -> Any:
+    nle = require("nle.env", "nethack", "NetHack")
+    return nle.NLE(
+        observation_keys=KEYS,
+        actions=tuple(range(256)),
+        character=character,
+        allow_all_yn_questions=True,
+        allow_all_modes=True,
+        max_episode_steps=10**9,
+        render_mode=None,
+        fix_moon_phase=True,
+    )

@@ -1,0 +1,227 @@
+"""MultiHopQA: read passages one at a time, then answer a question that needs several of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os import PathLike
+from typing import NamedTuple
+
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import BackendError, UnknownNameError
+from gym_memory.core.records import Oracle, Triple
+from gym_memory.extract.notes.phrases import clean_name
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.qa.datasets import load_dataset
+from gym_memory.games.qa.formats import Question
+from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
+from gym_memory.games.qa.rules_names import names_in
+from gym_memory.games.qa.search import PassageSearch
+
+__all__ = ["MultiHopQA"]
+
+_NEXT = "read next"
+_LOOK = "look"
+_CALL = re.compile(r"(?P<what>search|answer)\s*\[(?P<text>.+)\]", re.IGNORECASE)
+_METRICS = ("f1", "em")
+_MAX_NAME_WORDS = 8
+
+
+class _State(NamedTuple):
+    """Where an episode stands: passages in the order in which they were read, and the answer."""
+
+    read: tuple[int, ...] = ()
+    answer: str | None = None
+
+
+class MultiHopQA(TextEnv):
+    """A question, its passages (distractors among them), and one answer.
+
+    Actions: ``read next`` shows the first passage that was not read yet, its title on the first
+    line. ``search[words]``, where it is switched on, shows instead the one that BM25 puts first
+    of those not read yet. ``look`` shows the question again. ``answer[words]`` ends the episode;
+    the reward is the F1 of the answer (or its exact match), ``success`` is an exact match.
+
+    Valid actions are the commands that can be listed: ``read next`` while there is something to
+    read, and ``look``. An answer in one's own words is always valid and never listed, so the list
+    tells nothing of the right one. For policies that only choose, ``candidates`` lists an answer
+    for each name and date in the passages read so far, and ``yes`` and ``no``: all of them, by
+    the same rules for every question.
+
+    Args:
+        dataset: ``isles`` (ships with the package), ``hotpotqa`` or ``musique``: their official
+            files in the folder ``$QA_DATA``.
+        split: ``dev``, or ``train`` of the official ones.
+        path: A file of HotpotQA's or MuSiQue's format instead.
+        metric: What the score is: ``f1`` or ``em``.
+        search: Whether ``search[words]`` is understood; takes bm25s.
+        candidates: Whether the valid actions list answers.
+        max_steps: Step limit of an episode.
+        valid_actions: Whether the observation lists the valid actions.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        UnknownNameError: Unknown data set, split or metric.
+        CorruptGameError: The file at ``path`` is missing, or a file cannot be read.
+        MissingDependencyError: An official file is not there, or ``search`` without bm25s.
+    """
+
+    dialect = "prose"
+
+    def __init__(
+        self,
+        *,
+        dataset: str = "isles",
+        split: str = "dev",
+        path: str | PathLike[str] | None = None,
+        metric: str = "f1",
+        search: bool = False,
+        candidates: bool = False,
+        max_steps: int = 40,
+        valid_actions: bool = True,
+        render_mode: str | None = None,
+    ):
+        if metric not in _METRICS:
+            raise UnknownNameError("metric", str(metric), _METRICS)
+        for name, flag in (("search", search), ("candidates", candidates)):
+            check_flag(name, flag)
+        self._data = load_dataset(dataset, split, path)
+        super().__init__(
+            max_steps=max_steps,
+            valid_actions=valid_actions,
+            split=self._data.split,
+            render_mode=render_mode,
+        )
+        if search:
+            PassageSearch(["a first question"])  # a package that is missing is missed now
+        self.metric, self.search, self.candidates = metric, search, candidates
+        self._question: Question | None = None
+        self._state = _State()
+
+    # ------------------------------------------------------------ TextEnv
+
+    @property
+    def question(self) -> Question:
+        """The question in play, the right answer and the supporting passages included."""
+        if self._question is None:
+            raise BackendError("no question is in play: call reset() first")
+        return self._question
+
+    def _task_ids(self) -> Sequence[str]:
+        return tuple(self._data.questions)
+
+    def _open(self, task_id: str) -> Feedback:
+        self._question = self._data.questions[task_id]
+        self._state = _State()
+        return self._told(self._introduction())
+
+    def goal(self) -> str:
+        """The question."""
+        return self.question.text
+
+    def versions(self) -> dict[str, str]:
+        """The data set and the first digits of its sha256."""
+        return {self._data.name: self._data.fingerprint}
+
+    def _introduction(self) -> str:
+        ways = f"{_NEXT} shows the next one, "
+        if self.search:
+            ways += "search[words] the best match, "
+        return (
+            f"There are {len(self.question.passages)} passages: {ways}{_LOOK} the question. "
+            "Answer it with answer[a few words], once."
+        )
+
+    def _told(self, text: str, *, accepted: bool = True) -> Feedback:
+        read, total = len(self._state.read), len(self.question.passages)
+        return Feedback(
+            text,
+            max_score=1.0,
+            inventory=f"You have read {read} of {total} passages.",
+            accepted=accepted,
+        )
+
+    def _send(self, action: str) -> Feedback:
+        command = action.lower()
+        if command == _LOOK:
+            return self._told(self.question.text)
+        if command == _NEXT:
+            return self._read(self._unread())
+        call = _CALL.fullmatch(action)
+        if call is None or not call["text"].strip():
+            return self._told("That is not understood. " + self._introduction(), accepted=False)
+        if call["what"].lower() == "answer":
+            return self._judge(call["text"].strip())
+        if not self.search:
+            return self._told("There is no way to search here.", accepted=False)
+        texts = [passage.text for passage in self.question.passages]
+        unread = set(self._unread())
+        return self._read([i for i in PassageSearch(texts).ranked(call["text"]) if i in unread])
+
+    def _unread(self) -> list[int]:
+        return [i for i in range(len(self.question.passages)) if i not in self._state.read]
+
+    def _read(self, order: Sequence[int]) -> Feedback:
+        """Show the first passage of an order."""
+        if not order:
+            return self._told("You have read every passage.", accepted=False)
+        self._state = self._state._replace(read=(*self._state.read, order[0]))
+        return self._told(self.question.passages[order[0]].text)
+
+    def _judge(self, answer: str) -> Feedback:
+        question = self.question
+        self._state = self._state._replace(answer=answer)
+        right = exact_match(answer, question.accepted)
+        closed = CLOSED_ANSWERS if question.closed else ()
+        score = right if self.metric == "em" else f1(answer, question.accepted, closed=closed)
+        told = self._told("That is right." if right else "That is not the answer.")
+        return told._replace(score=score, won=bool(right), lost=not right)
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        commands = (_NEXT, _LOOK) if self._unread() else (_LOOK,)
+        if not self.candidates:
+            return commands
+        names: dict[str, None] = {"yes": None, "no": None}
+        for i in reversed(self._state.read):
+            passage = self.question.passages[i]
+            names[passage.title] = None
+            for sentence in passage.text.split("\n")[1:]:
+                names.update(dict.fromkeys(name.text for name in names_in(sentence)))
+        short = [
+            name for name in names if len(name.split()) <= _MAX_NAME_WORDS and name.isprintable()
+        ]
+        return (*commands, *(f"answer[{name}]" for name in short))
+
+    def _save(self) -> tuple[Question, _State]:
+        return self.question, self._state
+
+    def _load(self, native: tuple[Question, _State]) -> None:
+        self._question, self._state = native
+
+    def oracle(self) -> Oracle:
+        """What the answer rests on: the supporting sentences as facts ``title | says | ...``.
+
+        The memory ``oracle`` shows these, which is the paper's row "supporting facts". In
+        ``objects``: the accepted answers, the positions of supporting passages, and the hops.
+        """
+        question = self.question
+        facts = frozenset(
+            Triple(
+                clean_name(passage.title),
+                "says",
+                " ".join(passage.sentences[i].strip() for i in passage.supporting),
+            )
+            for passage in question.passages
+            if passage.supporting
+        )
+        read = (_NEXT,) * len(question.passages)
+        return Oracle(
+            facts,
+            (*read, f"answer[{question.accepted[0]}]"),
+            {
+                "accepted": question.accepted,
+                "supporting": question.supporting,
+                "hops": question.hops,
+                "kind": question.kind,
+            },
+        )

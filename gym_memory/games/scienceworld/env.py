@@ -1,0 +1,214 @@
+"""ScienceWorld as a raw text environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Oracle
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.scienceworld import catalog
+from gym_memory.games.scienceworld.engine import Answer, Engine, acquire, check_installed, release
+from gym_memory.games.scienceworld.facts import UNDECIDED, read_world
+from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
+
+__all__ = ["ScienceWorld"]
+
+_NOT_UNDERSTOOD = ("No known action matches", "Unknown action.", "ERROR: ")
+_FULL_SCORE = 100
+
+_gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
+
+
+class ScienceWorld(TextEnv):
+    """The thirty tasks of ScienceWorld, on the original engine.
+
+    Task ids are ``scienceworld/<task>/<variation>``. Several tasks are listed by turns, so the
+    first seeds play each of them. *Won* (``success``) is a score of 100 and nothing else; *lost*
+    is an end below it, mostly with -100 for a wrong focus, which ``normalized_score`` counts as 0.
+    An action is *valid* when the engine understood it. A command that may mean several things is
+    answered with numbered choices; the numbers are then the valid actions, and one of them is to
+    be sent next. Needs Java.
+
+    Args:
+        task: A task's name, its number (``"1-1"``) or CLIN's short name (``"Temp1"``); None for
+            all tasks of the split.
+        split: ``train``, ``dev``, ``test`` (the official ones) or ``clin``: the first test
+            variations that CLIN's paper plays, 164 of 18 tasks. None: ``test``.
+        variation: The only variation to play, whatever split it belongs to.
+        simplification: Names of :data:`~gym_memory.games.scienceworld.catalog.SIMPLIFICATIONS`,
+            with commas between them.
+        max_steps: Step limit; 100 is usual, and some solutions need more.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory text.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        MissingDependencyError: Java or the package is absent.
+        UnknownNameError: Unknown task, split or simplification; suggests the nearest.
+        InvalidArgumentError: The variation does not exist, or arguments contradict each other.
+    """
+
+    dialect = "scienceworld"
+    splits = catalog.SPLITS
+    max_action_chars = 500
+    worker_gib = 1.5  # a JVM
+
+    def __init__(
+        self,
+        task: str | None = None,
+        split: str | None = None,
+        *,
+        variation: int | None = None,
+        simplification: str = "",
+        max_steps: int = 100,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        render_mode: str | None = None,
+    ):
+        self._version = check_installed()
+        named = None if task is None else catalog.find_task(task)
+        split, self._ids = _choose(named, split, variation)
+        super().__init__(
+            max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
+        )
+        check_flag("inventory", inventory)
+        _check_simplification(simplification, self._ids)
+        self.simplification = simplification
+        self._show_inventory = inventory
+        self._engine: Engine | None = None
+        self._now = ("", 0)
+        self._goal = ""
+        self._listed: tuple[int, bool, tuple[str, ...]] | None = None
+
+    # ------------------------------------------------------------ TextEnv
+
+    @property
+    def engine(self) -> Engine:
+        """The engine in play; starts one where there is none that lives."""
+        if self._engine is None or not self._engine.usable:
+            self._engine = acquire()
+        return self._engine
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _open(self, task_id: str) -> Feedback:
+        _, task, number = task_id.split("/")
+        self._now = (task, int(number))
+        self._listed = None
+        text = self.engine.load(*self._now, self.simplification)
+        self._goal = self.engine.goal()
+        carried = self.engine.inventory() if self._show_inventory else ""
+        return self._feedback_of(Answer(text, inventory=carried))
+
+    def _send(self, action: str) -> Feedback:
+        assert self._engine is not None
+        return self._feedback_of(self._engine.send(action, inventory=self._show_inventory))
+
+    def _feedback_of(self, answer: Answer) -> Feedback:
+        won = answer.score == _FULL_SCORE
+        return Feedback(
+            answer.text.strip(),
+            float(answer.score),
+            float(_FULL_SCORE),
+            won,
+            not won and (answer.completed or answer.score < 0),
+            answer.inventory,
+            not answer.text.startswith(_NOT_UNDERSTOOD),
+        )
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        """The engine's list; after a command that took no time, the one from before."""
+        moves, asked = self.engine.moves(), self._feedback.text.startswith(AMBIGUOUS)
+        if self._listed is None or self._listed[:2] != (moves, asked):
+            self._listed = (moves, asked, self.engine.valid_actions())
+        return self._listed[2]
+
+    def _close(self) -> None:
+        if self._engine is not None:
+            release(self._engine)
+            self._engine = None
+
+    def goal(self) -> str:
+        """The engine's task description."""
+        return self._goal
+
+    def oracle(self) -> Oracle:
+        """Engine facts of the present state, and the engine's solution.
+
+        ``objects``: ``seen``, all facts that the last answer showed or told; ``undecided``,
+        relations that the engine does not keep; ``world``, the objects themselves, a
+        :class:`gym_memory.games.scienceworld.facts.World`. The first call for a task asks the
+        engine for its solution, which takes a second and a replay.
+        """
+        walkthrough = self._gold_path()
+        world = read_world(self.engine.objects())
+        action = self._actions[-1] if self._actions else ""
+        told = self._feedback if self._feedback.accepted else self._feedback._replace(text="")
+        seen = world.shown(told.text, action, told.inventory)
+        return Oracle(
+            world.facts, walkthrough, {"seen": seen, "undecided": UNDECIDED, "world": world}
+        )
+
+    def _gold_path(self) -> tuple[str, ...]:
+        key = (*self._now, self.simplification)
+        if key not in _gold_paths:
+            _gold_paths[key] = self.engine.gold_path(*key)
+            self.restore(self.snapshot())
+        return _gold_paths[key]
+
+    def versions(self) -> dict[str, str]:
+        """Version of the ScienceWorld package, which brings its engine."""
+        return {"scienceworld": self._version}
+
+
+def _choose(
+    task: str | None, split: str | None, variation: int | None
+) -> tuple[str, tuple[str, ...]]:
+    """The split's name and the task ids."""
+    if variation is not None:
+        if task is None or split is not None:
+            raise InvalidArgumentError(
+                "expected variation together with a task and without a split, got "
+                f"task={task!r}, split={split!r}, variation={variation!r}"
+            )
+        total = catalog.TASKS[task][1]
+        if isinstance(variation, bool) or not isinstance(variation, int):
+            raise InvalidArgumentError(f"expected variation as an int, got {variation!r}")
+        if not 0 <= variation < total:
+            raise InvalidArgumentError(
+                f"expected a variation of {task} in 0..{total - 1}, got {variation}"
+            )
+        home = next(s for s in catalog.SPLITS if variation in catalog.variations(task, s))
+        return home, (f"scienceworld/{task}/{variation}",)
+    split = "test" if split is None else split
+    if split not in catalog.SPLITS:
+        raise UnknownNameError("split", str(split), catalog.SPLITS)
+    if task is not None:
+        tasks = [task]
+    else:
+        tasks = [row.task for row in catalog.CLIN] if split == "clin" else list(catalog.TASKS)
+    numbers = {name: catalog.variations(name, split) for name in tasks}
+    turns = range(max(len(chosen) for chosen in numbers.values()))
+    return split, tuple(
+        f"scienceworld/{name}/{chosen[turn]}"
+        for turn in turns
+        for name, chosen in numbers.items()
+        if turn < len(chosen)
+    )
+
+
+def _check_simplification(simplification: str, ids: Sequence[str]) -> None:
+    if not isinstance(simplification, str):
+        raise InvalidArgumentError(f"expected simplification as text, got {simplification!r}")
+    wanted = [name for name in simplification.split(",") if name]
+    for name in wanted:
+        if name not in catalog.SIMPLIFICATIONS:
+            raise UnknownNameError("simplification", name, catalog.SIMPLIFICATIONS)
+    electrical = sorted({i.split("/")[1] for i in ids} & catalog.ELECTRICAL)
+    if "noElectricalAction" in wanted and electrical:
+        raise InvalidArgumentError(
+            f"noElectricalAction takes away what {electrical[0]} needs: choose other tasks"
+        )

@@ -1,0 +1,340 @@
+"""TextWorld environments: the base of all, and the base of the generated families.
+
+A family of generated games subclasses :class:`TextWorldFamily` and says which levels there are
+and how a game is made; caching, compiling, playing, cleaning the text, valid actions, snapshots
+and engine facts are here once.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple
+
+from gym_memory.core.checks import check_flag
+from gym_memory.core.errors import (
+    BackendError,
+    MissingDependencyError,
+    UnknownNameError,
+)
+from gym_memory.core.records import Oracle, Triple
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.textworld.engine import Answer, Engine, GameData
+from gym_memory.games.textworld.facts import describe, triples_of
+from gym_memory.games.textworld.games import (
+    GameKey,
+    cached_game,
+    game_sha256,
+    generate,
+    quiet_random_state,
+)
+from gym_memory.games.textworld.manifest import SIZES, SPLITS, Entry, entries, load_manifest
+from gym_memory.games.textworld.state import Fact
+from gym_memory.games.textworld.story_engine import StoryEngine
+
+__all__ = ["TextWorldEnv", "TextWorldFamily"]
+
+_REFUSED_LETTERS = "Only plain letters, digits and simple punctuation can be understood."
+_REFUSED_SEVERAL = "Only one command at a time can be understood."
+_REFUSED_META = "That is not something to do in this world."
+_SEVERAL = re.compile(r"[.,;]|\bthen\b", re.IGNORECASE)
+_SHUT = ("c", "oven", "toaster")
+"""Types of things that are shut unless something says otherwise."""
+_META_VERBS = frozenset({
+    "brief", "long", "normal", "notify", "nouns", "oops", "pronouns", "q", "quit", "random",
+    "recording", "replay", "restart", "restore", "restrict", "save", "script", "short",
+    "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
+})  # fmt: skip
+"""Commands to the interpreter or its settings: they end, save, or change the telling of a game."""
+
+
+class _Native(NamedTuple):
+    engine: Any
+    tally: Any
+
+
+class TextWorldEnv(TextEnv):
+    """Plays games that TextWorld made.
+
+    An action is *valid* (``info["is_action_valid"]``) when the game understood it and carried it
+    out. ``look``, ``inventory`` and ``examine`` are valid; going where no exit is, or taking
+    what is not there, is not. Text that is no single command in plain letters, and commands to
+    the interpreter (``restart``, ``save``, ``undo``, ...), do not reach the game.
+
+    Args:
+        max_steps: Step limit of an episode.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory text.
+        split: Name of the task split; empty where there is none.
+        render_mode: None or ``"ansi"``.
+    """
+
+    dialect = "textworld"
+    max_action_chars = 190
+    tally: Any = None
+    """Count of a family that scores by facts; an immutable value, None at the start."""
+
+    def __init__(
+        self,
+        *,
+        max_steps: int,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        split: str = "",
+        render_mode: str | None = None,
+    ):
+        super().__init__(
+            max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
+        )
+        check_flag("inventory", inventory)
+        self._show_inventory = inventory
+        self._engine: Engine | StoryEngine = Engine()
+
+    # ------------------------------------------------------------ hooks
+
+    @abstractmethod
+    def _story(self, task_id: str) -> str | PathLike[str]:
+        """Path of the compiled game of a task."""
+
+    def opening(self) -> str:
+        """Text that is appended to the first observation; the paper's extra rules."""
+        return ""
+
+    def rescore(
+        self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
+    ) -> Feedback:
+        """Score a command by the engine facts that it changed; default: the engine's own score.
+
+        Called after every command, and once after the start with empty sets. A family that
+        counts keeps its count in ``self.tally``, an immutable value that starts as None in every
+        episode and is part of snapshots. ``self.game.metadata`` is what the generator noted.
+        """
+        return feedback
+
+    # ------------------------------------------------------------ TextEnv
+
+    @property
+    def game(self) -> GameData:
+        """What TextWorld knows about the game in play."""
+        return self._engine.game
+
+    def _open(self, task_id: str) -> Feedback:
+        with quiet_random_state():  # importing TextWorld draws from it, too
+            answer = self._engine.start(self._story(task_id))
+        self.tally = None
+        opening = self.opening()
+        if opening:
+            answer = answer._replace(text=f"{answer.text}\n\n{opening}")
+        return self._feedback_of(answer)
+
+    def _send(self, action: str) -> Feedback:
+        return self._feedback_of(self._engine.send(action))
+
+    def _feedback_of(self, answer: Answer) -> Feedback:
+        feedback = Feedback(
+            answer.text,
+            answer.score,
+            self.game.max_score,
+            answer.won,
+            answer.lost,
+            self._engine.inventory() if self._show_inventory else "",
+            answer.accepted,
+        )
+        if type(self).rescore is TextWorldEnv.rescore:
+            return feedback
+        return self.rescore(feedback, self._describe(answer.added), self._describe(answer.removed))
+
+    def _describe(self, facts: frozenset[Fact]) -> frozenset[Triple]:
+        return frozenset(describe(facts, self.game.world.names)) if facts else frozenset()
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        return self._engine.admissible_commands()
+
+    def refuse(self, action: str) -> str | None:
+        """Also refuses several commands at once, foreign letters, and interpreter commands."""
+        refusal = super().refuse(action)
+        if refusal is not None:
+            return refusal
+        if not action.isascii() or "[" in action or "]" in action:
+            return _REFUSED_LETTERS
+        if _SEVERAL.search(action):
+            return _REFUSED_SEVERAL
+        verb = action.split()[0].lower()
+        if verb in _META_VERBS or verb.startswith(("tw-", "$", "#", "@")):
+            return _REFUSED_META
+        return None
+
+    def _save(self) -> _Native:
+        return _Native(self._engine.save(), self.tally)
+
+    def _load(self, native: _Native) -> None:
+        self._engine.load(native.engine)
+        self.tally = native.tally
+
+    def _close(self) -> None:
+        self._engine.close()
+
+    def goal(self) -> str:
+        """The game's objective."""
+        return self.game.objective
+
+    def oracle(self) -> Oracle:
+        """Engine facts of the present state.
+
+        ``objects``: ``types`` (entity name to TextWorld's type, e.g. ``r`` room, ``c`` container,
+        ``s`` supporter, ``d`` door, ``k`` key, ``f`` food, ``o`` object); ``shut`` and
+        ``writings``, see :class:`gym_memory.core.records.Oracle`.
+        """
+        world = self.game.world
+        types = {name.lower(): world.types[e] for e, name in sorted(world.names.items())}
+        return Oracle(
+            facts=triples_of(self._engine.facts, world.names, world.types),
+            walkthrough=tuple(self.game.metadata.get("walkthrough") or ()),
+            objects={
+                "types": types,
+                "shut": tuple(name for name, kind in types.items() if kind in _SHUT),
+                "writings": (
+                    ("", self.goal()),
+                    ("", self.opening()),
+                    *self.game.writings.items(),
+                ),
+            },
+        )
+
+    def versions(self) -> dict[str, str]:
+        """Versions of TextWorld and of the interpreter."""
+        try:
+            return {"jericho": version("jericho"), "textworld": version("textworld")}
+        except PackageNotFoundError as error:
+            raise MissingDependencyError(
+                "textworld", "pip install 'gym-memory[textworld]'", "TextWorld games"
+            ) from error
+
+
+class TextWorldFamily(TextWorldEnv):
+    """Base of the families of generated TextWorld games.
+
+    A subclass sets the class attributes and :meth:`make_game`; the other hooks have defaults.
+    Task ids are ``<family>/<level>/<split>/<number>``. Which seeds they stand for is listed in the
+    family's manifest (see :mod:`gym_memory.games.textworld.manifest`).
+
+    Args:
+        level: One of ``levels``; None takes ``default_level``.
+        split: ``train``, ``valid``, ``test`` or ``held_out``.
+        max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
+        valid_actions: Whether the observation lists the valid actions.
+        inventory: Whether the observation holds the inventory text.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        UnknownNameError: Unknown level or split.
+    """
+
+    family: ClassVar[str]
+    """First part of the task ids, e.g. ``cooking``."""
+    generator: ClassVar[int] = 1
+    """Version of the generator; raise it whenever the games of a seed change."""
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]]
+    """Name of a level to its settings (JSON-able; they are part of the cache key)."""
+    splits: ClassVar[tuple[str, ...]] = SPLITS
+    default_level: ClassVar[str] = ""
+    """The level when none is asked for; empty for the first."""
+    listed_levels: ClassVar[tuple[str, ...]] = ()
+    """Levels that the manifest lists; empty for all."""
+    sizes: ClassVar[Mapping[str, int]] = SIZES
+    """Games of each split that the manifest lists a level."""
+    default_max_steps: ClassVar[int] = 150
+
+    def __init__(
+        self,
+        level: str | None = None,
+        split: str = "test",
+        *,
+        max_steps: int | None = None,
+        valid_actions: bool = True,
+        inventory: bool = True,
+        render_mode: str | None = None,
+    ):
+        if level is None:
+            level = self.default_level or next(iter(self.levels))
+        if level not in self.levels:
+            raise UnknownNameError(f"level of {self.family}", str(level), self.levels)
+        if split not in self.splits:
+            raise UnknownNameError("split", str(split), self.splits)
+        super().__init__(
+            max_steps=self.default_steps(level) if max_steps is None else max_steps,
+            valid_actions=valid_actions,
+            inventory=inventory,
+            split=split,
+            render_mode=render_mode,
+        )
+        self.level = level
+        listed = entries(self.family, self.generator, level, split)
+        self._entries = {f"{self.family}/{level}/{split}/{i}": e for i, e in enumerate(listed)}
+        self._ids = tuple(self._entries)
+
+    @classmethod
+    @abstractmethod
+    def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
+        """Generate one game.
+
+        Use only generators seeded by ``seed``; no global random state. Set ``game.objective`` (the
+        goal text), ``game.metadata["walkthrough"]`` (list of commands that wins with the maximum
+        score) and, where the quests do not add up to it, ``game.metadata["max_score"]``. The
+        metadata must be JSON-able: whatever else the family needs while playing goes there too.
+
+        Returns:
+            A ``textworld.Game``.
+        """
+
+    @classmethod
+    def default_steps(cls, level: str) -> int:
+        """The paper's step limit for a level."""
+        return cls.default_max_steps
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _story(self, task_id: str) -> str | PathLike[str]:
+        return self._compiled(task_id, self.levels[self.level])
+
+    def _compiled(self, task_id: str, settings: Mapping[str, Any]) -> str | PathLike[str]:
+        """The compiled game of a task; only that of the level's own settings is listed."""
+        entry = self._entries[task_id]
+        key = GameKey(self.family, self.generator, settings, self.split, entry.seed)
+
+        def make() -> Any:
+            game = generate(self, settings, self.split, entry.seed)
+            if settings == self.levels[self.level]:
+                _compare(task_id, game, entry)
+            return game
+
+        return cached_game(key, make)
+
+
+def _compare(task_id: str, game: Any, entry: Entry) -> None:
+    """Make sure that a generated game is the listed one.
+
+    Raises:
+        BackendError: It is not, although this is the listed version of TextWorld.
+    """
+    digest = game_sha256(game.serialize())
+    if entry.sha256 in ("", digest):
+        return
+    manifest = load_manifest(task_id.split("/")[0])
+    made_with = manifest.textworld if manifest else ""
+    message = (
+        f"task {task_id} came out as another game than its manifest lists (sha256 "
+        f"{digest[:12]}..., expected {entry.sha256[:12]}...)"
+    )
+    if made_with == version("textworld"):
+        raise BackendError(f"{message}: the generator changed, raise its version")
+    warnings.warn(
+        f"{message}: the manifest was made with TextWorld {made_with}, this is "
+        f"{version('textworld')}; scores cannot be compared with those of other versions",
+        stacklevel=2,
+    )

@@ -1,0 +1,216 @@
+"""WebShop (Yao et al., 2022): find, customise and buy the product that a request asks for.
+
+An engine of our own with the official pages, actions, reward and file formats; see
+``docs/webshop.md`` for what differs. The episode ends with the purchase, whose reward in [0, 1] is
+the score; success is a reward of 1. An episode without a purchase scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import ClassVar
+
+from gym_memory.core.checks import check_flag, check_int
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Oracle, Triple
+from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product
+from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
+from gym_memory.games.webshop.files import read_catalogue
+from gym_memory.games.webshop.pages import View
+from gym_memory.games.webshop.reward import rate
+from gym_memory.games.webshop.rules_request import queries
+from gym_memory.games.webshop.shop import open_shop
+from gym_memory.games.webshop.solution import find_listing, right_products, walkthrough
+from gym_memory.games.webshop.synthetic import synthetic_catalogue
+from gym_memory.graph.schema import PLAYER
+
+__all__ = ["WebShop"]
+
+_STEPS = 100
+"""The step limit of the official baselines."""
+
+
+class WebShop(TextEnv):
+    """A shop of search, result, item and detail pages.
+
+    Actions are ``search[words]`` and ``click[text]``. What can be clicked is valid, and on the
+    search page, so that a policy that picks from a list can search too, a few searches made of the
+    request's own words. Any other search is just as good.
+
+    Args:
+        split: ``train``, ``valid`` or ``test``.
+        path: Folder of the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
+            ``~`` are expanded. None for the synthetic catalogue, which needs no files.
+        goals: Of official files: ``human`` requests or the ``synthetic`` ones.
+        num_products: Of official files: only the first of the products; None for all.
+        catalogue_seed: Chooses the synthetic catalogue.
+        show_attributes: Whether item pages link to the annotated attributes (official default no).
+        max_steps: Step limit.
+        valid_actions: Whether the observation lists the valid actions.
+        render_mode: None or ``"ansi"``.
+
+    Raises:
+        CorruptGameError: Official files are missing or have another form.
+        InvalidArgumentError: An argument has the wrong type or value.
+        MissingDependencyError: bm25s or rapidfuzz is not installed.
+        UnknownNameError: Unknown split or kind of goals.
+    """
+
+    dialect: ClassVar[str] = "webshop"
+    splits: ClassVar[tuple[str, ...]] = SPLITS
+    max_action_chars: ClassVar[int] = 1000
+
+    def __init__(
+        self,
+        split: str = "test",
+        *,
+        path: str | None = None,
+        goals: str = "human",
+        num_products: int | None = None,
+        catalogue_seed: int = 0,
+        show_attributes: bool = False,
+        max_steps: int = _STEPS,
+        valid_actions: bool = True,
+        render_mode: str | None = None,
+    ):
+        for label, value, known in (
+            ("split", split, SPLITS),
+            ("goals", goals, ("human", "synthetic")),
+        ):
+            if value not in known:
+                raise UnknownNameError(label, str(value), known)
+        if num_products is not None:
+            check_int("num_products", num_products, 1)
+        check_int("catalogue_seed", catalogue_seed, 0)
+        check_flag("show_attributes", show_attributes)
+        if path is not None and not isinstance(path, str):
+            raise InvalidArgumentError(f"expected path as text or None, got {path!r}")
+        super().__init__(
+            max_steps=max_steps,
+            valid_actions=valid_actions,
+            split=split,
+            render_mode=render_mode,
+        )
+        self.catalogue: Catalogue = (
+            synthetic_catalogue(catalogue_seed)
+            if path is None
+            else read_catalogue(path, goals=goals, num_products=num_products)
+        )
+        self._shop = open_shop(self.catalogue)
+        self._with_attributes = show_attributes
+        self._positions = self.catalogue.split(split)
+        if not self._positions:
+            raise InvalidArgumentError(
+                f"the split {split!r} is empty: {self.catalogue.name} has only "
+                f"{len(self.catalogue.goals)} requests"
+            )
+        self._ids = [f"webshop/{self.catalogue.name}/{split}/{i}" for i in self._positions]
+        self._index = dict(zip(self._ids, self._positions, strict=True))
+        self._goal: Goal = self.catalogue.goals[self._positions[0]]
+        self._trail = [View()]
+        self._ideal: tuple[IdealShopper, int] | None = None
+
+    # ------------------------------------------------------------ hooks
+
+    def _task_ids(self) -> Sequence[str]:
+        return self._ids
+
+    def _open(self, task_id: str) -> Feedback:
+        self._goal = self.catalogue.goals[self._index[task_id]]
+        self._trail, self._ideal = [View()], None
+        return self._page()
+
+    def _send(self, action: str) -> Feedback:
+        """Follow an action; one that leads nowhere shows the same page again."""
+        view = self._trail[-1]
+        following = self._shop.follow(view, action, with_attributes=self._with_attributes)
+        if following is None:
+            return self._page()._replace(accepted=False)
+        self._trail.append(following)
+        return self._page()
+
+    def _page(self) -> Feedback:
+        view, goal = self._trail[-1], self._goal
+        text = self._shop.text(view, goal.instruction, with_attributes=self._with_attributes)
+        if view.page != "done":
+            return Feedback(text, max_score=1.0)
+        product = self.catalogue.by_asin[view.asin]
+        score = rate(product, dict(view.chosen), goal).total
+        return Feedback(text, score, 1.0, won=score == 1.0, lost=score < 1.0)
+
+    def _list_valid_actions(self) -> tuple[str, ...]:
+        view = self._trail[-1]
+        if view.page == "search":
+            return tuple(f"search[{query}]" for query in queries(self._goal.instruction))
+        links = self._shop.links(view, with_attributes=self._with_attributes)
+        return tuple(f"click[{text}]" for text in links)
+
+    def _save(self) -> tuple[Goal, tuple[View, ...]]:
+        return self._goal, tuple(self._trail)
+
+    def _load(self, native: tuple[Goal, tuple[View, ...]]) -> None:
+        self._goal, trail = native
+        self._trail, self._ideal = list(trail), None
+
+    def goal(self) -> str:
+        """The request."""
+        return self._goal.instruction
+
+    # ------------------------------------------------------------ beyond Gymnasium
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the search and of the text ratio, and the digest of the catalogue."""
+        return {
+            "bm25s": version("bm25s"),
+            "rapidfuzz": version("rapidfuzz"),
+            "webshop-catalogue": self.catalogue.digest,
+        }
+
+    def oracle(self) -> Oracle:
+        """All that pages have shown, all about the products that satisfy the request.
+
+        ``objects``: ``seen``, the facts of the present page and of what was done so far; ``view``,
+        which page that is; ``goal``; ``right``, codes of the products that satisfy the request.
+        """
+        goal, shop, view = self._goal, self._shop, self._trail[-1]
+        known = self._known()
+        listed = {fact.subject for fact in known if fact.relation == "is on"}
+        own = {fact for fact in known if fact.subject == PLAYER}
+        facts, right = set(known), right_products(shop, goal)
+        for product in right:
+            facts |= product_facts(product, goal.instruction)
+            if product.asin.lower() not in listed:
+                facts |= self._listing(product)
+        objects = {
+            "seen": page_facts(shop, view, goal.instruction) | own,
+            "view": view,
+            "goal": goal,
+            "right": tuple(product.asin for product in right),
+        }
+        return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
+
+    def _known(self) -> frozenset[Triple]:
+        """What the pages so far have shown; takes in those since it was last asked."""
+        ideal, count = self._ideal or (IdealShopper(self._shop, self._goal.instruction), 0)
+        for view in self._trail[count:]:
+            ideal.see(view)
+        self._ideal = ideal, len(self._trail)
+        return ideal.known
+
+    def _listing(self, product: Product) -> frozenset[Triple]:
+        """Where a product can be found: by a search made so far, or else by the next one."""
+        made, searches = self._trail[-1].searches, queries(self._goal.instruction)
+        listing = find_listing(self._shop, product, (*made, *searches))
+        if listing is None:
+            return frozenset()
+        search = f"search {(*made, listing.query).index(listing.query) + 1}"
+        place = f"page {listing.number} of {search}"
+        return frozenset(
+            {
+                Triple(product.asin.lower(), "is on", place),
+                Triple(place, "is in", search),
+                Triple(search, "looks for", listing.query),
+            }
+        )

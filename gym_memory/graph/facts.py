@@ -1,0 +1,350 @@
+"""Facts with their tables, changed only in ways that can be undone.
+
+This is the part of the temporal graph that knows no names, no slots' meaning and no search: it
+begins and ends intervals, notes sources, and goes back and forth between versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, NamedTuple, Self
+
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Triple
+from gym_memory.graph.schema import VERBATIM, Slot, slot_of
+from gym_memory.graph.timeline import Event, Timeline
+
+__all__ = ["Fact", "Snapshot", "Source", "VersionedFacts"]
+
+
+class Source(NamedTuple):
+    """Where a fact was stated: observation id and characters ``[start, end)`` of its text.
+
+    ``start`` and ``end`` are -1 where the fact was not read from the text (the action, the
+    inventory).
+    """
+
+    episode: int
+    start: int = -1
+    end: int = -1
+
+
+class Fact:
+    """A triple, when it was true, and why it is believed. To be read, not written.
+
+    Attributes:
+        id: Number of the fact, in the order in which facts were first added.
+        triple: The fact.
+        intervals: Disjoint ``(from, to)`` in ascending order, true in ``from <= t < to``; ``to``
+            is None while the fact is live. Empty for a fact that was retired in the very step
+            in which it was added.
+        sources: Observations that stated it, in order.
+        retired_by: Who retired it (``schema``, ``text``, ``llm``, ...); empty while it is live.
+    """
+
+    __slots__ = ("_owner", "_slot", "id", "intervals", "retired_by", "sources", "triple")
+
+    def __init__(self, id: int, triple: Triple, slot: Slot | None, owner: object):
+        self.id = id
+        self.triple = triple
+        self.intervals: list[tuple[int, int | None]] = []
+        self.sources: list[Source] = []
+        self.retired_by = ""
+        self._slot = slot
+        self._owner = owner
+
+    def __repr__(self) -> str:
+        return f"Fact({self.id}, {str(self.triple)!r}, {self.intervals})"
+
+    def _copy(self, owner: object) -> Fact:
+        twin = Fact(self.id, self.triple, self._slot, owner)
+        twin.intervals = self.intervals.copy()
+        twin.sources = self.sources.copy()
+        twin.retired_by = self.retired_by
+        return twin
+
+
+class _Row(dict[Triple, int]):
+    """Live facts around one entity, each with the position of the event that began it."""
+
+    __slots__ = ("owner",)
+
+    owner: object
+
+
+class Snapshot:
+    """A state of a graph, as the changes since an earlier one. Opaque, and never changes."""
+
+    __slots__ = ("_changes", "_depth", "_now", "_parent")
+
+    def __init__(self, parent: Snapshot | None, changes: _Changes, now: int):
+        self._parent = parent
+        self._changes = changes
+        self._now = now
+        self._depth: int = 0 if parent is None else parent._depth + 1
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self
+
+
+class _Changes(NamedTuple):
+    """Consecutive changes; the three kinds touch different things and need no common order."""
+
+    events: tuple[Event, ...] = ()
+    mentions: tuple[tuple[int, Source], ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+
+
+class VersionedFacts:
+    """The tables of a graph, and the changes that they know how to take back.
+
+    Every change is written down once, in the timeline, the mentions or the aliases. A snapshot
+    keeps the part written since the snapshot before it, so snapshots form a tree; restoring one
+    undoes changes up to the common ancestor and does again those that lead down from there.
+
+    A fork copies the tables but shares facts and rows: each carries its owner, and a graph
+    copies one that is not its own before it changes it.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0
+        """The last step that the graph was told of."""
+        self._facts: list[Fact] = []
+        self._index: dict[Triple, int] = {}
+        self._live: dict[Triple, int] = {}
+        self._live_in_order = True
+        self._out: dict[str, _Row] = {}
+        self._in: dict[str, _Row] = {}
+        self._slots: dict[Slot, Triple] = {}
+        self._aliases: dict[str, str] = {}
+        self._timeline = Timeline()
+        self._mentioned: list[int] = []  # every mention in order: the fact ...
+        self._sources: list[Source] = []  # ... and what stated it
+        self._owner = object()  # facts and rows that carry it are ours alone, see fork()
+        self._version = Snapshot(None, _Changes(), 0)
+        self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
+
+    def live(self) -> Iterator[Triple]:
+        """Facts true now, those that began first coming first."""
+        if not self._live_in_order:
+            _sort(self._live)
+            self._live_in_order = True
+        return iter(self._live)
+
+    def facts(self) -> Iterator[Fact]:
+        """All facts ever held, by id."""
+        return iter(self._facts)
+
+    def _open(self, triple: Triple, t: int) -> None:
+        """Begin an interval; the fact is not live and its slot is free."""
+        opened = len(self._timeline.events)
+        number = self._index.get(triple)
+        same, before = False, ""
+        if number is None:
+            fact = Fact(len(self._facts), triple, slot_of(triple), self._owner)
+            self._index[triple] = fact.id
+            self._facts.append(fact)
+            fact.intervals.append((t, None))
+        else:
+            fact = self._own_fact(number)
+            before, fact.retired_by = fact.retired_by, ""
+            same = bool(fact.intervals) and fact.intervals[-1][1] == t
+            if same:
+                fact.intervals[-1] = (fact.intervals[-1][0], None)
+            else:
+                fact.intervals.append((t, None))
+        self._timeline.events.append((t, triple, "", same, before, opened))
+        self._show(fact, opened)
+
+    def _close(self, triple: Triple, t: int, by: str) -> None:
+        """End the open interval of a live fact."""
+        fact = self._own_fact(self._index[triple])
+        opened = self._hide(fact)
+        since = fact.intervals[-1][0]
+        if since == t:
+            fact.intervals.pop()
+        else:
+            fact.intervals[-1] = (since, t)
+        fact.retired_by = by
+        self._timeline.events.append((t, triple, by, since == t, "", opened))
+
+    def _mention(self, number: int, source: Source) -> None:
+        fact = self._facts[number]
+        if fact._owner is not self._owner:
+            fact = self._own_fact(number)
+        if fact.sources and fact.sources[-1] == source:
+            return
+        fact.sources.append(source)
+        self._mentioned.append(number)
+        self._sources.append(source)
+
+    def _show(self, fact: Fact, opened: int) -> None:
+        """Put a fact among the live ones."""
+        triple = fact.triple
+        self._live[triple] = opened
+        self._own_row(self._out, triple[0])[triple] = opened
+        if triple[1] not in VERBATIM:
+            self._own_row(self._in, triple[2])[triple] = opened
+        if fact._slot is not None:
+            self._slots[fact._slot] = triple
+
+    def _hide(self, fact: Fact) -> int:
+        """Take a fact from the live ones; returns the position of the event that began it."""
+        triple = fact.triple
+        self._drop(self._out, triple[0], triple)
+        if triple[1] not in VERBATIM:
+            self._drop(self._in, triple[2], triple)
+        if fact._slot is not None:
+            del self._slots[fact._slot]
+        return self._live.pop(triple)
+
+    def _drop(self, table: dict[str, _Row], entity: str, triple: Triple) -> None:
+        row = self._own_row(table, entity)
+        del row[triple]
+        if not row:
+            del table[entity]
+
+    def _own_fact(self, number: int) -> Fact:
+        fact = self._facts[number]
+        if fact._owner is not self._owner:
+            fact = self._facts[number] = fact._copy(self._owner)
+        return fact
+
+    def _own_row(self, table: dict[str, _Row], entity: str) -> _Row:
+        row = table.get(entity)
+        if row is None or row.owner is not self._owner:
+            row = table[entity] = _Row(row or ())
+            row.owner = self._owner
+        return row
+
+    def snapshot(self) -> Snapshot:
+        """The present state, for :meth:`restore`; O(changes since the last snapshot)."""
+        changes = self._unsaved()
+        if any(changes) or self.now != self._version._now:
+            self._version = Snapshot(self._version, changes, self.now)
+            self._saved = self._lengths()
+        return self._version
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a state of this graph, or of a graph that it was forked from.
+
+        Any snapshot may be restored at any time and again, those of abandoned branches too.
+        O(changes between the two states + facts around the entities that they concern); the
+        next ``live()`` may have to sort.
+
+        Raises:
+            InvalidArgumentError: The snapshot belongs to an unrelated graph.
+        """
+        leave: list[_Changes] = []
+        enter: list[_Changes] = []
+        here: Snapshot | None = self._version
+        there: Snapshot | None = snapshot
+        while here is not there:
+            if here is None or there is None:
+                raise InvalidArgumentError(
+                    "expected a snapshot of this graph or of one that it was forked from, "
+                    "got one of another graph (use state() to carry a graph over)"
+                )
+            if here._depth >= there._depth:
+                leave.append(here._changes)
+                here = here._parent
+            else:
+                enter.append(there._changes)
+                there = there._parent
+        touched: dict[int, dict[Triple, int]] = {}
+        for changes in (self._unsaved(), *leave):
+            self._undo(changes, touched)
+        for changes in reversed(enter):
+            self._redo(changes)
+        for row in touched.values():
+            _sort(row)
+        self._version = snapshot
+        self._saved = self._lengths()
+        self.now = snapshot._now
+
+    def fork(self) -> Self:
+        """An independent graph in the same state.
+
+        Copies the tables, O(history) at the speed of a copy; facts and rows are shared until
+        one of the two graphs changes them. Snapshots taken so far serve both.
+        """
+        twin = type(self).__new__(type(self))
+        vars(twin).update(vars(self))
+        for name in _TABLES:
+            setattr(twin, name, getattr(self, name).copy())
+        self._owner, twin._owner = object(), object()
+        return twin
+
+    __copy__ = fork
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.fork()
+
+    def _lengths(self) -> tuple[int, int, int]:
+        return len(self._timeline.events), len(self._mentioned), len(self._aliases)
+
+    def _unsaved(self) -> _Changes:
+        events, mentions, aliases = self._saved
+        return _Changes(
+            tuple(self._timeline.events[events:]),
+            tuple(zip(self._mentioned[mentions:], self._sources[mentions:], strict=True)),
+            tuple(self._aliases.items())[aliases:],
+        )
+
+    def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
+        """Take back the last changes; notes the rows that are out of order afterwards."""
+        for number, _ in reversed(changes.mentions):
+            self._own_fact(number).sources.pop()
+        del self._mentioned[len(self._mentioned) - len(changes.mentions) :]
+        del self._sources[len(self._mentioned) :]
+        for old, _ in reversed(changes.aliases):
+            del self._aliases[old]
+        for _ in changes.events:
+            t, triple, by, same, before, opened = self._timeline.events.pop()
+            fact = self._own_fact(self._index[triple])
+            if by:
+                if same:
+                    fact.intervals.append((t, None))
+                else:
+                    fact.intervals[-1] = (fact.intervals[-1][0], None)
+                fact.retired_by = ""
+                self._show(fact, opened)
+                self._live_in_order = False
+                for row in (self._out[triple[0]], self._in.get(triple[2])):
+                    if row is not None:
+                        touched[id(row)] = row
+                continue
+            self._hide(fact)
+            if same:
+                fact.intervals[-1] = (fact.intervals[-1][0], t)
+            else:
+                fact.intervals.pop()
+            fact.retired_by = before
+            if not before:
+                self._facts.pop()
+                del self._index[triple]
+        self._timeline.truncate(len(self._timeline.events))
+
+    def _redo(self, changes: _Changes) -> None:
+        for t, triple, by, *_ in changes.events:
+            if by:
+                self._close(triple, t, by)
+            else:
+                self._open(triple, t)
+        for number, source in changes.mentions:
+            self._mention(number, source)
+        self._aliases.update(changes.aliases)
+
+
+_TABLES = (
+    "_facts", "_index", "_live", "_out", "_in", "_slots", "_aliases", "_timeline", "_mentioned",
+    "_sources",
+)  # fmt: skip
+
+
+def _sort(row: dict[Triple, int]) -> None:
+    """Put facts back into the order in which they began."""
+    items = sorted(row.items(), key=itemgetter(1))
+    row.clear()
+    row.update(items)

@@ -1,0 +1,274 @@
+"""Episodic memory: every observation with the facts that were extracted from it.
+
+An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e that ties the
+observation to all of them. Links are kept in both directions, so that scoring touches only the
+observations that share a recalled fact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
+from itertools import chain
+from typing import Any, Literal, NamedTuple
+
+from gym_memory.core.checks import check_int, check_text, typed
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.records import Triple
+
+__all__ = ["Episode", "EpisodeStore", "Variant", "weight"]
+
+Variant = Literal["paper", "code"]
+"""Episodic score: equation 1 of the AriGraph paper, or what its authors' code computes."""
+
+_LAST_STEP = 1 << 53
+
+
+class Episode(NamedTuple):
+    """One observation.
+
+    Attributes:
+        id: Its place in the store, counted from 0; the ``episode`` of a fact's source.
+        t: Environment step.
+        text: What was observed.
+        action: The action that led there; empty at reset.
+        triples: Facts extracted from it, each once, under the graph's names.
+    """
+
+    id: int
+    t: int
+    text: str
+    action: str = ""
+    triples: tuple[Triple, ...] = ()
+
+
+class EpisodeStore:
+    """Observations in the order in which they were made.
+
+    >>> store = EpisodeStore()
+    >>> apple, fridge = Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")
+    >>> _ = store.add(0, "The open fridge holds an apple.", triples=[apple, fridge])
+    >>> _ = store.add(1, "You open the fridge.", "open fridge", [fridge])
+    >>> store.episodes_of(fridge)
+    (0, 1)
+    >>> store.episodic_scores([apple, fridge])
+    {0: 1.0, 1: 0.0}
+    """
+
+    def __init__(self) -> None:
+        self._episodes: list[Episode] = []
+        self._links: dict[Triple, list[int]] = {}
+
+    def __len__(self) -> int:
+        """Number of observations; also the id that the next one will get."""
+        return len(self._episodes)
+
+    def __bool__(self) -> bool:
+        """A store is always true, an empty one too."""
+        return True
+
+    def __iter__(self) -> Iterator[Episode]:
+        """All observations, oldest first."""
+        return iter(self._episodes)
+
+    def __getitem__(self, id: int) -> Episode:
+        """The observation with that id; negative ids count from the newest."""
+        return self._episodes[id]
+
+    def add(self, t: int, text: str, action: str = "", triples: Iterable[Triple] = ()) -> Episode:
+        """Keep an observation; O(its facts).
+
+        Args:
+            t: Environment step.
+            text: What was observed.
+            action: The action that led there.
+            triples: Facts extracted from it, under the graph's names; repeated ones count once.
+        """
+        episode = Episode(len(self._episodes), t, text, action, tuple(dict.fromkeys(triples)))
+        self._append(episode)
+        return episode
+
+    def episodes_of(self, triple: Triple) -> tuple[int, ...]:
+        """Observations that a fact was extracted from, oldest first."""
+        return tuple(self._links.get(triple, ()))
+
+    def episodic_scores(
+        self,
+        recalled: Iterable[Triple],
+        *,
+        exclude_last: int = 0,
+        variant: Variant = "paper",
+        similarity: Sequence[float] | None = None,
+    ) -> dict[int, float]:
+        """How relevant each observation is to the recalled facts.
+
+        ``paper`` (equation 1): ``n / max(N, 1) * log2(max(N, 1))`` with n recalled facts among
+        the N facts of the observation, so one that holds a single fact scores 0. ``code``:
+        ``n / max n + similarity / max similarity``, the maxima over the observations that are
+        not excluded, and a term whose maximum is not positive left out.
+
+        O(links of the recalled facts); with ``similarity`` O(observations).
+
+        Args:
+            recalled: Recalled facts; repeated ones count once.
+            exclude_last: Number of newest observations to leave out.
+            variant: Which score.
+            similarity: For ``code``: similarity of the policy's plan to each observation, of
+                shape ``(len(self),)``; without it the term is left out.
+
+        Returns:
+            Score by id, in [0, log2(N)] or, for ``code``, up to 2. Observations that share no
+            recalled fact are absent, unless ``similarity`` is given.
+
+        Raises:
+            InvalidArgumentError: An argument has the wrong value.
+        """
+        if exclude_last < 0:
+            raise InvalidArgumentError(f"expected exclude_last >= 0, got {exclude_last}")
+        end = len(self._episodes) - exclude_last
+        links = (self._links.get(triple, ()) for triple in dict.fromkeys(recalled))
+        counted = Counter(chain.from_iterable(links))
+        shared = {id: n for id, n in counted.items() if id < end}
+        if variant == "paper":
+            if similarity is not None:
+                raise InvalidArgumentError(
+                    "expected no similarity with variant 'paper': its score knows none "
+                    "(use variant='code')"
+                )
+            return {id: n * weight(self._episodes[id]) for id, n in shared.items()}
+        if variant != "code":
+            raise InvalidArgumentError(f"expected variant 'paper' or 'code', got {variant!r}")
+        most = max(shared.values(), default=0)
+        scores = {id: n / most for id, n in shared.items()}
+        if similarity is None:
+            return scores
+        if len(similarity) != len(self._episodes):
+            raise InvalidArgumentError(
+                f"expected a similarity for each of {len(self._episodes)} observations, "
+                f"got {len(similarity)}"
+            )
+        near = [float(similarity[id]) for id in range(end)]
+        nearest = max(near, default=0.0)
+        if nearest <= 0:
+            return scores
+        return {id: scores.get(id, 0.0) + value / nearest for id, value in enumerate(near)}
+
+    def relevance_scores(
+        self, relevance: Mapping[Triple, float], similarity: Sequence[float] | None = None
+    ) -> dict[int, float]:
+        """How relevant each observation is, by how relevant its facts are.
+
+        ``similarity + r1 + r2 / 2 + r3 / 4 + ...`` with the relevances of its facts, the largest
+        first. Neither length nor talkativeness helps an observation: what counts is its best few
+        facts.
+
+        Args:
+            relevance: Facts to their relevance, >= 0.
+            similarity: Similarity of the policy's plan to each observation, of shape
+                ``(len(self),)``; without it the term is left out.
+
+        Returns:
+            Score by id; observations that share no such fact are absent, unless ``similarity``
+            is given.
+        """
+        shares: dict[int, list[float]] = {}
+        for fact, value in relevance.items():
+            for id in self._links.get(fact, ()):
+                shares.setdefault(id, []).append(value)
+        scores = dict(enumerate(map(float, similarity))) if similarity is not None else {}
+        for id, values in shares.items():
+            values.sort(reverse=True)
+            total = sum(value * 0.5**place for place, value in enumerate(values))
+            scores[id] = scores.get(id, 0.0) + total
+        return scores
+
+    def recall(
+        self,
+        recalled: Iterable[Triple],
+        k: int,
+        *,
+        exclude_last: int = 0,
+        variant: Variant = "paper",
+        similarity: Sequence[float] | None = None,
+    ) -> list[Episode]:
+        """The ``k`` most relevant observations, best first; of equal ones the newest first.
+
+        Observations without a positive score are never recalled. Arguments and errors as for
+        :meth:`episodic_scores`.
+        """
+        scores = self.episodic_scores(
+            recalled, exclude_last=exclude_last, variant=variant, similarity=similarity
+        )
+        best = nlargest(k, ((score, id) for id, score in scores.items() if score > 0))
+        return [self._episodes[id] for _, id in best]
+
+    def snapshot(self) -> tuple[Episode, ...]:
+        """The observations; a tuple of references, O(observations) at the speed of a copy."""
+        return tuple(self._episodes)
+
+    def restore(self, snapshot: tuple[Episode, ...]) -> None:
+        """Return to a snapshot of any store; O(observations that differ)."""
+        low, high = 0, min(len(snapshot), len(self._episodes))
+        while low < high:  # histories share a first part and nothing after it
+            middle = (low + high) // 2
+            if snapshot[middle] is self._episodes[middle]:
+                low = middle + 1
+            else:
+                high = middle
+        while len(self._episodes) > low:
+            for triple in self._episodes.pop().triples:
+                links = self._links[triple]
+                links.pop()
+                if not links:
+                    del self._links[triple]
+        for episode in snapshot[low:]:
+            self._append(episode)
+
+    def fork(self) -> EpisodeStore:
+        """An independent copy; O(observations and links) at the speed of list copies."""
+        twin = EpisodeStore()
+        twin._episodes = self._episodes.copy()
+        twin._links = {triple: links.copy() for triple, links in self._links.items()}
+        return twin
+
+    __copy__ = fork
+
+    def state(self) -> dict[str, Any]:
+        """All observations as JSON-able values; equal histories give equal JSON."""
+        facts: dict[Triple, int] = {}
+        episodes = [
+            [e.t, e.text, e.action, [facts.setdefault(f, len(facts)) for f in e.triples]]
+            for e in self._episodes
+        ]
+        return {"facts": [list(fact) for fact in facts], "episodes": episodes}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Become the store that :meth:`state` wrote.
+
+        Raises:
+            StoreError: ``state`` is not such a state; the store is left as it was.
+        """
+        fresh = EpisodeStore()
+        try:
+            facts = [typed(Triple, fact) for fact in state["facts"]]
+            for t, text, action, numbers in state["episodes"]:
+                for part in (text, action):
+                    check_text("an episode", part)
+                check_int("its step", t, -_LAST_STEP, _LAST_STEP)
+                fresh.add(t, text, action, [facts[number] for number in numbers])
+        except (LookupError, TypeError, ValueError) as error:
+            raise StoreError(f"expected a state of an episode store, got {error!r}") from error
+        self._episodes, self._links = fresh._episodes, fresh._links
+
+    def _append(self, episode: Episode) -> None:
+        self._episodes.append(episode)
+        for triple in episode.triples:
+            self._links.setdefault(triple, []).append(episode.id)
+
+
+def weight(episode: Episode) -> float:
+    """``log2(N) / N`` of equation 1 for an observation of N facts; 0 for N = 1."""
+    total = max(len(episode.triples), 1)
+    return math.log2(total) / total

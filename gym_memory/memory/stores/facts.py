@@ -1,0 +1,336 @@
+"""Graphs that outlive a process: facts, their history and observations, by environment and task.
+
+A partition is one graph with its clock. It is written an episode at a time: one transaction puts a
+whole episode at the end of the partition's clock, after those that others have put there, so that
+no writer waits for another while it plays, and what is cut off in the middle leaves nothing. Rows
+are only added; ``as_of`` and ``search`` are SQL. For speed a process holds replicas: the partition
+as the objects that memories work with, which take in only what is new.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.core.checks import check_int, check_text
+from gym_memory.core.errors import StoreError
+from gym_memory.core.files import parse_json
+from gym_memory.core.records import Triple
+from gym_memory.graph import Source, TemporalGraph
+from gym_memory.memory.encoders import CachedEncoder
+from gym_memory.memory.encoders.vectors import UNIT, whole
+from gym_memory.memory.stores.database import Connection, Damage, Database
+from gym_memory.memory.stores.episodes import EpisodeStore
+from gym_memory.memory.stores.place import open_database
+
+__all__ = ["FactStore", "Found", "Partition"]
+
+_MOST_REPLICAS = 8
+"""Partitions that a process holds; those used longest ago go first."""
+
+Change = Callable[[TemporalGraph, EpisodeStore, str], None]
+
+_AS_OF = """
+SELECT subject, relation, object FROM (
+    SELECT fact, max(seq) AS seq FROM event WHERE partition = ? AND t <= ? GROUP BY fact
+) AS last
+JOIN event ON event.partition = ? AND event.seq = last.seq AND event.retired_by = ''
+JOIN fact ON fact.partition = ? AND fact.number = last.fact
+ORDER BY last.seq
+"""
+
+
+class Found(NamedTuple):
+    """A fact that a search found.
+
+    Attributes:
+        env: Environment of its partition.
+        task: Task of its partition.
+        triple: The fact.
+        similarity: Cosine, in [-1, 1].
+    """
+
+    env: str
+    task: str
+    triple: Triple
+    similarity: float
+
+
+class FactStore:
+    """Graphs in a file or on a server.
+
+    >>> import tempfile
+    >>> store = FactStore(os.path.join(tempfile.mkdtemp(), "facts.db"))
+    >>> def tell(graph, episodes, last):
+    ...     _ = graph.add(Triple("apple", "is in", "fridge"), t=0)
+    ...     _ = graph.add(Triple("apple", "is in", "inventory"), t=3)
+    >>> store.partition("cooking", "eat").append(tell)
+    >>> store.as_of("cooking", "eat", 2)
+    [Triple(subject='apple', relation='is in', object='fridge')]
+
+    Args:
+        place: A file, or the URL of a server: ``postgresql://user@host/database``.
+        timeout: Seconds to wait for other writers in each call.
+
+    Raises:
+        StoreError: The store is damaged, of a newer version, or cannot be opened.
+        MissingDependencyError: A server is asked for and the ``postgres`` extra is absent.
+    """
+
+    def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
+        self._database = open_database(place, timeout)
+
+    @property
+    def place(self) -> str:
+        """The file, or the server's URL without its password."""
+        return self._database.place
+
+    def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
+        """This process's replica of a partition; made where there is none. Not yet refreshed.
+
+        Args:
+            env: Environment.
+            task: Task within it; empty for one graph over all tasks.
+            encoder: Encodes the facts for :meth:`search`; None keeps them without vectors. A
+                partition stays with the encoder that it began with.
+
+        Raises:
+            StoreError: The partition was written with another encoder.
+        """
+        key = (os.getpid(), self.place, check_text("env", env), check_text("task", task), encoder)
+        with _replicas_lock:
+            if key not in _replicas:
+                _replicas[key] = Partition(self._database, env, task, encoder)
+                while len(_replicas) > _MOST_REPLICAS:
+                    _replicas.popitem(last=False)
+            _replicas.move_to_end(key)
+            return _replicas[key]
+
+    def partitions(self) -> dict[tuple[str, str], int]:
+        """Facts ever held by (environment, task), in alphabetical order."""
+        query = (
+            "SELECT env, task, count(number) FROM partition LEFT JOIN fact "
+            "ON fact.partition = partition.id GROUP BY env, task ORDER BY env, task"
+        )
+        with self._database.reading() as connection:
+            return {(env, task): n for env, task, n in connection.execute(query)}
+
+    def as_of(self, env: str, task: str, t: int) -> list[Triple]:
+        """Facts of a partition true at the end of step ``t``, those that began first first."""
+        with self._database.reading() as connection:
+            id = _id(connection, env, task)
+            return [Triple(*row) for row in connection.execute(_AS_OF, (id, t, id, id))]
+
+    def search(
+        self,
+        encoder: CachedEncoder,
+        text: str,
+        k: int,
+        env: str | None = None,
+        task: str | None = None,
+    ) -> list[Found]:
+        """The ``k`` live facts most similar to a text; of equals the one known first.
+
+        Within one partition exact. Over several, where :meth:`index` was called on a server, it
+        asks the index, which may miss some.
+
+        Args:
+            encoder: The encoder that the partitions were written with; others are left out.
+            text: What to search for.
+            k: Most facts, >= 1.
+            env: Only this environment.
+            task: Only this task.
+        """
+        check_int("k", k, 1)
+        names = {"env": env, "task": task, "encoder": encoder.id}
+        given = {name: value for name, value in names.items() if value is not None}
+        rows = self._database.nearest(whole(encoder.encode([text]))[0], k, given)
+        return [
+            Found(env, task, Triple(*fact), round(-distance / (UNIT * UNIT), 6))
+            for distance, _, _, env, task, *fact in sorted(rows)[:k]
+        ]
+
+    def index(self, encoder: CachedEncoder) -> None:
+        """Have the server keep an index for searches over all partitions; minutes for a million.
+
+        It makes writing slower and such searches approximate. A file has none.
+        """
+        with self._database.writing("index") as connection:
+            self._database.index(connection, encoder.dim)
+
+
+class Partition:
+    """A replica of one partition, shared by the threads of this process.
+
+    Attributes:
+        graph: The graph as of the last refresh; to be read, not written.
+        episodes: Its observations, likewise.
+        last: Name of the task instance that wrote last; empty where none did.
+    """
+
+    def __init__(self, database: Database, env: str, task: str, encoder: CachedEncoder | None):
+        self._database, self.env, self.task, self._encoder = database, env, task, encoder
+        self.graph, self.episodes, self.last = TemporalGraph(), EpisodeStore(), ""
+        self._lock = threading.RLock()
+
+    def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
+        """The newest state, to be changed at will, and who wrote last.
+
+        Raises:
+            StoreError: The store cannot be read, or the partition has another encoder.
+        """
+        with self._lock:
+            with self._database.reading() as connection:
+                self._read(connection, _id(connection, self.env, self.task))
+            return self.graph.fork(), self.episodes.fork(), self.last
+
+    def append(self, change: Change, last: str = "") -> None:
+        """Apply a change to the newest state, and keep what it adds: all or nothing.
+
+        Args:
+            change: Called with the graph, its observations and who wrote last, while nobody else
+                writes to the partition; adds to the first two.
+            last: Name of the task instance that writes.
+
+        Raises:
+            StoreError: The store cannot be written, or the partition has another encoder.
+        """
+        with self._lock:
+            before = self.graph, self.graph.fork(), self.episodes.fork(), self.last
+            try:
+                with self._database.writing(f"{self.env}/{self.task}") as connection:
+                    id = self._made(connection)
+                    self._read(connection, id)
+                    change(self.graph, self.episodes, self.last)
+                    self._write(connection, id, last)
+            except BaseException:
+                _, self.graph, self.episodes, self.last = before
+                raise
+
+    def _made(self, connection: Connection) -> int:
+        encoder = self._encoder.id if self._encoder else ""
+        connection.execute(
+            "INSERT INTO partition (env, task, encoder, last) VALUES (?, ?, ?, '') "
+            "ON CONFLICT (env, task) DO NOTHING",
+            (self.env, self.task, encoder),
+        )
+        return _id(connection, self.env, self.task)
+
+    def _read(self, connection: Connection, id: int) -> None:
+        """Take in what was added to the partition since the last time."""
+        row = connection.execute("SELECT encoder, last FROM partition WHERE id = ?", (id,))
+        known = row.fetchone()
+        if known is None:
+            return
+        encoder = self._encoder.id if self._encoder else ""
+        if known[0] != encoder:
+            raise StoreError(
+                f"expected the facts of {self.env!r}, {self.task!r} in {self.place!r} with the "
+                f"encoder {encoder or 'none'!r}, they were written with {known[0] or 'none'!r}"
+            )
+        self.last = known[1]
+
+        def new(columns: str, table: str, order: str, have: int) -> list[Any]:
+            query = (
+                f"SELECT {columns} FROM {table} WHERE partition = ? AND {order} >= ? "
+                f"ORDER BY {order}"
+            )
+            return connection.execute(query, (id, have)).fetchall()
+
+        try:
+            have = sum(1 for _ in self.graph.facts())
+            names = "subject, relation, object" + (", embedding" if self._encoder else "")
+            rows = new(names, "fact", "number", have)
+            facts = [Triple(*row[:3]) for row in rows]
+            if self._encoder and rows:
+                vectors = [self._database.numbers_of(row[3]) for row in rows]
+                self._encoder.remember(
+                    [str(f) for f in facts], np.stack(vectors) / np.float32(UNIT)
+                )
+            facts = [fact.triple for fact in self.graph.facts()] + facts
+            for t, number, by in new("t, fact, retired_by", "event", "seq", len(self.graph.events)):
+                if by:
+                    self.graph.retire(facts[number], t, by)
+                else:
+                    self.graph.add(facts[number], t)
+            for t, text, action, numbers in new(
+                "t, text, action, facts", "observation", "number", len(self.episodes)
+            ):
+                self.episodes.add(t, text, action, [facts[n] for n in parse_json(numbers)])
+                self.graph.tick(max(t, self.graph.now))
+            for number, *source in new(
+                "fact, observation, first, stop", "mention", "seq", len(self.graph.mentions())
+            ):
+                self.graph.mention(facts[number], Source(*source))
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise Damage(f"facts of {self.env!r}, {self.task!r}: {error!r}") from error
+
+    @property
+    def place(self) -> str:
+        """Where the store is."""
+        return self._database.place
+
+    def _write(self, connection: Connection, id: int, last: str) -> None:
+        """Add the rows that the replica has and the store has not."""
+
+        def count(table: str) -> int:
+            query = f"SELECT count(*) FROM {table} WHERE partition = ?"
+            return int(connection.execute(query, (id,)).fetchone()[0])
+
+        def add(table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+            rows = list(rows)
+            if rows:
+                marks = ", ".join("?" * (len(rows[0]) + 1))
+                connection.executemany(
+                    f"INSERT INTO {table} VALUES ({marks})", [(id, *row) for row in rows]
+                )
+
+        held, told = count("fact"), count("event")
+        facts = [fact.triple for fact in self.graph.facts()]
+        number = {triple: at for at, triple in enumerate(facts)}
+        vectors: list[Any] = [None] * (len(facts) - held)
+        if self._encoder and vectors:
+            encoded = whole(self._encoder.encode([str(fact) for fact in facts[held:]]))
+            vectors = [self._database.vector(vector) for vector in encoded]
+        add(
+            "fact",
+            (
+                (at, int(facts[at] in self.graph), vector, *facts[at])
+                for at, vector in zip(range(held, len(facts)), vectors, strict=True)
+            ),
+        )
+        events = self.graph.events[told:]
+        changed = dict.fromkeys(event[1] for event in events if number[event[1]] < held)
+        connection.executemany(
+            "UPDATE fact SET live = ? WHERE partition = ? AND number = ?",
+            [(int(triple in self.graph), id, number[triple]) for triple in changed],
+        )
+        add("event", ((told + at, e[0], number[e[1]], e[2]) for at, e in enumerate(events)))
+        add(
+            "observation",
+            (
+                (e.id, e.t, e.text, e.action, json.dumps([number[fact] for fact in e.triples]))
+                for e in list(self.episodes)[count("observation") :]
+            ),
+        )
+        stated = count("mention")
+        mentions = self.graph.mentions()[stated:]
+        add("mention", ((stated + at, n, *source) for at, (n, source) in enumerate(mentions)))
+        connection.execute("UPDATE partition SET last = ? WHERE id = ?", (last, id))
+
+
+def _id(connection: Connection, env: str, task: str) -> int:
+    """Number of a partition; -1, which none has, where it was never written."""
+    query = "SELECT id FROM partition WHERE env = ? AND task = ?"
+    row = connection.execute(query, (env, task)).fetchone()
+    return -1 if row is None else int(row[0])
+
+
+_replicas: OrderedDict[tuple[Any, ...], Partition] = OrderedDict()
+_replicas_lock = threading.Lock()

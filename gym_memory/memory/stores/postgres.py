@@ -1,0 +1,298 @@
+"""A durable store on a PostgreSQL server with pgvector, for many machines.
+
+A process keeps one connection a thread. The schema comes from numbered SQL files, applied by
+yoyo. A password may stand in the URL that Python code gives; it is in no message. On the command
+line and in results a URL carries none (see :mod:`gym_memory.core.specs`): there it comes from
+``PGPASSWORD`` or ``~/.pgpass``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any
+
+import numpy as np
+
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.optional import require
+from gym_memory.memory.stores.database import Damage, Vector, equals, migrations
+
+__all__ = ["PostgresDatabase"]
+
+_MIGRATING = 0x67796D6D
+"""Advisory lock of the schema."""
+_APPLIED = "SELECT migration_id FROM _yoyo_migration"
+_LOOKED_AT = 800
+"""Candidates of an index search, `ef_search`; the stock 40 miss three of ten (benchmarks/scale)."""
+_MORE = 4
+"""So many times the answers are taken from an index, before equals are put in order."""
+_PREPARED_AFTER = 2
+"""Times that a query is seen before the server keeps its plan."""
+
+_NEAREST = """
+SELECT {0} <#> ? AS distance, partition, number, env, task, subject, relation, object
+FROM fact JOIN partition ON id = partition
+WHERE live = 1 AND partition = ANY(?) AND {1}
+ORDER BY distance LIMIT ?
+"""
+_NEAREST_IN_ONE = """
+WITH part AS MATERIALIZED (SELECT id, env, task FROM partition WHERE {0}), nearest AS (
+    SELECT number, embedding <#> ? AS distance FROM fact
+    WHERE live = 1 AND partition = (SELECT min(id) FROM part HAVING count(*) = 1)
+    ORDER BY distance, number LIMIT ?
+)
+SELECT distance, id, number, env, task, subject, relation, object
+FROM nearest CROSS JOIN part JOIN fact USING (number) WHERE partition = id
+"""
+"""Nothing, where the partitions asked for are several."""
+
+_open = threading.local()
+
+
+class PostgresDatabase:
+    """A database of a server; its schema is made where there is none.
+
+    Args:
+        url: ``postgresql://user@host/database``, as libpq reads it.
+        timeout: Seconds to wait for the server, and for other writers in each call.
+
+    Raises:
+        StoreError: The server cannot be reached, or a newer version made the schema.
+        MissingDependencyError: psycopg, pgvector or yoyo is absent.
+    """
+
+    def __init__(self, url: str, timeout: float):
+        self.timeout = timeout
+        psycopg = _library("psycopg")
+        for module in ("pgvector", "yoyo"):
+            _library(module)
+        try:
+            parts = psycopg.conninfo.conninfo_to_dict(url)
+            self.place = _place(parts)
+            parts.setdefault("connect_timeout", max(int(timeout), 2))
+            parts.setdefault("application_name", "gym-memory")
+            self._conninfo = psycopg.conninfo.make_conninfo("", **parts)
+        except psycopg.Error:  # its text quotes the URL
+            raise StoreError(
+                "expected a memory store as postgresql://user@host:port/database, got a URL that "
+                "cannot be read (it is not shown, for it may hold a password)"
+            ) from None
+        self._upgrade()
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """A transaction that sees one state of the database."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Any]:
+        """A transaction that writes, alone among those of its ``name``."""
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (name,))
+            yield connection
+
+    def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
+        """Whether no record was ever stored; numbers go on after the highest ``wanted``."""
+        connection.execute("LOCK TABLE record IN SHARE ROW EXCLUSIVE MODE")
+        (sequence,) = connection.execute(
+            "SELECT pg_get_serial_sequence('record', 'seq')"
+        ).fetchone()
+        if connection.execute(f"SELECT is_called FROM {sequence}").fetchone()[0]:
+            return False
+        if wanted:
+            connection.execute("SELECT setval(?::regclass, ?)", (sequence, max(wanted)))
+        return True
+
+    def vector(self, vector: Vector) -> Any:
+        """As pgvector takes it."""
+        return _library("pgvector").HalfVector(vector)
+
+    def numbers_of(self, vector: Any) -> Vector:
+        """The vector that pgvector gave."""
+        return np.asarray(vector.to_numpy(), dtype=np.float32)
+
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """As in ``Database``: of one partition by a scan, else by the index.
+
+        Without an index the server scans them all.
+        """
+        wanted, names, where = self.vector(vector), tuple(parts.values()), equals(parts)
+        found = self._ask(_NEAREST_IN_ONE.format(where), (*names, wanted, k))
+        if found:
+            return found
+        partitions = [id for (id,) in self._ask(f"SELECT id FROM partition WHERE {where}", names)]
+        if len(partitions) < 2:
+            return []
+        with self.reading() as connection:
+            connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            connection.execute(f"SET LOCAL hnsw.ef_search = {_LOOKED_AT}")
+            query = _NEAREST.format(*_indexed(len(vector)))
+            return list(connection.execute(query, (wanted, partitions, k * _MORE)))
+
+    def index(self, connection: Any, dim: int) -> None:
+        """A graph of near neighbours (HNSW) over all vectors of a length."""
+        cast, where = _indexed(dim)
+        connection.execute(
+            f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "
+            f"USING hnsw (({cast}) halfvec_ip_ops) WHERE live = 1 AND {where}"
+        )
+
+    def _upgrade(self) -> None:
+        """Bring the schema to the present version; one process at a time."""
+        known = [path.stem for path in migrations("postgresql")]
+        with self._reported():
+            connection = self._connect()
+            try:
+                table = connection.execute("SELECT to_regclass('_yoyo_migration')").fetchone()[0]
+                applied = {row[0] for row in connection.execute(_APPLIED)} if table else set()
+                if applied - set(known):
+                    raise StoreError(
+                        f"the memory store {self.place!r} was written by a newer gym-memory: "
+                        "upgrade gym-memory"
+                    )
+                if applied != set(known):
+                    connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATING,))
+                    _migrate(self._conninfo)
+            finally:
+                connection.close()
+
+    def _connect(self) -> Any:
+        psycopg = _library("psycopg")
+
+        return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
+
+    def _connection(self) -> _Connection:
+        """This thread's connection: a fork has none, a broken one is replaced."""
+        opened: dict[tuple[int, str], _Connection] = vars(_open).setdefault("connections", {})
+        key = (os.getpid(), self._conninfo)
+        if key not in opened or opened[key].raw.closed:
+            raw = self._connect()
+            raw.execute(f"SET lock_timeout = {int(self.timeout * 1000)}")
+            _library("pgvector.psycopg").register_vector(raw)
+            opened[key] = _Connection(raw)
+        return opened[key]
+
+    def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
+        """The rows of one statement, which needs no transaction around it."""
+        psycopg = _library("psycopg")
+
+        with self._reported():
+            connection = self._connection()
+            try:
+                return list(connection.execute(query, arguments))
+            except psycopg.OperationalError:
+                if not connection.raw.closed:
+                    raise
+            return list(self._connection().execute(query, arguments))  # as in a transaction
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[_Connection]:
+        psycopg = _library("psycopg")
+
+        with self._reported():
+            connection = self._connection()
+            try:
+                connection.execute(begin)
+            except psycopg.OperationalError:  # the server was started anew since the last call
+                connection.raw.close()
+                connection = self._connection()
+                connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                if connection.raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                    connection.raw.close()
+                raise
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        """Turn the server's errors into ours."""
+        psycopg = _library("psycopg")
+
+        try:
+            yield
+        except psycopg.errors.LockNotAvailable:
+            raise StoreError(
+                f"cannot use the memory store {self.place!r}: another process has been writing "
+                f"for more than {self.timeout:g} seconds"
+            ) from None
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise InvalidArgumentError(
+                f"expected text that PostgreSQL can hold: {_first_line(error)}"
+            ) from None
+        except (psycopg.OperationalError, psycopg.InternalError) as error:
+            raise StoreError(
+                f"cannot use the memory store {self.place!r}: {_first_line(error)}"
+            ) from None
+        except (psycopg.ProgrammingError, psycopg.NotSupportedError) as error:
+            raise StoreError(
+                f"cannot use the memory store {self.place!r}: {_first_line(error)} (the user "
+                "must be allowed to make tables, and pgvector be installed on the server)"
+            ) from error
+        except Damage as error:
+            raise StoreError(
+                f"the memory store {self.place!r} is damaged: {error}. Nothing was changed"
+            ) from error
+
+
+class _Connection:
+    """A connection that takes ``?`` for arguments."""
+
+    def __init__(self, raw: Any):
+        self.raw = raw
+
+    def execute(self, query: str, arguments: Sequence[Any] = ()) -> Any:
+        return self.raw.execute(query.replace("?", "%s"), arguments)
+
+    def executemany(self, query: str, rows: Any) -> None:
+        self.raw.cursor().executemany(query.replace("?", "%s"), rows)
+
+
+def _library(module: str) -> Any:
+    return require(module, "postgres", "a memory store on a server")
+
+
+def _indexed(dim: int) -> tuple[str, str]:
+    """What an index is over, and which rows it has: facts may be of several encoders."""
+    return f"(embedding::halfvec({dim}))", f"vector_dims(embedding) = {dim}"
+
+
+def _place(parts: dict[str, Any]) -> str:
+    """What a message calls a server."""
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    host = parts.get("host") or parts.get("hostaddr") or ""
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"postgresql://{user}{host}{port}/{parts.get('dbname', '')}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _migrate(conninfo: str) -> None:
+    """Apply the files that the database has not seen; the caller holds the lock."""
+    yoyo = _library("yoyo")
+    stock: Any = _library("yoyo.backends.core.postgresql").PostgresqlPsycopgBackend
+
+    class Backend(stock):
+        """yoyo with a connection by libpq's rules, and without the lock that a kill leaves."""
+
+        def connect(self, dburi: Any) -> Any:
+            return _library("psycopg").connect(conninfo, autocommit=True)
+
+        def lock(self, timeout: float = 10) -> Any:
+            return nullcontext()
+
+    nowhere = _library("yoyo.connections").DatabaseURI(
+        "postgresql+psycopg", None, None, None, None, "", {}
+    )
+    with Backend(nowhere, "_yoyo_migration") as backend:
+        folder = migrations("postgresql")[0].parent
+        backend.apply_migrations(backend.to_apply(yoyo.read_migrations(str(folder))))

@@ -1,0 +1,186 @@
+"""A durable store in one SQLite file.
+
+Every call opens the file, does its work in one transaction and closes it. Writers wait for each
+other (write-ahead log, busy timeout); a process that dies in the middle of a call leaves the file
+as it was before the call. Two limits are SQLite's own: no network drives (their locks cannot be
+trusted), and no fork while another thread is in the middle of a call.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_memory.core.errors import StoreError
+from gym_memory.memory.stores.database import Damage, Vector, equals, migrations
+
+__all__ = ["SqliteDatabase"]
+
+_APPLICATION_ID = 0x67796D6D  # "gymm", tells our files from other SQLite databases
+
+
+class SqliteDatabase:
+    """A file; made, with the folders above it, where there is none.
+
+    Args:
+        path: The file.
+        timeout: Seconds to wait for other writers in each call.
+
+    Raises:
+        StoreError: The file is damaged, is no store, was written by a newer version, or cannot
+            be opened. It is left as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], timeout: float):
+        if "\0" in os.fspath(path):  # SQLite would open what stands before it
+            raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
+        self.path = Path(path).absolute()
+        self.place = str(self.path)
+        self.timeout = timeout
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and self.path.stat().st_size:
+                self._check()
+        except OSError as error:
+            raise StoreError(f"cannot open a memory store at {self.place!r}: {error}") from error
+        self._upgrade()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that sees one state of the file."""
+        with self._transaction("DEFERRED") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[sqlite3.Connection]:
+        """A transaction that writes; the file has one at a time, whatever its ``name``."""
+        with self._transaction("IMMEDIATE") as connection:
+            yield connection
+
+    def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
+        """Whether no record was ever stored; SQLite goes on after the highest by itself."""
+        query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
+        return connection.execute(query).fetchone() is None
+
+    def vector(self, vector: Vector) -> bytes:
+        """Its float16 bytes."""
+        return vector.astype("<f2").tobytes()
+
+    def numbers_of(self, vector: bytes) -> Vector:
+        """The vector behind its bytes."""
+        return np.frombuffer(vector, dtype="<f2").astype(np.float32)
+
+    def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
+        """As in ``Database``; scans the partitions."""
+
+        def distance(embedding: bytes) -> float:
+            return -float(self.numbers_of(embedding) @ vector)
+
+        query = (
+            "SELECT distance(embedding), id, number, env, task, subject, relation, object "
+            "FROM partition JOIN fact ON fact.partition = id "
+            f"WHERE live = 1 AND {equals(parts)} ORDER BY 1, 2, 3 LIMIT ?"
+        )
+        with self.reading() as connection:
+            connection.create_function("distance", 1, distance, deterministic=True)
+            return list(connection.execute(query, (*parts.values(), k)))
+
+    def index(self, connection: Any, dim: int) -> None:
+        """A file has no such index."""
+
+    def _check(self) -> None:
+        """Refuse a file that is damaged or not ours, without writing to it."""
+        with self._reported(), closing(self._connect("ro")) as connection:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            owner = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            known = len(migrations("sqlite"))
+            if owner != _APPLICATION_ID and tables:
+                raise StoreError(
+                    f"expected a memory store at {self.place!r}, found the SQLite database "
+                    "of another program: choose another path"
+                )
+            if version > known:
+                raise StoreError(
+                    f"the memory store {self.place!r} has version {version}, written by a "
+                    f"newer gym-memory; this one knows versions up to {known}: upgrade gym-memory"
+                )
+            found = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+            if found != ["ok"]:
+                raise sqlite3.DatabaseError("; ".join(found))
+
+    def _upgrade(self) -> None:
+        """Bring a new file, or one of an older version, to the present version."""
+        scripts = [path.read_text(encoding="utf-8") for path in migrations("sqlite")]
+        with self._reported(), closing(self._connect("rwc")) as connection:
+            deadline = time.monotonic() + self.timeout
+            while True:  # turning the log on does not wait for others by itself
+                try:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    break
+                except sqlite3.OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.02)
+            connection.execute("BEGIN IMMEDIATE")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version < len(scripts):
+                for script in scripts[version:]:
+                    for statement in script.split(";"):
+                        connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {len(scripts)}")
+            connection.execute("COMMIT")
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self.timeout,
+            isolation_level=None,
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
+        """One transaction: committed as a whole, or not at all."""
+        with self._reported(), closing(self._connect("rw")) as connection:
+            connection.execute(f"BEGIN {kind}")
+            yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            hint = (
+                f"another process has been writing for more than {self.timeout:g} seconds"
+                if "locked" in str(error)
+                else "check that the file and its folder exist and can be written"
+            )
+            raise StoreError(
+                f"cannot use the memory store {self.place!r}: {error} ({hint})"
+            ) from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError, Damage) as error:
+            # UnicodeDecodeError: of SQLite's message, which quotes the damage.
+            if (
+                isinstance(error, sqlite3.DatabaseError)
+                and type(error) is not sqlite3.DatabaseError
+            ):
+                # A mistake of ours.
+                raise
+            raise StoreError(
+                f"the memory store {self.place!r} is damaged: {error}. Nothing was changed. "
+                "Move the file away and import a JSONL export into a new store; "
+                f"`sqlite3 {self.path.name} .recover` may save what is readable"
+            ) from error

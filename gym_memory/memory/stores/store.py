@@ -1,0 +1,274 @@
+"""The durable store: what outlives an episode, in a SQLite file or on a PostgreSQL server.
+
+A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin", "cooking",
+"lesson")``. Records are numbered by one sequence that only grows; there are no clocks in it.
+
+The store is a place and nothing else, so it can be pickled, forked and shared by threads and
+processes; every call is one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.core.checks import typed
+from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.files import parse_json, write_atomic
+from gym_memory.memory.stores.database import Connection, Damage
+from gym_memory.memory.stores.place import open_database
+
+__all__ = ["Record", "Store"]
+
+_FORMAT = "gym_memory_store"
+_EXPORTED = 1
+"""Version of the exported lines."""
+_FIELDS = "seq, memory, key, kind, payload"
+_ALL = "records"
+"""Name of the transactions that concern every namespace."""
+
+
+class Record(NamedTuple):
+    """One stored payload.
+
+    Attributes:
+        seq: Its number; later records have higher numbers, and no number is used twice.
+        memory: Name of the memory that it belongs to.
+        key: What it is about, chosen by the memory (a task, a dialect, ...).
+        kind: What it is (``lesson``, ``episode``, ...).
+        payload: Any JSON value; tuples come back as lists.
+    """
+
+    seq: int
+    memory: str
+    key: str
+    kind: str
+    payload: Any
+
+
+class _Row(NamedTuple):
+    """A record as the file has it."""
+
+    seq: int
+    memory: str
+    key: str
+    kind: str
+    payload: str
+
+
+class Store:
+    """Records in a file or on a server.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lessons.db"
+    >>> store = Store(path)
+    >>> store.add("clin", "cooking", "lesson", "Opening the fridge may be necessary.")
+    [1]
+    >>> store.records("clin", "cooking")[0].payload
+    'Opening the fridge may be necessary.'
+    """
+
+    def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
+        """Open a store; create it, and the folders above a file, if there is none.
+
+        Args:
+            place: A file, or the URL of a server: ``postgresql://user@host/database``.
+            timeout: Seconds to wait for other writers in each call.
+
+        Raises:
+            StoreError: It is damaged, is no store, was written by a newer version, or cannot be
+                opened. It is left as it is.
+            MissingDependencyError: A server is asked for and the ``postgres`` extra is absent.
+        """
+        self._database = open_database(place, timeout)
+
+    @property
+    def place(self) -> str:
+        """The file, or the server's URL without its password."""
+        return self._database.place
+
+    def add(self, memory: str, key: str, kind: str, *payloads: Any) -> list[int]:
+        """Append records to a namespace, all or none; returns their numbers.
+
+        Raises:
+            InvalidArgumentError: A name is no text or a payload is no JSON value.
+            StoreError: The file cannot be written.
+        """
+        namespace = _namespace(memory, key, kind)
+        rows = [(*namespace, _dump(payload)) for payload in payloads]
+        with self._database.writing("/".join(namespace)) as connection:
+            return _insert(connection, rows)
+
+    def records(
+        self,
+        memory: str | None = None,
+        key: str | None = None,
+        kind: str | None = None,
+        last: int | None = None,
+    ) -> list[Record]:
+        """Records in order; None matches every name.
+
+        Args:
+            memory: Name of the memory.
+            key: Key within it.
+            kind: Kind of record.
+            last: Only that many newest ones.
+        """
+        with self._database.reading() as connection:
+            return list(_select(connection, (memory, key, kind), last))
+
+    def update(
+        self, memory: str, key: str, kind: str, change: Callable[[list[Any]], Iterable[Any]]
+    ) -> None:
+        """Replace the payloads of one namespace by ``change(payloads)``, as one step.
+
+        No other writer comes between the reading and the writing. Payloads that stay the same
+        keep their records.
+        """
+        namespace = _namespace(memory, key, kind)
+        with self._database.writing("/".join(namespace)) as connection:
+            records = list(_select(connection, namespace))
+            stay: dict[str, list[int]] = {}
+            for record in records:
+                stay.setdefault(_dump(record.payload), []).append(record.seq)
+            fresh = []
+            for payload in change([record.payload for record in records]):
+                text = _dump(payload)
+                if stay.get(text):
+                    stay[text].pop(0)
+                else:
+                    fresh.append((*namespace, text))
+            gone = [(seq,) for numbers in stay.values() for seq in numbers]
+            connection.executemany("DELETE FROM record WHERE seq = ?", gone)
+            _insert(connection, fresh)
+
+    def delete(
+        self, memory: str | None = None, key: str | None = None, kind: str | None = None
+    ) -> int:
+        """Delete records for good; None matches every name. Returns how many."""
+        where, names = _where((memory, key, kind))
+        with self._database.writing(_ALL) as connection:
+            return connection.execute(f"DELETE FROM record{where}", names).rowcount
+
+    def namespaces(self) -> dict[tuple[str, str, str], int]:
+        """Number of records by (memory, key, kind), in alphabetical order."""
+        query = "SELECT memory, key, kind, count(*) FROM record GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        with self._database.reading() as connection:
+            return {(m, key, kind): n for m, key, kind, n in connection.execute(query)}
+
+    def export_jsonl(self, path: str | os.PathLike[str]) -> int:
+        """Write all records to a JSONL file, atomically; returns how many.
+
+        The first line says what the file is; every other line is one record.
+        """
+        lines = [json.dumps({_FORMAT: _EXPORTED})]
+        with self._database.reading() as connection:
+            records = _select(connection, (None, None, None))
+            lines += [json.dumps(record._asdict()) for record in records]
+        try:
+            write_atomic(path, "\n".join(lines) + "\n")
+        except OSError as error:
+            raise StoreError(f"cannot export to {os.fspath(path)!r}: {error}") from error
+        return len(lines) - 1
+
+    def import_jsonl(self, path: str | os.PathLike[str]) -> int:
+        """Append all records of an exported file, all or none; returns how many.
+
+        A store that never held a record takes over their numbers; otherwise they get new ones,
+        in their order.
+
+        Raises:
+            StoreError: The file cannot be read, or a line of it is no record.
+        """
+        records = list(_read(Path(path)))
+        with self._database.writing(_ALL) as connection:
+            own = self._database.take_numbers(connection, [record.seq for record in records])
+            numbers = [record.seq if own else None for record in records]
+            rows = [(*record[1:4], _dump(record.payload)) for record in records]
+            _insert(connection, rows, numbers)
+        return len(records)
+
+
+def _namespace(*names: str) -> tuple[str, ...]:
+    for name in names:
+        try:
+            name.encode("utf-8")
+        except (AttributeError, UnicodeEncodeError):
+            raise InvalidArgumentError(
+                f"expected memory, key and kind to be plain text, got {name!r}"
+            ) from None
+    return names
+
+
+def _dump(payload: Any) -> str:
+    try:
+        return json.dumps(payload, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"expected a JSON value as payload: {error}") from error
+
+
+def _insert(
+    connection: Connection,
+    rows: Sequence[tuple[str, ...]],
+    numbers: Iterable[int | None] = repeat(None),
+) -> list[int]:
+    """Insert (memory, key, kind, payload) rows, numbered on where no number is given."""
+    query = "INSERT INTO record ({}) VALUES ({}) RETURNING seq"
+    new = query.format("memory, key, kind, payload", "?, ?, ?, ?")
+    numbered = query.format(_FIELDS, "?, ?, ?, ?, ?")
+    found = (
+        connection.execute(new, row) if seq is None else connection.execute(numbered, (seq, *row))
+        for seq, row in zip(numbers, rows, strict=False)
+    )
+    return [int(cursor.fetchone()[0]) for cursor in found]
+
+
+def _where(names: Iterable[str | None]) -> tuple[str, tuple[str, ...]]:
+    pairs = zip(("memory", "key", "kind"), names, strict=True)
+    given = [(column, name) for column, name in pairs if name is not None]
+    clause = " AND ".join(f"{column} = ?" for column, _ in given)
+    return f" WHERE {clause}" if given else "", _namespace(*(name for _, name in given))
+
+
+def _select(
+    connection: Connection, names: Iterable[str | None], last: int | None = None
+) -> Iterator[Record]:
+    where, given = _where(names)
+    query = f"SELECT {_FIELDS} FROM record{where} ORDER BY seq"
+    if last is not None:
+        query = f"SELECT * FROM ({query} DESC LIMIT {int(last)}) AS newest ORDER BY seq"
+    for seq, *names_, payload in connection.execute(query, given):
+        try:
+            yield Record(*typed(_Row, (seq, *names_, payload))[:-1], parse_json(payload))
+        except (TypeError, ValueError) as error:
+            raise Damage(f"record {seq!r:.40}: {error}") from error
+
+
+def _read(path: Path) -> Iterator[Record]:
+    """Records of an exported file."""
+    number, seq = 0, 0
+    try:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                number += 1
+                value = parse_json(line)
+                if number == 1:
+                    if value[_FORMAT] > _EXPORTED:
+                        raise ValueError("written by a newer gym-memory: upgrade gym-memory")
+                    continue
+                record = Record(**value)
+                _namespace(*record[1:4])
+                if not (isinstance(record.seq, int) and seq < record.seq < 1 << 62):
+                    raise ValueError(f"expected a seq above {seq}, got {record.seq!r}")
+                seq = record.seq
+                yield record
+        if not number:
+            raise ValueError("the file is empty")
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise StoreError(
+            f"expected a store exported by gym-memory at {str(path)!r}, line {number}: {error}"
+        ) from error

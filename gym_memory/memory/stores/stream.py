@@ -1,0 +1,220 @@
+"""A stream of what was observed, searched by meaning or words: RAG and Simulacra retrieve from it.
+
+An observation that comes again word for word after the same action is the same record, seen anew:
+a long episode repeats itself, so the stream grows with what is different and not with time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.core.checks import typed
+from gym_memory.memory.encoders import Encoder, unit
+from gym_memory.memory.encoders.vectors import VectorIndex
+from gym_memory.memory.recall.render import fit_episodes
+from gym_memory.memory.stores.episodes import Episode
+
+__all__ = ["LONGEST", "ByMeaning", "Record", "Stream", "TextIndex", "fit_records"]
+
+LONGEST = 20_000
+"""Characters of a text that are kept."""
+_MAX_ENCODED_CHARS = 4_000
+
+
+class Record(NamedTuple):
+    """One thing in the stream.
+
+    Attributes:
+        t: Environment step at which it was last observed.
+        text: What was observed, or an insight.
+        action: The action that led there; empty at reset and for an insight.
+        importance: In [1, 10] where it was rated, else 0.
+        insight: Whether it was concluded and not observed.
+    """
+
+    t: int
+    text: str
+    action: str = ""
+    importance: float = 0.0
+    insight: bool = False
+
+
+class TextIndex(Protocol):
+    """Texts in rows, and how similar they are to what is asked."""
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        ...
+
+    def empty(self) -> TextIndex:
+        """An index of the same kind without texts."""
+        ...
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts; each has the next row."""
+        ...
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` texts."""
+        ...
+
+    def similarities(self, queries: Sequence[str]) -> NDArray[Any]:
+        """How similar every text is to the queries, each as much as any other; shape (rows,)."""
+        ...
+
+
+class ByMeaning:
+    """Texts by the cosine of their vectors with the mean of the queries' unit vectors.
+
+    Args:
+        encoder: Encodes texts; each is encoded once.
+    """
+
+    def __init__(self, encoder: Encoder):
+        self.encoder = encoder
+        self._vectors = VectorIndex(encoder.dim)
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        return len(self._vectors)
+
+    def empty(self) -> ByMeaning:
+        """An index of the same encoder without texts."""
+        return ByMeaning(self.encoder)
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts; each has the next row."""
+        new = [text[:_MAX_ENCODED_CHARS] for text in texts]
+        known = len(self)
+        self._vectors.add(range(known, known + len(new)), self.encoder.encode(new))
+
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` texts."""
+        for row in range(count, len(self)):
+            self._vectors.remove(row)
+
+    def similarities(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine of every text with the mean of the unit vectors of the queries."""
+        asked = [query[:_MAX_ENCODED_CHARS] for query in queries]
+        query = unit(self.encoder.encode(asked).mean(axis=0, keepdims=True))
+        return self._vectors.similarities(query)[0]
+
+
+class Stream:
+    """Records in the order in which they first came, with an index of their texts.
+
+    Args:
+        index: An empty index; a text is put there when it is first searched for.
+    """
+
+    def __init__(self, index: TextIndex):
+        self.records: list[Record] = []
+        self._row: dict[tuple[str, str, bool], int] = {}
+        self._by_time: dict[int, None] = {}  # rows, the one seen last at the end
+        self._numbers = np.zeros((16, 2))
+        self._index = index
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return len(self.records)
+
+    def find(self, text: str, action: str) -> Record | None:
+        """The record of that observation, if it was made before."""
+        row = self._row.get((action, text[:LONGEST], False))
+        return None if row is None else self.records[row]
+
+    def add(self, record: Record) -> None:
+        """Add a record, or note that one was seen again."""
+        record = record._replace(text=record.text[:LONGEST])
+        key = (record.action, record.text, record.insight)
+        row = self._row.setdefault(key, len(self.records))
+        if row == len(self.records):
+            self.records.append(record)
+            if row == len(self._numbers):
+                self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
+        else:
+            self.records[row] = record
+            del self._by_time[row]
+        self._by_time[row] = None
+        self._numbers[row] = record.t, record.importance
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """When every record was last seen; shape (number of records,), not to be changed."""
+        times: NDArray[np.float64] = self._numbers[: len(self.records), 0]
+        return times
+
+    @property
+    def importance(self) -> NDArray[np.float64]:
+        """The importance of every record; shape (number of records,), not to be changed."""
+        importance: NDArray[np.float64] = self._numbers[: len(self.records), 1]
+        return importance
+
+    def similarities(self, texts: Sequence[str]) -> NDArray[Any]:
+        """How similar every record is to ``texts``, as the index has it.
+
+        Returns:
+            Shape (number of records,); zeros where all ``texts`` are blank.
+        """
+        texts = [text for text in texts if text.strip()]
+        if not texts or not self.records:
+            return np.zeros(len(self.records), dtype=np.float32)
+        known = len(self._index)
+        if known < len(self.records):
+            self._index.extend([record.text for record in self.records[known:]])
+        return self._index.similarities(texts)
+
+    def latest(self) -> Iterator[int]:
+        """Rows of the observations, the one made last first."""
+        return (row for row in reversed(self._by_time) if not self.records[row].insight)
+
+    def fork(self) -> Stream:
+        """An independent copy."""
+        twin = Stream(self._index.empty())
+        twin.restore(self.records)
+        return twin
+
+    def state(self) -> list[list[Any]]:
+        """The records as JSON-able values."""
+        return [list(record) for record in self.records]
+
+    def load_state(self, state: Iterable[Sequence[Any]]) -> None:
+        """Replace the records."""
+        self.restore([typed(Record, row) for row in state])
+
+    def restore(self, records: Sequence[Record]) -> None:
+        """Go back to records that were a copy of ``records``; keeps what is indexed of them."""
+        same = 0
+        for old, new in zip(self.records, records, strict=False):
+            if old.text is not new.text and old.text != new.text:
+                break
+            same += 1
+        self._index.cut(same)
+        self.records = list(records)
+        self._row = {(r.action, r.text, r.insight): row for row, r in enumerate(self.records)}
+        rows = sorted(range(len(self.records)), key=lambda row: (self.records[row].t, row))
+        self._by_time = dict.fromkeys(rows)
+        numbers = [(record.t, record.importance) for record in self.records]
+        self._numbers = np.array([*numbers, (0, 0)], dtype=np.float64)
+
+
+def fit_records(records: Iterable[Record], left: int) -> list[tuple[Record, str]]:
+    """The first of ``records`` that fit, each with its text; the last of them may be cut.
+
+    Args:
+        records: Observations, most relevant first.
+        left: Characters, a line end after each text included.
+    """
+    kept = []
+    for record in records:
+        episode = Episode(0, record.t, record.text, record.action)
+        text, _ = fit_episodes([episode], left - 1)
+        if not text:
+            break
+        kept.append((record, text))
+        left -= len(text) + 1
+    return kept

@@ -1,0 +1,281 @@
+"""Tree exploration (LDM2, Wang et al., 3.3): better processes than the greedy one, by branching.
+
+:func:`explore` plays a task greedily, then as a tree. Where the retrieved examples agree a path
+goes on with the most confident action; where they do not, it splits into all candidates. The
+confidence of a path is the product of the confidences of its actions, and after every step only
+the ``width`` most confident paths stay. What the leaves scored says which process was best.
+
+It needs an environment with ``snapshot`` and ``restore`` and a policy as :class:`Exploring`
+describes; it neither teaches the memory nor writes anything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import gymnasium as gym
+
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
+from gym_memory.core.trajectory import Trajectory
+from gym_memory.memory.ldm2.formation import choose, score_of
+
+__all__ = ["Exploration", "Exploring", "explore"]
+
+
+@runtime_checkable
+class Exploring(Protocol):
+    """What a policy offers besides :class:`~gym_memory.baselines.base.Policy` to be explored."""
+
+    focus: str
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode."""
+
+    def update(self, transition: Transition) -> None:
+        """Take in a step."""
+
+    def candidates(self, obs: Observation) -> dict[str, float]:
+        """Possible actions and the confidence in each, in (0, 1], best first; never empty."""
+
+    def disagree(self, obs: Observation) -> bool:
+        """Whether a path splits here."""
+
+    def snapshot(self) -> Any:
+        """What belongs to the episode so far."""
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot."""
+
+
+class Exploration(NamedTuple):
+    """What came of a task.
+
+    Attributes:
+        greedy: The process of the most confident actions.
+        leaves: The processes that the tree ended in, most confident first.
+        confidences: The confidence of each of them.
+        calls: Times that candidates were asked for.
+        steps: Environment steps taken.
+        splits: Nodes of the tree that split.
+        whole: Whether the tree was played to its end; else a limit cut it, and leaves count as
+            they stood.
+    """
+
+    greedy: Trajectory
+    leaves: tuple[Trajectory, ...]
+    confidences: tuple[float, ...]
+    calls: int
+    steps: int
+    splits: int
+    whole: bool
+
+    @property
+    def best(self) -> Trajectory:
+        """The process with the highest score, the greedy one where none beats it."""
+        processes = (self.greedy, *self.leaves)
+        best = processes[choose(processes)]
+        return best if score_of(best.outcome) > score_of(self.greedy.outcome) else self.greedy
+
+
+@dataclasses.dataclass(eq=False)
+class _Node:
+    """A state of the tree: what was seen there, and how to come back."""
+
+    parent: _Node | None
+    step: Step
+    obs: Observation
+    info: dict[str, Any]
+    saved: Any
+    confidence: float = 1.0
+    options: dict[str, float] | None = None
+    children: dict[str, _Node] = dataclasses.field(default_factory=dict)
+
+
+class _Tree:
+    """The tree of one task; nodes are made once and found again."""
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        policy: Exploring,
+        seed: int,
+        task_id: str,
+        on_step: Callable[[int], None] | None,
+    ):
+        self._env, self._policy, self._on_step = env, policy, on_step
+        self._restore = env.get_wrapper_attr("restore")
+        self._snapshot = env.get_wrapper_attr("snapshot")
+        self._focus = (
+            env.get_wrapper_attr("set_focus") if env.has_wrapper_attr("set_focus") else None
+        )
+        self.calls = self.steps = 0
+        obs, info = env.reset(seed=seed, options={"task_id": task_id} if task_id else None)
+        policy.reset(info, seed)
+        over = bool(info.get("won") or info.get("lost"))
+        self.root = self._here = self._node(None, "", 0.0, obs, info, over)
+
+    def _node(
+        self,
+        parent: _Node | None,
+        action: str,
+        reward: float,
+        obs: Any,
+        info: dict[str, Any],
+        over: bool,
+    ) -> _Node:
+        step = Step(
+            info["moves"], obs["text"], action, reward, obs["inventory"], obs["valid_actions"], over
+        )
+        saved = (self._snapshot(), self._policy.snapshot())
+        return _Node(parent, step, obs, dict(info), saved)
+
+    def _go_to(self, node: _Node) -> None:
+        """Bring environment and policy to a node; nothing is done where they are there."""
+        if self._here is not node:
+            below, own = node.saved
+            self._restore(below)
+            self._policy.restore(own)
+            self._here = node
+
+    def options(self, node: _Node) -> dict[str, float]:
+        """The candidates of a node, asked for once."""
+        if node.options is None:
+            self._go_to(node)
+            node.options = self._policy.candidates(node.obs)
+            self.calls += 1
+            below, _ = node.saved  # candidates may leave a plan or draw by chance
+            node.saved = (below, self._policy.snapshot())
+        return node.options
+
+    def child(self, node: _Node, action: str) -> _Node:
+        """The node that an action leads to, played once."""
+        if action not in node.children:
+            self._go_to(node)
+            if self._focus is not None:
+                self._focus(self._policy.focus)
+            obs, reward, ended, cut, info = self._env.step(action)
+            self.steps += 1
+            if self._on_step is not None:
+                self._on_step(self.steps)
+            self._policy.update(Transition(node.obs, action, float(reward), obs, ended, cut, info))
+            new = self._node(node, action, float(reward), obs, info, ended or cut)
+            new.confidence = node.confidence * self.options(node)[action]
+            node.children[action] = self._here = new
+        return node.children[action]
+
+    def trajectory(self, leaf: _Node, number: int = 0) -> Trajectory:
+        """The process that ends in a node."""
+        steps: list[Step] = []
+        node: _Node | None = leaf
+        while node is not None:
+            steps.append(node.step)
+            node = node.parent
+        outcome = Outcome.from_info(leaf.info)
+        task = Task(leaf.info["task_id"], leaf.obs["task"], self._env.get_wrapper_attr("dialect"))
+        return Trajectory(number, task, tuple(steps[::-1]), outcome, leaf.step.done)
+
+
+def explore(
+    env: gym.Env[Any, Any],
+    policy: Exploring,
+    seed: int,
+    *,
+    task_id: str = "",
+    width: int = 4,
+    max_calls: int | None = None,
+    max_steps: int | None = None,
+    on_step: Callable[[int], None] | None = None,
+) -> Exploration:
+    """Play a task greedily and as a tree.
+
+    The greedy process is played to its end; the limits hold for the tree beyond it. What both
+    have in common is played and asked for once.
+
+    Args:
+        env: An environment, with the memory in its observation. The memory should not learn from
+            episodes (``ldm2?learn=false``): those of the tree are tried and taken back.
+        policy: Who plays.
+        seed: Seed of the environment's reset and of the policy.
+        task_id: Pins a task instance; empty lets ``seed`` choose.
+        width: Paths that stay after every step, >= 1; n = 4 in the paper.
+        max_calls: Times that candidates may be asked for beyond the greedy process, >= 0; None
+            for no limit.
+        max_steps: Environment steps, likewise.
+        on_step: Called with the number of steps taken so far.
+
+    Raises:
+        InvalidArgumentError: The policy cannot be explored, or a number is out of range.
+    """
+    if not isinstance(policy, Exploring):
+        raise InvalidArgumentError(
+            f"expected a policy with candidates, disagree, snapshot and restore, such as ldm2, "
+            f"got {type(policy).__name__}"
+        )
+    check_int("width", width, 1)
+    for name, limit in (("max_calls", max_calls), ("max_steps", max_steps)):
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, int) or limit < 0
+        ):
+            raise InvalidArgumentError(f"expected {name} as an int >= 0 or None, got {limit!r}")
+    tree = _Tree(env, policy, seed, task_id, on_step)
+    node = tree.root
+    while not node.step.done:
+        node = tree.child(node, next(iter(tree.options(node))))
+    greedy = tree.trajectory(node)
+    before = (tree.calls, tree.steps)
+
+    def spent() -> bool:
+        calls, steps = tree.calls - before[0], tree.steps - before[1]
+        return (max_calls is not None and calls >= max_calls) or (
+            max_steps is not None and steps >= max_steps
+        )
+
+    paths, splits = [tree.root], 0
+    while not all(path.step.done for path in paths):
+        splits += sum(_splits(policy, path) for path in paths)
+        ahead = _ahead(tree, policy, paths, spent)
+        if ahead is None:
+            break
+        ahead.sort(key=lambda way: -way[2])
+        reached = [
+            tree.child(path, action) if action else path for path, action, _ in ahead[:width]
+        ]
+        paths = reached
+    whole = all(path.step.done for path in paths)
+    return Exploration(
+        greedy,
+        tuple(tree.trajectory(path, number) for number, path in enumerate(paths, 1)),
+        tuple(path.confidence for path in paths),
+        tree.calls,
+        tree.steps,
+        splits,
+        whole,
+    )
+
+
+def _splits(policy: Exploring, path: _Node) -> bool:
+    return not path.step.done and policy.disagree(path.obs)
+
+
+def _ahead(
+    tree: _Tree, policy: Exploring, paths: Sequence[_Node], spent: Callable[[], bool]
+) -> list[tuple[_Node, str, float]] | None:
+    """Ways on, as (path, action, confidence); a path that is at its end stays where it is.
+
+    None where a limit is met before all are known.
+    """
+    ways: list[tuple[_Node, str, float]] = []
+    for path in paths:
+        if path.step.done:
+            ways.append((path, "", path.confidence))
+            continue
+        if path.options is None and spent():
+            return None
+        options = list(tree.options(path).items())
+        for action, confidence in options if policy.disagree(path.obs) else options[:1]:
+            ways.append((path, action, path.confidence * confidence))
+    return ways

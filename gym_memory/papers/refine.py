@@ -1,0 +1,334 @@
+"""LDM2's refinement (Wang et al., 3.3): explore tasks, add what made a process better.
+
+Task by task, each with the memory as the one before it left it. The memory is a store, so what is
+added stays, and a folder keeps a line a task; a run that was interrupted goes on behind the last
+line. What was found in a task is noted before the memory takes it in, so a run that is killed in
+the middle of that neither explores the task again, with a memory that knows it, nor adds twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ResultsError
+from gym_memory.core.files import parse_json, read_json, write_atomic
+from gym_memory.core.records import Outcome, Step, Task
+from gym_memory.core.specs import parse_spec
+from gym_memory.core.trajectory import Trajectory
+from gym_memory.llm import Budget, Meter, episode_usage
+from gym_memory.memory.base import Memory
+from gym_memory.memory.ldm2.formation import score_of
+from gym_memory.memory.ldm2.memory import LDM2
+from gym_memory.memory.registry import make_memory
+from gym_memory.memory.stores.store import Store
+from gym_memory.papers.explore import Exploration, explore
+from gym_memory.run.jobs import Job, with_parameter
+from gym_memory.wrappers.memory import DEFAULT_BUDGET
+
+__all__ = ["RefineConfig", "RefinedTask", "form", "refine"]
+
+_FORMED = ("ldm2", "library", "formed")
+
+_FILE = "explored.jsonl"
+_FOUND = "found.json"
+"""What was found in the task that the memory takes in now."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RefineConfig:
+    """What to explore.
+
+    Args:
+        env: Environment, ``Cooking?level=rl-4&split=train``; its tasks should not be those that
+            the memory is judged by.
+        memory: Memory ``ldm2`` with the path of its store.
+        policy: A policy that can be explored (:class:`~gym_memory.papers.explore.Exploring`).
+        seeds: The tasks, one after the other.
+        width: Paths that stay after every step; likewise ``max_calls`` and ``max_steps``, see
+            :func:`~gym_memory.papers.explore.explore`.
+        max_calls: Calls for a tree.
+        max_steps: Steps for a tree.
+        budget: Tokens that a recalled memory may take.
+    """
+
+    env: str
+    memory: str
+    policy: str
+    seeds: tuple[int, ...]
+    width: int = 4
+    max_calls: int | None = None
+    max_steps: int | None = None
+    budget: int = DEFAULT_BUDGET
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**dataclasses.asdict(self), "seeds": list(self.seeds)}
+
+
+@dataclasses.dataclass(frozen=True)
+class RefinedTask:
+    """What came of a task: one line of ``explored.jsonl``.
+
+    Attributes:
+        seed: Its seed.
+        task_id: The task instance.
+        greedy: Score of the greedy process, as processes are compared.
+        best: Score of the best process.
+        success: Whether the best process won.
+        leaves: Score, confidence and number of steps of each leaf.
+        calls: Times that candidates were asked for.
+        steps: Environment steps taken.
+        splits: Nodes that split.
+        whole: Whether the tree was played to its end.
+        added: Tuples that the memory gained.
+        tuples: Tuples that it has.
+        counters: What language models took; see :meth:`gym_memory.llm.Meter.counters`.
+        failed: Why the task could not be explored; empty when it could.
+    """
+
+    seed: int
+    task_id: str = ""
+    greedy: float = 0.0
+    best: float = 0.0
+    success: bool = False
+    leaves: Sequence[Sequence[float]] = ()
+    calls: int = 0
+    steps: int = 0
+    splits: int = 0
+    whole: bool = False
+    added: int = 0
+    tuples: int = 0
+    counters: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    failed: str = ""
+
+
+def form(
+    memory: str,
+    trajectories: Sequence[Trajectory],
+    on_batch: Callable[[int, int], None] | None = None,
+) -> LDM2:
+    """Form batch memories in a store, each once: what is there already is left out.
+
+    Args:
+        memory: Memory ``ldm2`` with the path of its store.
+        trajectories: Demonstrations.
+        on_batch: Called before every batch with demonstrations done and in all, and at the end.
+
+    Returns:
+        The memory with all that its store has.
+
+    Raises:
+        InvalidArgumentError: The memory keeps no store of tuples.
+    """
+    opened = _with_store(make_memory(memory), memory)
+    store, total = Store(str(parse_spec(memory).kwargs["store"])), len(trajectories)
+    known = {record.payload for record in store.records(*_FORMED)}
+    for start in range(0, total, opened.batch_size):
+        if on_batch is not None:
+            on_batch(start, total)
+        batch = trajectories[start : start + opened.batch_size]
+        digest = hashlib.sha256(repr(batch).encode()).hexdigest()
+        if digest not in known:
+            opened.form(batch)
+            store.add(*_FORMED, digest)
+    if on_batch is not None:
+        on_batch(total, total)
+    return opened
+
+
+def _with_store(opened: Memory, memory: str) -> LDM2:
+    if not isinstance(opened, LDM2) or opened.lifetime != "forever":
+        raise InvalidArgumentError(
+            f"expected a memory ldm2?store=STORE, which keeps its tuples, got {memory!r}"
+        )
+    return opened
+
+
+def refine(
+    config: RefineConfig,
+    out: str | os.PathLike[str],
+    *,
+    max_cost_usd: float | None = None,
+    max_tokens: int | None = None,
+    spending: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    on_task: Callable[[int, int, RefinedTask | None], None] | None = None,
+) -> list[RefinedTask]:
+    """Explore what is not explored yet, and refine the memory after every task.
+
+    Args:
+        config: What to explore.
+        out: Folder for ``config.json`` and ``explored.jsonl``.
+        max_cost_usd: Most US dollars that the folder's tasks may spend on language models,
+            earlier calls included; the task that meets the stop is not kept.
+        max_tokens: Most prompt and completion tokens, likewise.
+        spending: File that counts towards these stops, for several runs to share; one in the
+            folder when None.
+        retry_failed: Explore failed tasks again.
+        on_task: Called at the start and after every task, with tasks done, tasks in all and the
+            last one.
+
+    Returns:
+        All tasks in the order of the seeds.
+
+    Raises:
+        ResultsError: The folder holds something else.
+        InvalidArgumentError: The memory keeps no store of tuples, or the policy cannot be explored.
+        BudgetExceededError: The stop was met; what was done is kept.
+    """
+    folder = Path(out)
+    done = {row.seed: row for row in _opened(folder, config) if not (row.failed and retry_failed)}
+    limits: dict[str, Any] = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
+    stopped = any(limit is not None for limit in limits.values())
+    path = os.fspath(spending or folder / "spending.sqlite")
+    stop = Budget(**limits, path=path) if stopped else None
+    if on_task is not None:
+        on_task(len(done), len(config.seeds), None)
+    env = Job(
+        config.env,
+        with_parameter(config.memory, "learn", False),
+        config.policy,
+        0,
+        budget=config.budget,
+    ).make_env()
+    try:
+        memory = _with_store(env.get_wrapper_attr("memory"), config.memory)
+        policy = make_policy(config.policy)
+        for seed in config.seeds:
+            if seed not in done:
+                done[seed] = _task(config, env, memory, policy, seed, stop, folder / _FOUND)
+                _write(folder, done.values())
+                (folder / _FOUND).unlink(missing_ok=True)
+                if on_task is not None:
+                    on_task(len(done), len(config.seeds), done[seed])
+    finally:
+        env.close()
+        if stop is not None:
+            stop.close()
+    return [done[seed] for seed in config.seeds]
+
+
+def _task(
+    config: RefineConfig,
+    env: Any,
+    memory: LDM2,
+    policy: Any,
+    seed: int,
+    spending: Budget | None,
+    path: Path,
+) -> RefinedTask:
+    """Explore a task, unless ``path`` tells what was found, and refine the memory.
+
+    An error is told in the row.
+    """
+    meter, earlier = Meter(), Counter[str]()
+    try:
+        with episode_usage(spending) as meter:
+            noted = _noted(path, seed)
+            if noted:
+                earlier.update(noted[0].counters)
+            else:
+                found = explore(
+                    env,
+                    policy,
+                    seed,
+                    width=config.width,
+                    max_calls=config.max_calls,
+                    max_steps=config.max_steps,
+                )
+                noted = _row(seed, found, memory, meter), found.best, found.greedy
+                write_atomic(path, json.dumps([dataclasses.asdict(noted[0]), *noted[1:]]))
+            row, better, worse = noted
+            if memory.stats().lessons == row.tuples:  # a killed run may have come further
+                memory.refine(better, worse)
+        earlier.update(meter.counters())
+        tuples = memory.stats().lessons
+        return dataclasses.replace(
+            row, added=tuples - row.tuples, tuples=tuples, counters=dict(earlier)
+        )
+    except (BudgetExceededError, InvalidArgumentError):
+        raise
+    except Exception as error:  # the other tasks go on, as in every run
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        return RefinedTask(seed, counters=meter.counters(), failed=message)
+
+
+def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTask:
+    """What came of the exploration; the memory has taken in nothing yet."""
+    return RefinedTask(
+        seed,
+        found.greedy.task.id,
+        score_of(found.greedy.outcome),
+        score_of(found.best.outcome),
+        found.best.outcome.success,
+        tuple(
+            (score_of(leaf.outcome), confidence, leaf.outcome.steps)
+            for leaf, confidence in zip(found.leaves, found.confidences, strict=True)
+        ),
+        found.calls,
+        found.steps,
+        found.splits,
+        found.whole,
+        tuples=memory.stats().lessons,
+        counters=meter.counters(),
+    )
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
+    """The tasks that a folder has; a new folder is given the configuration."""
+    path = folder / "config.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = read_json(path) if path.exists() else None
+        if held is None:
+            write_atomic(path, json.dumps(config.to_json(), indent=2) + "\n")
+        elif held != config.to_json():
+            changed = [name for name, value in config.to_json().items() if held.get(name) != value]
+            raise ResultsError(
+                f"{str(folder)!r} holds another exploration, with other {', '.join(changed)}: "
+                "use another --out"
+            )
+        return [_read(parse_json(line)) for line in _lines(folder / _FILE)]
+    except (OSError, TypeError, ValueError, AttributeError) as error:
+        raise ResultsError(f"cannot use {str(folder)!r} for an exploration: {error}") from error
+
+
+def _read(record: dict[str, Any]) -> RefinedTask:
+    leaves = tuple(map(tuple, record.pop("leaves")))
+    return RefinedTask(**record, leaves=leaves)
+
+
+def _noted(path: Path, seed: int) -> tuple[RefinedTask, Trajectory, Trajectory] | None:
+    """What was found in a task, with the best and the greedy process; None if not noted."""
+    if not path.exists():
+        return None
+    record, *processes = read_json(path)
+    row = _read(record)
+    better, worse = map(_trajectory, processes)
+    return (row, better, worse) if row.seed == seed else None
+
+
+def _trajectory(record: Sequence[Any]) -> Trajectory:
+    episode, task, rows, outcome, finished = record
+    steps = tuple(Step(*row)._replace(valid_actions=tuple(row[5])) for row in rows)
+    return Trajectory(episode, Task(*task), steps, Outcome(*outcome), finished)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+def _write(folder: Path, rows: Any) -> None:
+    lines = [json.dumps(dataclasses.asdict(row), ensure_ascii=False) for row in rows]
+    write_atomic(folder / _FILE, "\n".join(lines) + "\n")

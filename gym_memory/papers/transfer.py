@@ -1,0 +1,126 @@
+"""CLIN's four experiments (Majumder et al., section 4) on any environment with splits.
+
+``adapt``      trials of one task instance, from an empty memory;
+``gen-env``    the same task in another environment: one trial that starts from the meta-memory
+               made of the best trial of each of the training episodes, on the split ``train``;
+``gen-task``   another task in the same environment: likewise, with training episodes of other
+               tasks, each on the environments that are tested;
+``gen-adapt``  either of these, and then trials that go on learning (the paper's G+A).
+
+A training episode is an ``adapt`` of its own. It writes into an archive that testing only reads,
+so no result depends on who plays first, and both halves go on where they were interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.specs import check_parameters, format_spec, parse_spec
+from gym_memory.memory.registry import MEMORIES
+from gym_memory.run.jobs import RunConfig
+
+__all__ = ["SETUPS", "Setup", "trained_on", "transfer"]
+
+
+_EPISODES = 10
+
+
+class Setup(NamedTuple):
+    """One of the paper's experiments.
+
+    Attributes:
+        trains: Whether it starts from a meta-memory.
+        adapts: Whether the tested instance gets several trials.
+        about: In a few words.
+    """
+
+    trains: bool
+    adapts: bool
+    about: str
+
+
+SETUPS = {
+    "adapt": Setup(False, True, "trials from an empty memory"),
+    "gen-env": Setup(True, False, "one trial from a meta-memory of the same task"),
+    "gen-task": Setup(True, False, "one trial from a meta-memory of other tasks"),
+    "gen-adapt": Setup(True, True, "trials from a meta-memory"),
+}
+
+
+def trained_on(env: str) -> str:
+    """The environment on its split ``train``.
+
+    >>> trained_on("Cooking?level=rl-3&split=test")
+    'Cooking?level=rl-3&split=train'
+    """
+    name, kwargs = parse_spec(env)
+    return format_spec(name, {**kwargs, "split": "train"})
+
+
+def transfer(
+    setup: str,
+    config: RunConfig,
+    archive: Path,
+    *,
+    sources: Sequence[str] = (),
+    train_seeds: Sequence[int] | None = None,
+    trials: int = 5,
+) -> dict[str, RunConfig]:
+    """The runs of an experiment by name, ``train`` before ``test``.
+
+    Args:
+        setup: A name of :data:`SETUPS`.
+        config: Environments, memories (without lifetime, path and use), policies and seeds to
+            test.
+        archive: File of the archive; every memory has its own beside it.
+        sources: Environments to train on; empty for the tested ones on their split ``train``,
+            which ``gen-task`` does not take.
+        train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
+            sources the seeds that are tested, so that another task is learnt where it is then
+            played (:class:`~gym_memory.memory.clin.Clin` pairs ids such as
+            ``scienceworld/boil/21`` and ``scienceworld/freeze/21``).
+        trials: Trials of an episode, the last one that which wins; five in the paper.
+
+    Raises:
+        UnknownNameError: Unknown setup, or a memory that keeps no archive.
+        InvalidArgumentError: ``gen-task`` without sources, or ``adapt`` with some.
+    """
+    if setup not in SETUPS:
+        raise UnknownNameError("setup", setup, SETUPS)
+    if (setup == "gen-task") > bool(sources) or (setup == "adapt" and sources):
+        raise InvalidArgumentError(
+            "expected environments to train on with gen-task, and none with adapt, got "
+            f"{', '.join(sources) or 'none'} with {setup}"
+        )
+    trains, adapts, _ = SETUPS[setup]
+    several = format_spec("trials", {"k": trials, "stop": True})
+    protocol = several if adapts else "single_episode"
+    if not trains:
+        return {"test": replace(config, protocol=protocol)}
+    if train_seeds is None:
+        train_seeds = config.seeds if sources else range(_EPISODES)
+    train = replace(
+        config,
+        envs=tuple(sources) or tuple(dict.fromkeys(map(trained_on, config.envs))),
+        memories=_archived(config.memories, archive, "write"),
+        seeds=tuple(train_seeds),
+        protocol=several,
+    )
+    memories = _archived(config.memories, archive, "read")
+    return {"train": train, "test": replace(config, memories=memories, protocol=protocol)}
+
+
+def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ...]:
+    """The memories with a file for each, which they only write or only read."""
+    found = []
+    for number, spec in enumerate(memories):
+        name, kwargs = parse_spec(spec)
+        path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
+        kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
+        check_parameters("memory", name, MEMORIES.get(name), kwargs)
+        found.append(format_spec(name, kwargs))
+    return tuple(found)

@@ -1,0 +1,319 @@
+"""A pool on a Ray cluster: the same jobs and the same rows as of the pool on one machine.
+
+Every actor is a :class:`.WorkerPool` of one worker on its node, so what a hang, a crash or too much
+memory does to an episode is the same everywhere; Ray only carries jobs there, and rows, steps and
+logs back. An actor plays one environment, because it asks Ray for the room that this one takes (a
+JVM is not a z-machine). A job whose node is lost is played again elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import (
+    BackendError,
+    GymMemoryError,
+    InvalidArgumentError,
+    UnknownNameError,
+)
+from gym_memory.core.files import write_atomic
+from gym_memory.core.optional import require
+from gym_memory.core.specs import parse_spec
+from gym_memory.games.base import TextEnv
+from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.pool import Limits, WorkerPool
+from gym_memory.run.results.folder import check_backends
+
+__all__ = ["MOST_TRIES", "RayPool", "connect", "room_for"]
+
+MOST_TRIES = 4
+"""Nodes that a job may lose before it is taken for their end."""
+_LOOK_SECONDS = 5.0
+_GIB = 1 << 30
+
+
+class _Played(NamedTuple):
+    """What an actor sends back of a job."""
+
+    rows: list[EpisodeRow]
+    steps: dict[str, bytes]
+    log: bytes
+
+
+class _Host:
+    """Body of an actor: a pool of one worker."""
+
+    def __init__(self, limits: Limits, plugins: Sequence[str], memory: int | None):
+        self._folder = Path(tempfile.mkdtemp(prefix="gym-memory-"))
+        self._logs, self._steps = self._folder / "logs", self._folder / "steps"
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        self._pool = WorkerPool(
+            1,
+            limits_in_time=limits,
+            logs=self._logs,
+            steps=self._steps,
+            plugins=plugins,
+            memory=memory or max(whole * 9 // 10 // (os.cpu_count() or 1), 2 * _GIB),
+        ).__enter__()
+
+    def check(self, config: RunConfig) -> dict[str, str] | GymMemoryError:
+        """The backend versions of this node, or what is wrong."""
+        try:
+            return self._pool.check(config)
+        except GymMemoryError as error:
+            return error
+
+    def play(self, job: Job) -> _Played | GymMemoryError:
+        """Play a job; its files come along and are forgotten here."""
+        try:
+            (rows,) = self._pool.play([job])
+        except GymMemoryError as error:
+            return error
+        steps = {path.name: path.read_bytes() for path in self._steps.glob("*.jsonl.gz")}
+        for name in steps:
+            (self._steps / name).unlink()
+        log = b""
+        for path in self._logs.glob("*.log"):
+            log += path.read_bytes()
+            os.truncate(path, 0)
+        return _Played(rows, steps, log)
+
+    def close(self) -> None:
+        """End the worker and clear up."""
+        self._pool.__exit__(None, None, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Actor(NamedTuple):
+    """An actor as the driver sees it."""
+
+    number: int
+    env: str
+    handle: Any
+    checked: Any
+    """The future of its check."""
+
+
+class RayPool:
+    """Plays jobs on a Ray cluster; used like :class:`.WorkerPool`.
+
+    Args:
+        address: Of the cluster; ``auto`` for the one that this machine belongs to, ``local`` for
+            one of this machine alone, started for the run.
+        n_workers: Actors at most; None for as many as the cluster has cores.
+        limits_in_time: Seconds that an episode, its reset and a step may take.
+        logs: Folder for what the backends print.
+        steps: Folder for the step logs.
+        plugins: Modules that every worker imports first.
+        memory: Bytes of data that a worker may hold; None shares a node's out among its cores.
+
+    Raises:
+        MissingDependencyError: Ray is absent.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        n_workers: int | None,
+        *,
+        limits_in_time: Limits,
+        logs: Path,
+        steps: Path,
+        plugins: Sequence[str] = (),
+        memory: int | None = None,
+    ):
+        if n_workers is not None:
+            check_int("workers", n_workers, 1)
+        self._ray = require("ray", "ray", "--ray")
+        self._address, self._n = address, n_workers
+        self._logs, self._steps = logs, steps
+        self._settings = (limits_in_time, tuple(plugins), memory)
+        self._numbers = 0
+        self._idle: list[_Actor] = []
+        self._running: dict[Any, tuple[_Actor, Job]] = {}
+        self._waiting: dict[str, deque[Job]] = {}
+        self._backends: dict[str, str] = {}
+        self._config: RunConfig | None = None
+
+    def __enter__(self) -> RayPool:
+        for folder in (self._logs, self._steps):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._ours = connect(self._address)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for actor in self._idle:
+            self._retire(actor)
+        for actor, _ in self._running.values():
+            self._ray.kill(actor.handle)
+        self._idle, self._running = [], {}
+        if self._ours:
+            self._ray.shutdown()
+
+    def check(self, config: RunConfig) -> dict[str, str]:
+        """Build each environment, memory and policy once, each environment where it will run.
+
+        Raises:
+            GymMemoryError: Something cannot be built, with its own message.
+        """
+        self._config = config
+        for env in config.envs:
+            if len(self._idle) >= self._most():
+                self._retire(self._idle.pop(0))
+            self._idle.append(self._start(env))
+            self._confirm(self._idle[-1])
+        return dict(self._backends)
+
+    def play(self, jobs: Iterable[Job]) -> Iterator[list[EpisodeRow]]:
+        """Play jobs; yields the episodes of each as it is finished, in order of completion.
+
+        Raises:
+            GymMemoryError: Workers cannot be started, or a node has other backend versions.
+        """
+        tries: Counter[Job] = Counter()
+        for job in jobs:
+            self._waiting.setdefault(job.env, deque()).append(job)
+        while self._waiting or self._running:
+            self._give_out()
+            ready, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
+            for future in ready:
+                actor, job = self._running.pop(future)
+                try:
+                    self._confirm(actor)
+                    played = self._ray.get(future)
+                except self._ray.exceptions.RayError as error:
+                    tries[job] += 1
+                    if tries[job] < MOST_TRIES:
+                        self._waiting.setdefault(job.env, deque()).appendleft(job)
+                        continue
+                    why = f"the node was lost, {MOST_TRIES} times"
+                    failure = EpisodeResult.failure(why, str(error), task_id=job.task_id)
+                    yield [EpisodeRow(job, 0, failure)]
+                    continue
+                self._idle.append(actor)
+                if isinstance(played, GymMemoryError):
+                    raise played
+                self._keep(actor, played)
+                yield played.rows
+
+    def _give_out(self) -> None:
+        """Give every actor a job of its environment; start and retire actors as jobs need."""
+        while self._waiting:
+            actor = next((a for a in self._idle if a.env in self._waiting), None)
+            if actor is not None:
+                self._idle.remove(actor)
+            else:
+                if self._idle:
+                    self._retire(self._idle.pop())
+                elif len(self._running) >= self._most():
+                    return
+                actor = self._start(next(iter(self._waiting)))
+            jobs = self._waiting[actor.env]
+            job = jobs.popleft()
+            if not jobs:
+                del self._waiting[actor.env]
+            self._running[actor.handle.play.remote(job)] = actor, job
+        while self._idle:  # their room may be what a lost job waits for
+            self._retire(self._idle.pop())
+
+    def _most(self) -> int:
+        """Actors that the cluster has cores for, as many as it has now."""
+        cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
+        return cores if self._n is None else min(self._n, cores)
+
+    def _start(self, env: str) -> _Actor:
+        assert self._config is not None, "check() comes first"
+        remote = self._ray.remote(num_cpus=1, memory=room_for(env))(_Host)
+        handle = remote.remote(*self._settings)
+        self._numbers += 1
+        checked = handle.check.remote(replace(self._config, envs=(env,)))
+        return _Actor(self._numbers - 1, env, handle, checked)
+
+    def _confirm(self, actor: _Actor) -> None:
+        """See that an actor's node can play, with the versions that the other nodes have."""
+        found = self._ray.get(actor.checked)
+        if isinstance(found, GymMemoryError):
+            raise found
+        check_backends(self._backends, found, "the rest of the cluster")
+        self._backends.update(found)
+
+    def _keep(self, actor: _Actor, played: _Played) -> None:
+        for name, content in played.steps.items():
+            write_atomic(self._steps / name, content)
+        with open(self._logs / f"worker-{actor.number}.log", "ab") as file:
+            file.write(played.log)
+
+    def _retire(self, actor: _Actor) -> None:
+        """Let an actor clear up; Ray ends it when its handle is gone."""
+        actor.handle.close.remote()
+
+
+def connect(address: str) -> bool:
+    """Join a Ray cluster; whether that is for us to end.
+
+    Raises:
+        MissingDependencyError: Ray is absent.
+        InvalidArgumentError: There is no cluster at this address.
+    """
+    ray = require("ray", "ray", "--ray")
+    if ray.is_initialized():
+        return False
+    _check_address(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="warning")
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise InvalidArgumentError(
+            f"expected the address of a Ray cluster, got {address!r}: {error}. "
+            "`ray start --head` starts one; 'local' is one for this run"
+        ) from error
+    return True
+
+
+def _check_address(address: str) -> None:
+    """See that somebody listens: Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"expected the address of a Ray cluster, got {address!r}: {error}"
+            ) from error
+
+
+def room_for(env: str) -> int:
+    """Bytes that an actor of an environment asks Ray for, besides a core.
+
+    Raises:
+        BackendError: No node of the cluster has this room.
+    """
+    try:
+        made: Any = ENVIRONMENTS.get(parse_spec(env).name)
+    except (UnknownNameError, ImportError):  # a plugin's: the workers know it
+        made = None
+    need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
+    nodes = [node["Resources"] for node in require("ray", "ray").nodes() if node["Alive"]]
+    if not any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
+        raise BackendError(
+            f"no node of the Ray cluster has a core and {need / _GIB:g} GiB of memory, which "
+            f"a worker of {env} asks for"
+        )
+    return need

@@ -1,0 +1,547 @@
+"""A pool of worker processes: jobs played side by side, and none can take the run down.
+
+Each worker is a fresh process (never a fork: engines and their virtual machines do not survive
+one) in a process group of its own, with one numeric thread. A worker that hangs, in an episode, a
+reset or a step, is killed with everything that it started, one that dies is replaced, and the
+episode that it played counts as failed with the reason. One that dies while it starts is started
+again; after a few in a row the run ends. When the parent dies, its workers kill themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import BackendError, InvalidArgumentError
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.worker import MARK, kill_marked, serve
+
+__all__ = ["Limits", "WorkerPool"]
+
+START_SECONDS = 120.0
+"""Time that a worker may take to start: it imports packages, on a busy machine slowly."""
+_MOST_STARTS = 4
+"""Starts that may fail in a row before the run ends: a start that was killed or found no memory
+may go well the next time, one that lacks a library never does."""
+_END_SECONDS = 5.0
+"""Time to wait for a process that is ending, to learn how; it is killed in any case."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_LOG_CHARS = 2000
+_LOG_BYTES = 8 << 20
+"""Size at which a log loses all but its end."""
+_LOOK_SECONDS = 5.0
+"""Time between two looks at the logs of workers that say nothing."""
+_LEAST_MEMORY = 2 << 30
+_MOST_STACKS = 8
+"""Of so many lanes the stacks are told at most, where one hangs."""
+
+
+class Limits(NamedTuple):
+    """Seconds after which a worker is taken for hung.
+
+    Attributes:
+        episode: That an episode may take.
+        reset: That its reset may take, within them.
+        step: That may pass from one step to the next: the policy's choice, the engine's answer
+            and the memory's work. It is noticed up to a tenth late.
+    """
+
+    episode: float
+    reset: float = math.inf
+    step: float = math.inf
+
+
+class _Play:
+    """A job that a worker plays, as far as the parent has heard of it."""
+
+    def __init__(self, job: Job, limits: Limits, *, alone: bool):
+        self.job, self.alone = job, alone
+        self.rows: list[EpisodeRow] = []
+        self.in_episode = False
+        self.task_id = job.task_id
+        self._limits = limits
+        self._due: dict[str, float] = {}
+        self.expect("end", limits.episode)
+
+    def expect(self, what: str, seconds: float = math.inf) -> None:
+        """Something must happen within so many seconds; what else is due stays so."""
+        self._due[what] = time.monotonic() + seconds
+
+    def hear(self, kind: str, content: Sequence[Any]) -> None:
+        """Take in a message of the worker."""
+        if kind == "begin":
+            self.in_episode = True
+            self.expect("end", self._limits.episode)
+            self.expect("reset", self._limits.reset)
+        elif kind == "step":
+            self.task_id = content[0] or self.task_id
+            self.expect("reset")
+            self.expect("step", self._limits.step)
+        elif kind == "row":
+            self.in_episode = False
+            self.rows.append(content[0])
+            self.expect("step")
+
+    @property
+    def deadline(self) -> float:
+        """When the first of what is due is late."""
+        return min(self._due.values())
+
+    @property
+    def late(self) -> str:
+        """Why the worker is taken for hung when the deadline has passed."""
+        what = min(self._due, key=lambda name: self._due[name])
+        seconds = self._limits._asdict()["episode" if what == "end" else what]
+        return f"timeout: no {what} within {seconds:g} s"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the job had ended but for the closing of its environment."""
+        return bool(self.rows) and not self.in_episode
+
+    def broken(self, reason: str, detail: str) -> list[EpisodeRow]:
+        """Its rows where it broke off: those received, and one that says why."""
+        if self.whole:
+            return self.rows
+        failure = EpisodeResult.failure(reason, detail, task_id=self.task_id)
+        return [*self.rows, EpisodeRow(self.job, len(self.rows), failure)]
+
+
+class _Worker:
+    """A worker process as the parent sees it."""
+
+    def __init__(
+        self,
+        slot: int,
+        plugins: Sequence[str],
+        log: Path,
+        steps: Path | None,
+        limits: Mapping[str, Any],
+        lanes: int,
+        memory: int,
+        limits_in_time: Limits,
+    ):
+        self._limits = limits_in_time
+        self.slot, self.lanes = slot, lanes
+        self.plays: dict[Job, _Play] = {}
+        self.ready = False
+        self._starts_until = time.monotonic() + START_SECONDS
+        self._log = log
+        self._log_start = self._log_size()
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        arguments = (
+            theirs,
+            tuple(plugins),
+            str(log),
+            str(steps or ""),
+            dict(limits),
+            lanes,
+            memory,
+            self._limits.step / 10,
+        )
+        self.process = context.Process(target=serve, args=arguments)
+        self._mark = uuid.uuid4().hex
+        with _child_settings(self._mark):
+            self.process.start()
+        theirs.close()
+
+    @property
+    def deadline(self) -> float:
+        """When the next thing that it does takes too long."""
+        if not self.ready or not self.plays:
+            return self._starts_until
+        return min(play.deadline for play in self.plays.values())
+
+    def wait_until(self, deadline: float) -> None:
+        """Set when an answer is due of a worker that plays nothing."""
+        self._starts_until = deadline
+
+    def room(self, *, alone: bool) -> bool:
+        """Whether it can take one more job, or one that must be alone."""
+        free = self.ready and len(self.plays) < (1 if alone else self.lanes)
+        return free and not any(play.alone for play in self.plays.values())
+
+    def give(self, job: Job, *, alone: bool) -> None:
+        """Send a job; if the worker is dead, the next look at it tells."""
+        if not self.plays:
+            self._log_start = self._log_size()
+        self.plays[job] = _Play(job, self._limits, alone=alone)
+        with contextlib.suppress(OSError):
+            self.connection.send(job)
+
+    def awake(self, ready: Sequence[Any]) -> bool:
+        """Whether it has something to say, has died, or is past its deadline."""
+        return (
+            self.connection in ready
+            or self.process.sentinel in ready
+            or time.monotonic() >= self.deadline
+        )
+
+    def _log_size(self) -> int:
+        return self._log.stat().st_size if self._log.exists() else 0
+
+    def log_tail(self) -> str:
+        """The end of what the worker printed during its jobs."""
+        return self._end_of_log(_LOG_CHARS * min(self.lanes, _MOST_STACKS), self._log_start)
+
+    def _end_of_log(self, most: int, start: int = 0) -> str:
+        """The last ``most`` bytes of the log, none of them before ``start``."""
+        try:
+            with open(self._log, "rb") as file:
+                file.seek(max(start, self._log_size() - most))
+                return file.read(most).decode(errors="replace").strip()
+        except OSError:
+            return ""
+
+    def bound_log(self) -> None:
+        """Keep only the end of a log that has become long; the worker goes on after it."""
+        with contextlib.suppress(OSError):
+            if self._log_size() > _LOG_BYTES:
+                end = self._end_of_log(_LOG_BYTES // 8)
+                os.truncate(self._log, 0)
+                with open(self._log, "a", encoding="utf-8") as file:
+                    file.write(f"... (the log was longer than {_LOG_BYTES} bytes)\n{end}\n")
+                self._log_start = 0
+
+    def ask_where(self) -> None:
+        """Have a hanging worker write its stack to its log."""
+        if hasattr(signal, "SIGUSR1") and self.process.pid is not None:
+            with contextlib.suppress(OSError):
+                os.kill(self.process.pid, signal.SIGUSR1)
+            self.process.join(0.2)
+
+    def kill(self) -> None:
+        """End the worker and everything that it started."""
+        if self.process.pid is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                # Fails where the worker has no group of its own yet, so nothing else to end.
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.join()
+        kill_marked(self._mark)
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """Environment variables of the processes that are started inside."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _start_tracker() -> None:
+    """Start the process that gives semaphores of killed workers back to the system.
+
+    Before any worker, whose mark it must not carry; and it need not complain of its work.
+    """
+    told = os.environ.get("PYTHONWARNINGS", "")
+    with _environment(PYTHONWARNINGS=f"{told},ignore:resource_tracker".lstrip(",")):
+        resource_tracker.ensure_running()
+
+
+@contextlib.contextmanager
+def _child_settings(mark: str) -> Iterator[None]:
+    """What a process started inside inherits.
+
+    A mark, by which it is found with all that it starts, whatever session that is in. One numeric
+    thread, unless the user chose otherwise. And deafness to Ctrl-C: that is for the parent to
+    hear, afterwards where it comes in between.
+    """
+    masks: set[signal.Signals] | set[int] = set()
+    if hasattr(signal, "pthread_sigmask"):
+        _start_tracker()
+        masks = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threads = {name: "1" for name in _THREADS if name not in os.environ}
+    try:
+        with _environment(**threads, **{MARK: mark}):
+            yield
+    finally:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, masks)
+
+
+class WorkerPool:
+    """Plays jobs in worker processes.
+
+    Args:
+        n_workers: Processes at most, >= 1.
+        limits_in_time: Seconds after which a worker is taken for hung.
+        logs: Folder for what the backends print.
+        steps: Folder for the step logs; None keeps none.
+        plugins: Modules that every worker imports first.
+        limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together; None for
+            no limit.
+        concurrency: Jobs played at once over all workers, >= ``n_workers``, those of a worker in
+            threads of it: for policies that wait for a server. None for one a worker.
+        memory: Bytes of data that a worker, or a process that it starts, may hold; what asks for
+            more fails. None for the machine's memory, shared out among the workers.
+    """
+
+    def __init__(
+        self,
+        n_workers: int,
+        *,
+        limits_in_time: Limits,
+        logs: Path,
+        steps: Path | None = None,
+        plugins: Sequence[str] = (),
+        limits: Mapping[str, Any] | None = None,
+        concurrency: int | None = None,
+        memory: int | None = None,
+    ):
+        check_int("workers", n_workers, 1)
+        for seconds in limits_in_time:
+            if not seconds > 0:
+                raise InvalidArgumentError(f"expected a timeout in seconds > 0, got {seconds!r}")
+        self._n, self._in_time = n_workers, limits_in_time
+        self._logs, self._steps, self._plugins = logs, steps, tuple(plugins)
+        self._limits = limits or {}
+        self._most = n_workers if concurrency is None else concurrency
+        check_int("concurrency", self._most, self._n)
+        self._memory = _share_of_memory(n_workers) if memory is None else memory
+        check_int("memory", self._memory, 1)
+        self._workers: dict[int, _Worker] = {}
+        self._failed_starts = 0  # in a row
+        self._waiting: deque[Job] = deque()
+        self._suspects: set[Job] = set()  # were played beside others when their worker died
+
+    def __enter__(self) -> WorkerPool:
+        for folder in (self._logs, self._steps):
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:  # all was played: let them end by themselves and clear up
+            for worker in self._workers.values():
+                worker.connection.close()
+            for worker in self._workers.values():
+                worker.process.join(_END_SECONDS)
+        for worker in self._workers.values():
+            worker.kill()
+        self._workers.clear()
+
+    def _start(self, slot: int) -> None:
+        """Start a worker; where the system refuses, the slot stays empty for the next try."""
+        log = self._logs / f"worker-{slot}.log"
+        lanes = math.ceil(self._most / self._n)
+        try:
+            self._workers[slot] = _Worker(
+                slot,
+                self._plugins,
+                log,
+                self._steps,
+                self._limits,
+                lanes,
+                self._memory,
+                self._in_time,
+            )
+        except OSError as error:
+            self._count_failed_start(f"a worker process cannot be started: {error}")
+
+    def _count_failed_start(self, why: str) -> None:
+        """Note that a start failed.
+
+        Raises:
+            BackendError: Too many failed in a row.
+        """
+        self._failed_starts += 1
+        if self._failed_starts >= _MOST_STARTS:
+            raise BackendError(f"{why}. It was tried {_MOST_STARTS} times")
+
+    def check(self, config: RunConfig) -> dict[str, str]:
+        """Build each environment, memory and policy once.
+
+        Returns:
+            Environment to the versions of the packages behind it.
+
+        Raises:
+            GymMemoryError: Something cannot be built, with its own message.
+        """
+        while True:
+            if 0 not in self._workers:
+                self._start(0)
+                continue
+            worker = self._workers[0]
+            with contextlib.suppress(OSError):  # it is dead: receiving tells
+                worker.connection.send(config)
+            worker.wait_until(time.monotonic() + max(self._in_time.episode, START_SECONDS))
+            while message := self._receive(worker):
+                if message[0] == "checked":
+                    self._failed_starts = 0
+                    backends: dict[str, str] = message[1]
+                    return backends
+
+    def play(self, jobs: Iterable[Job]) -> Iterator[list[EpisodeRow]]:
+        """Play jobs; yields the episodes of each as it is finished, in order of completion.
+
+        Raises:
+            BackendError: Worker processes cannot be started.
+        """
+        self._waiting, self._suspects = deque(jobs), set()
+        while self._waiting or any(worker.plays for worker in self._workers.values()):
+            self._start_missing()
+            self._give_out()
+            busy = [w for w in self._workers.values() if w.plays or not w.ready]
+            if not busy:  # the system refused to start any; it is tried again, not forever
+                continue
+            sources = [s for w in busy for s in (w.connection, w.process.sentinel)]
+            left = min(worker.deadline for worker in busy) - time.monotonic()
+            ready = wait(sources, min(max(left, 0.0), _LOOK_SECONDS))
+            for worker in busy:
+                worker.bound_log()
+            for worker in [w for w in busy if w.awake(ready)]:
+                yield from self._advance(worker)
+
+    def _start_missing(self) -> None:
+        """As many workers as there is work for; one that died with nothing to do is replaced."""
+        in_play = sum(len(worker.plays) for worker in self._workers.values())
+        for slot in range(min(self._n, len(self._waiting) + in_play)):
+            worker = self._workers.get(slot)
+            if worker is not None and not worker.plays and not worker.process.is_alive():
+                worker.kill()
+                worker = None
+            if worker is None and self._waiting:
+                self._start(slot)
+
+    def _give_out(self) -> None:
+        """Hand waiting jobs to the workers that play least."""
+        in_play = sum(len(worker.plays) for worker in self._workers.values())
+        while self._waiting and in_play < self._most:
+            alone = self._waiting[0] in self._suspects
+            free = [w for w in self._workers.values() if w.room(alone=alone)]
+            if not free:
+                return
+            worker = min(free, key=lambda w: (len(w.plays), w.slot))
+            worker.give(self._waiting.popleft(), alone=alone)
+            in_play += 1
+
+    def _advance(self, worker: _Worker) -> list[list[EpisodeRow]]:
+        """Take one message of a worker, or bury it; returns the rows of the jobs that ended.
+
+        Raises:
+            ResultsError: It cannot record what it plays.
+        """
+        if not worker.plays:
+            if self._receive(worker):
+                self._failed_starts = 0
+            return []
+        if not worker.connection.poll() and time.monotonic() >= worker.deadline:
+            worker.ask_where()
+            late = [play for play in worker.plays.values() if time.monotonic() >= play.deadline]
+            return self._bury(worker, late[0].late, [play.job for play in late])
+        try:
+            if not worker.connection.poll():
+                # It is ending; what it said before can be read when it has.
+                worker.process.join(_END_SECONDS)
+                if not worker.connection.poll():
+                    raise EOFError
+            kind, job, *content = worker.connection.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            worker.process.join(_END_SECONDS)
+            dead = list(worker.plays)
+            self._suspects.update(dead[1:] and dead)
+            return self._bury(
+                worker, _cause(worker.process.exitcode), dead if len(dead) == 1 else []
+            )
+        if kind == "error":
+            raise content[0]
+        if kind == "done":
+            return [worker.plays.pop(job).rows]
+        worker.plays[job].hear(kind, content)
+        return []
+
+    def _bury(self, worker: _Worker, reason: str, guilty: Sequence[Job]) -> list[list[EpisodeRow]]:
+        """End a worker: its ``guilty`` jobs failed, the others are played again.
+
+        Of several jobs in a worker that died none is known to be the cause: each is played again
+        in a worker of its own.
+        """
+        detail = worker.log_tail()
+        worker.kill()
+        del self._workers[worker.slot]
+        ended = []
+        for job, play in worker.plays.items():
+            if play.whole or job in guilty:
+                ended.append(play.broken(reason, detail))
+            else:
+                self._waiting.append(job)
+        return ended
+
+    def _receive(self, worker: _Worker) -> tuple[Any, ...]:
+        """The next message of a worker that has no job; empty where it died, and is buried.
+
+        Raises:
+            GymMemoryError: What it tells, or that too many have died.
+        """
+        left = max(worker.deadline - time.monotonic(), 0.0)
+        if not wait([worker.connection, worker.process.sentinel], left):
+            why = "a worker process did not answer in time while it was starting"
+            if worker.ready:  # it builds what the run asks for, and would hang there again
+                raise BackendError(f"{why}: {worker.log_tail()}")
+            self._give_up_start(worker, why)
+            return ()
+        try:
+            message: tuple[Any, ...] = worker.connection.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            worker.process.join(_END_SECONDS)
+            cause = _cause(worker.process.exitcode)
+            told = worker.log_tail() or "it printed nothing"
+            self._give_up_start(
+                worker, f"a worker process ended while it was starting ({cause}): {told}"
+            )
+            return ()
+        if message[0] == "error":
+            raise message[1]
+        if message[0] == "ready":
+            worker.ready = True
+        return message
+
+    def _give_up_start(self, worker: _Worker, why: str) -> None:
+        """Bury a worker that has played nothing; raises as :meth:`_count_failed_start` does."""
+        worker.kill()
+        del self._workers[worker.slot]
+        self._count_failed_start(why)
+
+
+def _share_of_memory(n_workers: int) -> int:
+    """Bytes for each of so many workers, so that together they leave a tenth of the machine."""
+    pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
+    return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)
+
+
+def _cause(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        with contextlib.suppress(ValueError):
+            return f"worker died of {signal.Signals(-exitcode).name}"
+    return f"worker died with exit status {exitcode}"

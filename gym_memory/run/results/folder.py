@@ -1,0 +1,338 @@
+"""The results folder of a run: what was asked for, every episode, what it came to.
+
+::
+
+    config.json          the configuration; the same one resumes, another one is refused
+    environment.json     versions, machine, commit
+    episodes.jsonl       one line an episode, on disk before the next one counts
+    episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
+    steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.core.trajectory)
+    logs/*.log           what the workers' backends printed
+    spending.sqlite      what language models took, where a run has a hard stop
+    manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
+    summary.json report.md report.html *.png
+
+A killed run leaves whole episodes and at most one torn line, which the next start removes.
+Files other than ``episodes.jsonl`` are replaced atomically.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from gym_memory.core.errors import ResultsError, other_format
+from gym_memory.core.files import encode, parse_json, read_json, write_atomic
+from gym_memory.core.versions import environment_record
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+
+__all__ = ["ResultsFolder", "check_backends", "read_config", "read_environment", "read_episodes"]
+__all__ += ["iter_folders", "locked", "read_replaced"]
+
+_FORMAT = 1
+_REPLACED = "episodes.failed.jsonl"
+Rows = tuple[EpisodeRow, ...]
+"""The episodes of one finished job."""
+
+
+def _dump(record: Any) -> str:
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return read_json(path)
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"expected a readable {path.name} at {str(path)!r}: {error}") from error
+
+
+def read_environment(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What ``environment.json`` of a results folder holds; empty before the first session.
+
+    Raises:
+        ResultsError: It is damaged.
+    """
+    path = Path(folder) / "environment.json"
+    if not path.exists():
+        return {}
+    record = _read_json(path)
+    try:
+        texts = [record[name] for name in ("gym_memory", "python", "platform")]
+        texts += [text for pair in record["backends"].items() for text in pair]
+        if all(isinstance(text, str) for text in texts):
+            return dict(record)
+    except (AttributeError, KeyError, TypeError):
+        pass
+    raise ResultsError(
+        f"expected the versions of a run in {str(path)!r}: the file is damaged. Move it away to go "
+        "on without a check of versions"
+    )
+
+
+def read_config(folder: str | os.PathLike[str]) -> RunConfig:
+    """The configuration of a results folder.
+
+    Raises:
+        ResultsError: It is no results folder, or was written in another format.
+    """
+    path = Path(folder) / "config.json"
+    if not path.is_file():
+        raise ResultsError(
+            f"{os.fspath(folder)!r} is not a results folder: it has no config.json. "
+            "Expected a folder that was given to --out"
+        )
+    record = _read_json(path)
+    if not isinstance(record, dict) or record.get("format") != _FORMAT:
+        raise ResultsError(other_format("results", record, _FORMAT, folder))
+    return RunConfig.from_json(record)
+
+
+def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
+    """The failed episodes whose jobs were played again, in the order in which they failed.
+
+    Raises:
+        ResultsError: A line cannot be read.
+    """
+    path = Path(folder) / _REPLACED
+    try:
+        rows = [EpisodeRow.from_json(parse_json(line)) for line in _lines_of(path)]
+    except ValueError as error:
+        raise ResultsError(f"expected episodes in {str(path)!r}: {error}") from error
+    return [row for row in rows if row.result.failed]
+
+
+def _lines_of(path: Path) -> list[bytes]:
+    return [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
+
+
+def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
+    """The finished jobs of a results folder, in order of completion.
+
+    A torn last line and a job whose last episode is missing are left out: both are what a kill
+    in the middle of a write leaves behind.
+
+    Raises:
+        ResultsError: Another line cannot be read.
+    """
+    path = Path(folder) / "episodes.jsonl"
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    finished: dict[tuple[int, str, str], Rows] = {}
+    open_rows: list[EpisodeRow] = []
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            record = parse_json(line)
+            row, last = EpisodeRow.from_json(record), record["last"]
+        except (ValueError, KeyError, TypeError, ResultsError) as error:
+            if number == len(lines):
+                break
+            raise ResultsError(
+                f"line {number} of {str(path)!r} is not an episode ({error}): "
+                "take the line out to go on"
+            ) from error
+        if not row.trial or (open_rows and open_rows[-1].job != row.job):
+            open_rows = []
+        open_rows.append(row)
+        if last and len(open_rows) == row.trial + 1:
+            finished.setdefault(row.job.key, tuple(open_rows))
+            open_rows = []
+    return list(finished.values())
+
+
+def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str) -> None:
+    """Refuse to put results of different backend versions side by side.
+
+    Raises:
+        ResultsError: An environment was played with different packages.
+    """
+    for env, version in new.items():
+        if known.get(env, version) != version:
+            raise ResultsError(
+                f"{env} was played with {known[env]!r} in {where}, here it is {version!r}: scores "
+                "of different versions do not compare. Install the same version, use another "
+                "--out, or say --allow-version-mismatch"
+            )
+
+
+class ResultsFolder:
+    """An open results folder; one process at a time.
+
+    Args:
+        path: The folder; made when it is not there.
+        config: What the run is; must be what the folder holds already, if anything.
+        retry_failed: Put failed jobs aside, so that they are played again.
+
+    Raises:
+        ResultsError: The folder is another run's, is in use, or cannot be written.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], config: RunConfig, *, retry_failed: bool = False
+    ):
+        self.path = Path(path)
+        self.config = config
+        self._retry_failed = retry_failed
+        self._finished: dict[tuple[int, str, str], Rows] = {}
+        self._episodes: BinaryIO | None = None
+        self._lock: BinaryIO | None = None
+
+    def __enter__(self) -> ResultsFolder:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = locked(self.path)
+            self._check_config()
+            self._remove_leftovers()
+            self._open_episodes()
+        except OSError as error:
+            self.close()
+            raise ResultsError(f"cannot use {str(self.path)!r} for results: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the folder free; harmless when it is not open."""
+        for file in (self._episodes, self._lock):
+            if file is not None:
+                file.close()
+        self._episodes = self._lock = None
+
+    def _check_config(self) -> None:
+        entries = [entry for entry in self.path.iterdir() if not entry.name.startswith(".")]
+        if not entries:
+            record = {"format": _FORMAT, **self.config.to_json()}
+            write_atomic(self.path / "config.json", _dump(record))
+            return
+        held = read_config(self.path).to_json()
+        for name, asked in self.config.to_json().items():
+            if held[name] != asked:
+                raise ResultsError(
+                    f"{str(self.path)!r} holds a run with {name} {_short(held[name])}, "
+                    f"this one asks for {_short(asked)}: use another --out"
+                )
+
+    def _remove_leftovers(self) -> None:
+        for leftover in self.path.glob(".*.tmp"):
+            leftover.unlink()
+
+    def _open_episodes(self) -> None:
+        path = self.path / "episodes.jsonl"
+        planned = {job.key for job in self.config.jobs()}
+        replaced = []
+        for rows in read_episodes(self.path):
+            failed = any(row.result.failed for row in rows)
+            if failed and self._retry_failed:
+                replaced.append(rows)
+            elif rows[0].job.key in planned:
+                self._finished[rows[0].job.key] = rows
+        self._keep_aside(replaced)
+        clean = b"".join(_lines(rows) for rows in self._finished.values())
+        if not path.exists() or path.read_bytes() != clean:
+            write_atomic(path, clean)
+        # Opened without a buffer, so that a line is one write.
+        self._episodes = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+
+    def _keep_aside(self, replaced: Sequence[Rows]) -> None:
+        """Keep failures that are played again, before they leave the episodes."""
+        path = self.path / _REPLACED
+        held = path.read_bytes() if path.exists() else b""
+        # A call that was killed in between has written some already.
+        new = b"".join(lines for rows in replaced if (lines := _lines(rows)) not in held)
+        if new:
+            write_atomic(path, held + new)
+
+    def todo(self) -> list[Job]:
+        """The jobs that are not finished, in the order of the configuration."""
+        return [job for job in self.config.jobs() if job.key not in self._finished]
+
+    def append(self, rows: Sequence[EpisodeRow]) -> None:
+        """Keep the episodes of one finished job; on disk when this returns."""
+        if self._episodes is None:
+            raise ResultsError(f"{str(self.path)!r} is not open for writing")
+        job = rows[0].job
+        if job.key in self._finished:
+            raise ResultsError(f"seed {job.seed} of {job.env} {job.memory} {job.policy} came twice")
+        content = _lines(rows)
+        try:
+            while content:
+                content = content[self._episodes.write(content) or 0 :]
+            os.fsync(self._episodes.fileno())
+        except OSError as error:
+            raise ResultsError(
+                f"cannot write to {str(self.path)!r}: {error}. What was finished before is kept; "
+                "the same command goes on when there is space"
+            ) from error
+        self._finished[job.key] = tuple(rows)
+
+    def rows(self) -> list[EpisodeRow]:
+        """The episodes of all finished jobs, in the order of the configuration."""
+        finished = (self._finished.get(job.key, ()) for job in self.config.jobs())
+        return [row for rows in finished for row in rows]
+
+    def set_backends(self, backends: Mapping[str, str], *, allow_mismatch: bool = False) -> None:
+        """Note the backend versions of this session in ``environment.json``.
+
+        Raises:
+            ResultsError: The episodes held were played with others.
+        """
+        if self._finished and not allow_mismatch:
+            known = read_environment(self.path).get("backends", {})
+            check_backends(known, backends, repr(str(self.path)))
+        write_atomic(self.path / "environment.json", _dump(environment_record(backends)))
+
+    def environment(self) -> dict[str, Any]:
+        """What ``environment.json`` holds; empty before the first session."""
+        return read_environment(self.path)
+
+
+def _lines(rows: Iterable[EpisodeRow]) -> bytes:
+    rows = list(rows)
+    records = [{**row.to_json(), "last": row is rows[-1]} for row in rows]
+    return b"".join(encode(json.dumps(r, ensure_ascii=False)) + b"\n" for r in records)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def locked(folder: Path) -> BinaryIO:
+    """Hold the folder until the file is closed, at the latest when the process dies."""
+    file = open(folder / ".lock", "ab")  # noqa: SIM115 - the caller holds it
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this platform
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise ResultsError(
+            f"{str(folder)!r} is in use by another gym-memory process: "
+            "wait for it or use another --out"
+        ) from None
+    return file
+
+
+def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+    """The folders as paths; a folder without a run of its own stands for those in it."""
+    for folder in map(Path, folders):
+        inner = sorted(path.parent for path in folder.glob("*/config.json"))
+        if (folder / "config.json").exists() or not inner:
+            yield folder
+        else:
+            yield from inner

@@ -1,0 +1,188 @@
+"""``report.html``: the figures and tables of a run in a page of its own, to filter and to export.
+
+The comparison that the viewer serves is the same page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_memory.core.html import Assets, inline_page, table, text
+from gym_memory.run.results.cells import format_interval, format_p, score_cells, seeds_go_round
+from gym_memory.run.results.figures import (
+    Figure,
+    Line,
+    budget_figure,
+    colours,
+    cost_figures,
+    curve_figures,
+    line_figure,
+    score_figure,
+)
+from gym_memory.run.results.plots import short_label
+from gym_memory.run.results.score import Difference, Unit
+from gym_memory.run.results.score import table as score_table
+from gym_memory.run.results.sweep import at_largest, budgets, curves
+
+__all__ = ["COMPARISON", "comparison", "report_page"]
+
+COMPARISON = Assets((("gym_memory.core.html", "page.js"), ("gym_memory.core.html", "charts.js")))
+"""What a comparison uses."""
+
+
+def report_page(
+    all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
+) -> str:
+    """The page of a report."""
+    body = (
+        '<header class="bar"><span class="brand">gym-memory</span><h1>Results</h1>'
+        '<button type="button" id="theme" class="quiet">Theme: auto</button></header>'
+        f'<main class="page">{comparison(all_units, gaps, folders)}</main>'
+    )
+    return inline_page("gym-memory results", body, COMPARISON)
+
+
+def comparison(
+    all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
+) -> str:
+    """Filters, figures and tables as HTML.
+
+    A sweep's first figure is of all its budgets, the others are of the largest.
+
+    Args:
+        all_units: The jobs.
+        gaps: Paired differences.
+        folders: Results folders; a ``quality.json`` in one gives the quality over time.
+    """
+    if not all_units:
+        return '<p class="card">No job is finished yet.</p>'
+    colour = colours(all_units)
+    parts = [_filters(all_units, colour)]
+    for protocol in dict.fromkeys(u.protocol for u in all_units):
+        played = [u for u in all_units if u.protocol == protocol]
+        own = at_largest(played)
+        rows = score_table(own)
+        figures = [
+            score_figure(rows, colour), *curve_figures(own, colour), *cost_figures(rows, colour)
+        ]  # fmt: skip
+        if len(budgets(played)) > 1:
+            figures.insert(0, budget_figure(curves(played), colour))
+        stem = "".join(c if c.isalnum() else "-" for c in protocol)
+        parts.append(f'<section class="card"><h2>Protocol {text(protocol)}</h2>')
+        repeated = next((row for row in rows if row.n_tasks < row.n), None)
+        if repeated:
+            parts.append(
+                f"<p><strong>Seeds go round</strong>: {text(seeds_go_round(repeated))}</p>"
+            )
+        parts += [_figure(figure, stem) for figure in figures]
+        parts.append("</section>")
+    parts += [_quality(folder) for folder in folders]
+    parts.append(_tables(all_units, gaps))
+    return "".join(parts)
+
+
+def _filters(all_units: Sequence[Unit], colour: dict[str, int]) -> str:
+    groups = []
+    for name, key in (("Environment", "env"), ("Memory", "memory"), ("Policy", "policy")):
+        boxes = []
+        for value in dict.fromkeys(getattr(unit, key) for unit in all_units):
+            mark = f'<span class="swatch k{colour[value]}"></span>' if key == "memory" else ""
+            label = short_label(value, 60).replace("\n", ", ")
+            boxes.append(
+                f'<label><input type="checkbox" checked data-filter="{key}" '
+                f'value="{text(value)}">{mark}{text(label)}</label>'
+            )
+        groups.append(f"<fieldset><legend>{name}</legend>{''.join(boxes)}</fieldset>")
+    return (
+        '<form class="card filters" id="filters" aria-label="What is shown">'
+        f"{''.join(groups)}</form>"
+    )
+
+
+def _figure(figure: Figure, stem: str) -> str:
+    buttons = "".join(
+        f'<button type="button" class="quiet" data-export="{form}" '
+        f'aria-label="{text(figure.title)} as {form.upper()}">{form.upper()}</button>'
+        for form in ("png", "svg", "csv")
+    )
+    return (
+        f'<figure data-name="{text(figure.name)}-{stem}"><figcaption>'
+        f'<span class="name">{text(figure.title)}</span>{buttons}</figcaption>'
+        f'<div class="panels">{"".join(figure.panels)}</div>'
+        f'<script type="text/csv">{_inert(figure.csv)}</script></figure>'
+    )
+
+
+def _inert(data: str) -> str:
+    """Data that cannot end the element that it stands in; the page's script turns it back."""
+    return json.dumps(data).replace("<", "\\u003c")
+
+
+def _quality(folder: Path) -> str:
+    """Quality over time, where it was measured (``gym-memory quality``)."""
+    try:
+        measured = json.loads((folder / "quality.json").read_text(encoding="utf-8"))
+        curves: dict[str, dict[str, Any]] = measured["curves"]
+        panels = [_quality_panel(name, curves) for name in _measures(curves)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    if not panels:
+        return ""
+    figure = line_figure("quality", "Quality of the memory over time", panels, "step", "value")
+    return f'<section class="card"><h2>Quality</h2>{_figure(figure, "all")}</section>'
+
+
+def _measures(curves: dict[str, dict[str, Any]]) -> list[str]:
+    names = dict.fromkeys(name for curve in curves.values() for name in curve)
+    return [name for name in names if any(isinstance(c.get(name), list) for c in curves.values())]
+
+
+def _quality_panel(name: str, curves: dict[str, dict[str, Any]]) -> tuple[str, list[Line]]:
+    lines = []
+    for number, (label, curve) in enumerate(curves.items()):
+        points = [(float(t), float(v)) for t, v in enumerate(curve.get(name, ())) if v is not None]
+        if points:
+            lines.append(Line("", "", "", label, number % 10, points))
+    return name, lines
+
+
+def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> str:
+    scores = score_cells(score_table(all_units))
+    parts = [_wide("Scores", scores)]
+    if gaps:
+        shown = table(
+            ("compared", "with", "environment", "memory or policy", "n", "difference", "95 %",
+             "p, corrected", "better", "equal", "worse"),
+            [
+                (
+                    *(gap.name, gap.against, gap.env, gap.other, gap.n, f"{gap.difference:+.3f}"),
+                    format_interval(gap.ci, "+"),
+                    format_p(gap.p),
+                    *(gap.better, gap.equal, gap.worse),
+                )
+                for gap in gaps
+            ],
+            caption="Paired on task and seed; positive: the compared one scores higher. p is "
+            "corrected for the number of lines (Holm), those of all environments together apart.",
+            numbers=("n", "difference", "95 %", "p, corrected", "better", "equal", "worse"),
+        )  # fmt: skip
+        parts.append(_wide("Differences", shown))
+    failed = [u for u in all_units if u.failed][:50]
+    if failed:
+        shown = table(
+            ("environment", "memory", "policy", "seed", "reason"),
+            [(u.env, u.memory, u.policy, u.seed, u.failed) for u in failed],
+        )
+        parts.append(_wide("Failures", shown))
+    return "".join(parts)
+
+
+def _wide(title: str, shown: str) -> str:
+    """A table that may be wider than the page."""
+    return (
+        f'<section class="card"><h2>{title}</h2><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{title}">{shown}</div></section>'
+    )

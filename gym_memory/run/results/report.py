@@ -1,0 +1,416 @@
+"""``summary.json``, ``report.md``, ``report.html`` and plots of one results folder or several."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gym_memory.core.errors import ResultsError, UnknownNameError
+from gym_memory.core.files import write_atomic
+from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
+from gym_memory.run.results.cells import format_interval, format_p, seeds_go_round
+from gym_memory.run.results.folder import (
+    check_backends,
+    read_config,
+    read_environment,
+    read_episodes,
+    read_replaced,
+)
+from gym_memory.run.results.html import report_page
+from gym_memory.run.results.plots import plot_budgets, plot_scores, plot_steps, plot_trials
+from gym_memory.run.results.score import (
+    Difference,
+    TableRow,
+    Unit,
+    differences,
+    mean_counters,
+    score_by_trial,
+    table,
+    units,
+)
+from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
+
+__all__ = [
+    "Source",
+    "build_report",
+    "format_interval",
+    "format_p",
+    "read_source",
+    "seeds_go_round",
+    "write_report",
+]
+
+_MAX_FAILURES = 50
+
+
+class Source(NamedTuple):
+    """A results folder as a report needs it.
+
+    Attributes:
+        path: The folder.
+        config: What it is to hold.
+        environment: What ``environment.json`` holds.
+        rows: Its episodes, in the order of the configuration.
+        replaced: Failed episodes whose jobs were played again.
+    """
+
+    path: Path
+    config: RunConfig
+    environment: dict[str, Any]
+    rows: list[EpisodeRow]
+    replaced: list[EpisodeRow]
+
+    @property
+    def planned(self) -> int:
+        """Jobs that the configuration asks for."""
+        return len(self.config.jobs())
+
+
+def read_source(folder: str | os.PathLike[str]) -> Source:
+    """Read a results folder; it may be unfinished, and in use.
+
+    Raises:
+        ResultsError: It is no results folder, or cannot be read.
+    """
+    path = Path(folder)
+    config = read_config(path)
+    found = {rows[0].job.key: rows for rows in read_episodes(path)}
+    rows = [row for job in config.jobs() for row in found.get(job.key, ())]
+    return Source(path, config, read_environment(path), rows, read_replaced(path))
+
+
+def build_report(
+    folders: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    against: str = "",
+    allow_version_mismatch: bool = False,
+) -> list[TableRow]:
+    """Write the report of one or several results folders into ``out``.
+
+    Args:
+        folders: Results folders. Several are put together; none may hold a job of another.
+        out: Folder of the report; made when it is not there.
+        against: Memory or policy that the others are compared with; empty for the control.
+        allow_version_mismatch: Put results of different backend versions side by side.
+
+    Returns:
+        The table.
+
+    Raises:
+        ResultsError: A folder cannot be read, or the folders do not go together.
+    """
+    sources = [read_source(folder) for folder in folders]
+    backends: dict[str, str] = {}
+    seen: dict[Any, Path] = {}
+    for source in sources:
+        new = source.environment.get("backends", {})
+        if not allow_version_mismatch:
+            check_backends(backends, new, "another of these folders")
+        backends = {**new, **backends}
+        for key in {row.job.key: None for row in source.rows}:
+            if key in seen:
+                raise ResultsError(
+                    f"{str(source.path)!r} and {str(seen[key])!r} both hold seed {key[0]} of the "
+                    "same combination: an episode counts once"
+                )
+            seen[key] = source.path
+    return write_report(out, sources, against=against)
+
+
+def write_report(
+    out: str | os.PathLike[str], sources: Sequence[Source], *, against: str = ""
+) -> list[TableRow]:
+    """Write summary, plots and report of ``sources`` into ``out``; returns the table."""
+    path = Path(out)
+    all_units = units(row for source in sources for row in source.rows)
+    rows = table(all_units)
+    replaced = [row for source in sources for row in source.replaced]
+    gaps = _differences(comparable(all_units), against)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        parts = [_head(sources, all_units, replaced)]
+        for protocol in dict.fromkeys(u.protocol for u in all_units):
+            own = [u for u in all_units if u.protocol == protocol]
+            parts.append(_section(path, protocol, own, [d for d in gaps if d.protocol == protocol]))
+        parts += [_failures(all_units, replaced), _provenance(sources)]
+        write_atomic(path / "report.md", "\n".join(part for part in parts if part))
+        page = report_page(all_units, gaps, [source.path for source in sources])
+        write_atomic(path / "report.html", page)
+        summary = {
+            "complete": len(all_units) == sum(source.planned for source in sources),
+            "n_jobs": len(all_units),
+            "n_failed": sum(bool(u.failed) for u in all_units),
+            "n_replaced": len(replaced),
+            "table": [row.to_json() for row in rows],
+            "differences": [gap.to_json() for gap in gaps],
+        }
+        write_atomic(path / "summary.json", json.dumps(summary, indent=2) + "\n")
+    except OSError as error:
+        raise ResultsError(f"cannot write a report to {str(path)!r}: {error}") from error
+    return rows
+
+
+def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
+    """Differences between memories and between policies; ``against`` is one of either."""
+    memories = dict.fromkeys(u.memory for u in all_units)
+    policies = dict.fromkeys(u.policy for u in all_units)
+    if against and against not in {**memories, **policies}:
+        raise UnknownNameError("memory or policy", against, {**memories, **policies})
+    return [
+        *differences(all_units, "memory", against if against in memories else ""),
+        *differences(all_units, "policy", against if against in policies else ""),
+    ]
+
+
+# ---------------------------------------------------------------- parts of report.md
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
+
+
+def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; the first columns that hold names are left, the numbers right."""
+    names = {"environment", "memory", "policy", "compared", "with", "task", "reason"}
+    rule = ["---" if name in names else "--:" for name in header]
+    lines = [header, rule, *rows]
+    return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Text in a table; what comes from a game or an error is no markup."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return " ".join(text.replace("|", "\\|").splitlines())
+
+
+def _head(
+    sources: Sequence[Source], all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]
+) -> str:
+    planned = sum(source.planned for source in sources)
+    n_failed = sum(bool(u.failed) for u in all_units)
+    lines = ["# Results", ""]
+    if len(all_units) < planned:
+        lines += [
+            f"**Unfinished**: {len(all_units)} of {planned} jobs are done; the same command "
+            "goes on.",
+            "",
+        ]
+    if n_failed:
+        lines += [
+            f"**{n_failed} of {len(all_units)} jobs failed** and count with score 0: see Failures.",
+            "",
+        ]
+    if replaced:
+        lines += [
+            f"**{len(replaced)} failed episodes were played again** (`--retry-failed`): see "
+            "Failures.",
+            "",
+        ]
+    lines += [
+        "Scores are normalized to [0, 1] and averaged over seeds; 95 % intervals of that mean "
+        "take tasks as their unit. A job is one seed of one combination.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Difference]) -> str:
+    """Tables and plots of one protocol."""
+    rows = table(own)
+    stem = "".join(c if c.isalnum() else "-" for c in protocol)
+    lines = [f"## Protocol `{protocol}`", ""]
+    swept = len(budgets(own)) > 1
+    if swept:
+        found = curves(own)
+        plot_budgets(found, path / f"budgets-{stem}.png")
+        lines += [_SWEEP, "", _budget_table(found)]
+        lines += [f"![Score against token budget](budgets-{stem}.png)", "", "### Every budget", ""]
+    lines += [_score_table(rows)]
+    if swept:
+        own = at_largest(own)
+        lines += ["What follows, but for the differences, is of the largest budget.", ""]
+    plot_scores(table(own), path / f"scores-{stem}.png")
+    plot_steps(own, path / f"steps-{stem}.png")
+    several = any(len(u.trials) > 1 for u in own) and protocol.startswith("trials")
+    repeated = next((row for row in rows if row.n_tasks < row.n), None)
+    if repeated:
+        lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
+    lines += [f"![Score by environment, memory and policy](scores-{stem}.png)", ""]
+    if several:
+        plot_trials(own, path / f"trials-{stem}.png")
+        lines += ["### Score by trial", "", _trial_table(own)]
+        lines += [f"![Score by trial](trials-{stem}.png)", ""]
+    lines += [f"![Score against steps](steps-{stem}.png)", ""]
+    counters = _counter_table(own)
+    if counters:
+        lines += ["### Counted by policies and memories, mean a job", "", counters]
+    if gaps:
+        lines += [
+            "### Differences, paired on task and seed",
+            "",
+            *(["Between areas under the score over the token budget.", ""] if swept else []),
+            "Positive: the compared one scores higher. An interval without 0 is a difference "
+            "that these tasks show; p is corrected for the number of lines (Holm), those of all "
+            "environments together apart.",
+            "",
+            _difference_table(gaps),
+        ]
+    return "\n".join(lines)
+
+
+_SWEEP = (
+    "Score against token budget. *Area*: under the mean score over the logarithm of the budget, "
+    "as a share of that of a score of 1; none for a memory that goes over its budget, which stands "
+    "in the plot at the tokens that it took. *Tokens for 95 %*: those recalled on average at the "
+    "least budget with 95 % of the best score that a memory other than `oracle` has."
+)
+
+
+def _budget_table(found: Sequence[Curve]) -> str:
+    every = sorted({row.budget for curve in found for row in curve.points})
+    header = ["environment", "memory", "policy", "area", "95 %", "tokens for 95 %"]
+    return _markdown_table(
+        [*header, *(f"{budget:,}" for budget in every)],
+        [
+            (
+                *(f"`{curve.env}`", curve.memory, curve.policy),
+                *(_number(curve.area, ".3f"), format_interval(curve.area_ci)),
+                _number(curve.enough, ",.0f"),
+                *(_number(scores.get(budget), ".2f") for budget in every),
+            )
+            for curve in found
+            for scores in [{row.budget: row.score for row in curve.points}]
+        ],
+    )
+
+
+def _score_table(rows: Sequence[TableRow]) -> str:
+    swept = len({row.budget for row in rows}) > 1
+    header = ["environment", "memory", "policy", *(["budget"] if swept else [])]
+    header += [
+        "n",
+        "failed",
+        "score",
+        "95 %",
+        "success",
+        "steps",
+        "memory ms/step",
+        "memory tokens",
+        "USD",
+    ]
+    return _markdown_table(
+        header,
+        [
+            (
+                *(f"`{row.env}`", row.memory, row.policy),
+                *([f"{row.budget:,}"] if swept else []),
+                *(str(row.n), str(row.n_failed)),
+                *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
+                *(_number(row.steps, ".1f"), _number(row.memory_ms, ".3f")),
+                *(_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
+    """The jobs of each combination."""
+    cells: dict[tuple[str, str, str], list[Unit]] = {}
+    for unit in own:
+        cells.setdefault((unit.env, unit.memory, unit.policy), []).append(unit)
+    return cells
+
+
+def _counter_table(own: Sequence[Unit]) -> str:
+    """What policies and memories counted, mean a job; empty when they counted nothing."""
+    counted = {cell: mean_counters(group) for cell, group in _cells(own).items()}
+    names = list(dict.fromkeys(name for counters in counted.values() for name in counters))
+    if not names:
+        return ""
+    return _markdown_table(
+        ("environment", "memory", "policy", *(name.replace("_", " ") for name in names)),
+        [
+            (f"`{env}`", memory, policy, *(f"{counters.get(name, 0):.1f}" for name in names))
+            for (env, memory, policy), counters in counted.items()
+            if counters
+        ],
+    )
+
+
+def _trial_table(own: Sequence[Unit]) -> str:
+    length = max(len(u.trials) for u in own)
+    return _markdown_table(
+        ("environment", "memory", "policy", *(str(i + 1) for i in range(length))),
+        [
+            (
+                *(f"`{env}`", memory, policy),
+                *(f"{mean:.3f} {format_interval(ci)}" for mean, ci in score_by_trial(group)),
+            )
+            for (env, memory, policy), group in _cells(own).items()
+        ],
+    )
+
+
+def _difference_table(gaps: Sequence[Difference]) -> str:
+    header = ["compared", "with", "environment", "memory", "policy", "n", "difference", "95 %"]
+    header += ["p, corrected", "better", "equal", "worse"]
+    return _markdown_table(
+        header,
+        [
+            (
+                *(gap.name, gap.against, gap.env if gap.env == "all" else f"`{gap.env}`"),
+                *(("", gap.other) if gap.axis == "memory" else (gap.other, "")),
+                *(str(gap.n), f"{gap.difference:+.3f}", format_interval(gap.ci, "+")),
+                format_p(gap.p),
+                *(str(gap.better), str(gap.equal), str(gap.worse)),
+            )
+            for gap in gaps
+        ],
+    )
+
+
+def _failures(all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]) -> str:
+    failed = [(u, u.task_id, u.failed) for u in all_units if u.failed]
+    again = [(row.job, row.result.task_id, row.result.failed) for row in replaced]
+    parts = ["## Failures\n"] if failed or again else []
+    if failed:
+        parts.append(_failure_table(failed, "episodes.jsonl"))
+    if again:
+        parts += ["Failed at first and played again:\n"]
+        parts.append(_failure_table(again, "episodes.failed.jsonl"))
+    return "\n".join(parts)
+
+
+def _failure_table(failed: Sequence[tuple[Unit | Job, str, str]], file: str) -> str:
+    shown = _markdown_table(
+        ("environment", "memory", "policy", "seed", "task", "reason"),
+        [
+            (f"`{of.env}`", of.memory, of.policy, str(of.seed), task or "–", reason)
+            for of, task, reason in failed[:_MAX_FAILURES]
+        ],
+    )
+    more = len(failed) - _MAX_FAILURES
+    rest = f"\n... and {more} more, all in `{file}`.\n" if more > 0 else ""
+    return f"Details are in `{file}`.\n\n{shown}{rest}"
+
+
+def _provenance(sources: Sequence[Source]) -> str:
+    lines = ["## How to repeat it", ""]
+    for source in sources:
+        env = source.environment
+        lines += ["```", source.config.command(str(source.path)), "```", ""]
+        if env:
+            commit = f", commit {env['git_commit']}" if env.get("git_commit") else ""
+            lines += [
+                f"gym-memory {env['gym_memory']}{commit}, Python {env['python']}, "
+                f"{env['platform']}. Backends: "
+                + "; ".join(f"`{name}`: {version}" for name, version in env["backends"].items())
+                + ". All package versions: `environment.json`.",
+                "",
+            ]
+    return "\n".join(lines)

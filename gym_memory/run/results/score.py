@@ -1,0 +1,382 @@
+"""Scores over rows: means with intervals, and differences between what was paired.
+
+A job is one seed of one combination. Its score is what its protocol makes of its episodes; a job
+with a failed episode scores 0 and stays in every mean of scores. Several seeds may play the same
+task, so the unit of all intervals is the task (see :mod:`~gym_memory.run.results.intervals`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_memory.core.errors import UnknownNameError
+from gym_memory.run.jobs import EpisodeRow
+from gym_memory.run.protocols import make_protocol
+from gym_memory.run.results import intervals
+from gym_memory.run.results.cells import score_cells
+from gym_memory.run.results.intervals import Interval
+
+__all__ = [
+    "Difference",
+    "ScoreTable",
+    "TableRow",
+    "Unit",
+    "differences",
+    "grouped",
+    "mean_counters",
+    "score_by_trial",
+    "step_curve",
+    "table",
+    "tasks",
+    "units",
+]
+
+Axis = Literal["memory", "policy"]
+ALL_ENVS = "all"
+
+
+class Unit(NamedTuple):
+    """A job as statistics see it.
+
+    Attributes:
+        protocol: The protocol it was played under.
+        env: Environment, with its parameters; likewise ``memory`` and ``policy``.
+        budget: Tokens that the recalled memory might take.
+        seed: Its seed.
+        task_id: The task instance; empty when it failed before the first reset.
+        failed: Why it failed; empty when it did not.
+        score: Normalized score in [0, 1]; 0 when it failed.
+        success: Whether the task was won.
+        steps: Environment steps that the score took.
+        memory_ms: Wall milliseconds of the memory per step.
+        tokens: Tokens of the recalled memory per observation.
+        cost_usd: Money spent.
+        curve: Points ``(step, normalized score)`` where the score changed.
+        trials: Normalized score of each episode.
+        counters: Further counts of the policy and the memory, over all episodes.
+    """
+
+    protocol: str
+    env: str
+    memory: str
+    policy: str
+    budget: int
+    seed: int
+    task_id: str
+    failed: str
+    score: float
+    success: bool
+    steps: int
+    memory_ms: float
+    tokens: float
+    cost_usd: float
+    curve: tuple[tuple[int, float], ...]
+    trials: tuple[float, ...]
+    counters: dict[str, float]
+
+
+def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
+    """Bring the episodes of each job together, in order of first appearance."""
+    return [_unit(group) for group in grouped(rows, lambda row: row.job).values()]
+
+
+def _unit(rows: Sequence[EpisodeRow]) -> Unit:
+    job, results = rows[0].job, [row.result for row in rows]
+    failed = next((r.failed for r in results if r.failed), "")
+    played = [r for r in results if not r.failed] or results
+    weights = [r.steps + 1 for r in played]
+    summary = None if failed else make_protocol(job.protocol).summarize(results)
+    return Unit(
+        protocol=job.protocol,
+        env=job.env,
+        memory=job.memory,
+        policy=job.policy,
+        budget=job.budget,
+        seed=job.seed,
+        task_id=next((r.task_id for r in results if r.task_id), ""),
+        failed=failed,
+        score=summary.score if summary else 0.0,
+        success=summary.success if summary else False,
+        steps=summary.steps if summary else sum(r.steps for r in results),
+        memory_ms=float(np.average([r.memory_ms for r in played], weights=weights)),
+        tokens=float(np.average([r.tokens for r in played], weights=weights)),
+        cost_usd=sum(r.cost_usd for r in results),
+        curve=summary.curve if summary else ((0, 0.0),),
+        trials=tuple(0.0 if r.failed else r.normalized for r in results),
+        counters=_added(r.counters for r in results),
+    )
+
+
+def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for count in counts:
+        for name, value in count.items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
+def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
+    """Items by key, in order of first appearance."""
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+# ---------------------------------------------------------------- the table
+
+
+@dataclasses.dataclass(frozen=True)
+class TableRow:
+    """One line of a results table: a combination, averaged over its seeds.
+
+    Attributes:
+        env: Environment; likewise ``memory`` and ``policy``.
+        n: Jobs (seeds), the failed ones included.
+        n_failed: Failed jobs; each scores 0.
+        score: Mean normalized score in [0, 1].
+        score_ci: Its 95 % interval, over tasks; None for a single task.
+        success: Share of the tasks that were won.
+        steps: Mean environment steps of the jobs that did not fail; None if all did. Likewise
+            ``memory_ms`` (a step) and ``tokens`` (an observation).
+        memory_ms: See ``steps``.
+        tokens: See ``steps``.
+        cost_usd: Money spent in all, on failed jobs too.
+        protocol: The protocol; rows of different ones never share a table.
+        n_tasks: Different tasks among the jobs; fewer than ``n`` where seeds go round.
+        budget: Tokens that the recalled memory might take.
+    """
+
+    env: str
+    memory: str
+    policy: str
+    n: int
+    n_failed: int
+    score: float
+    score_ci: Interval | None
+    success: float
+    steps: float | None
+    memory_ms: float | None
+    tokens: float | None
+    cost_usd: float
+    protocol: str
+    n_tasks: int
+    budget: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; the interval as a list of two."""
+        record = dataclasses.asdict(self)
+        for name, value in record.items():
+            if isinstance(value, float):
+                record[name] = round(value, 6)
+        record["score_ci"] = [round(v, 6) for v in self.score_ci] if self.score_ci else None
+        return record
+
+
+class ScoreTable(list[TableRow]):
+    """Rows of scores; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        return score_cells(self)
+
+
+def table(all_units: Iterable[Unit]) -> ScoreTable:
+    """Average over seeds; one row a combination, in order of first appearance."""
+    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy, u.budget))
+    return ScoreTable(_table_row(group) for group in groups.values())
+
+
+def _table_row(group: Sequence[Unit]) -> TableRow:
+    first = group[0]
+    played = [u for u in group if not u.failed]
+
+    def mean(name: str) -> float | None:
+        return float(np.mean([getattr(u, name) for u in played])) if played else None
+
+    scores = [u.score for u in group]
+    return TableRow(
+        env=first.env,
+        memory=first.memory,
+        policy=first.policy,
+        n=len(group),
+        n_tasks=len(set(tasks(group))),
+        n_failed=len(group) - len(played),
+        score=float(np.mean(scores)),
+        score_ci=intervals.scores(scores, tasks(group)).interval(),
+        success=float(np.mean([u.success for u in group])),
+        steps=mean("steps"),
+        memory_ms=mean("memory_ms"),
+        tokens=mean("tokens"),
+        cost_usd=sum(u.cost_usd for u in group),
+        protocol=first.protocol,
+        budget=first.budget,
+    )
+
+
+def tasks(group: Iterable[Unit]) -> list[str]:
+    """The task of each job; one that failed before its first reset has that of its seed."""
+    return [u.task_id or f"seed {u.seed}" for u in group]
+
+
+def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
+    """Mean of each counter over jobs, without those that never counted anything."""
+    total = _added(u.counters for u in group)
+    return {name: value / len(group) for name, value in total.items() if value}
+
+
+def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]:
+    """Mean score of each trial over seeds.
+
+    Behind the last trial of a seed its score goes on: the win that ended the trials, or the 0 of
+    a failure.
+    """
+    length = max(len(u.trials) for u in group)
+    played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
+    estimates = [intervals.scores(column, tasks(group)) for column in zip(*played, strict=True)]
+    return [(estimate.mean, estimate.interval()) for estimate in estimates]
+
+
+# ---------------------------------------------------------------- differences
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """How much better ``name`` scores than ``against``, paired on task and seed.
+
+    Attributes:
+        protocol: The protocol.
+        axis: What is compared, ``memory`` or ``policy``.
+        name: The compared value of it.
+        against: The value it is compared with.
+        env: Environment; ``all`` for the pairs of all environments together.
+        other: What both sides share on the other axis.
+        n: Pairs.
+        difference: Mean difference of the normalized scores, in [-1, 1].
+        ci: Its 95 % interval, over tasks; None for a single task.
+        p: Two-sided p-value of no difference, corrected for all comparisons made with it (Holm);
+            the pairs of all environments together are apart.
+        better: Pairs in which ``name`` scores higher; likewise ``equal`` and ``worse``.
+        equal: See ``better``.
+        worse: See ``better``.
+    """
+
+    protocol: str
+    axis: Axis
+    name: str
+    against: str
+    env: str
+    other: str
+    n: int
+    difference: float
+    ci: Interval | None
+    p: float
+    better: int
+    equal: int
+    worse: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        record = dataclasses.asdict(self)
+        record["difference"] = round(self.difference, 6)
+        record["ci"] = [round(v, 6) for v in self.ci] if self.ci else None
+        record["p"] = round(self.p, 6)
+        return record
+
+
+def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> list[Difference]:
+    """Compare every memory (or policy) with one of them.
+
+    Pairs are jobs of the same protocol, budget, environment, seed and task, and of the same policy
+    (or memory). A failed job takes part with score 0.
+
+    Args:
+        all_units: Jobs, possibly of several protocols.
+        axis: What to compare.
+        against: What to compare with; empty takes the control (``none``, ``random``) where it
+            was played, else the first that was.
+
+    Raises:
+        UnknownNameError: ``against`` was not played.
+    """
+    names = list(dict.fromkeys(getattr(u, axis) for u in all_units))
+    if against and against not in names:
+        raise UnknownNameError(axis, against, names)
+    control = {"memory": "none", "policy": "random"}[axis]
+    base = against or (control if control in names else next(iter(names), ""))
+    other: Axis = "policy" if axis == "memory" else "memory"
+    found = []
+    cells = grouped(all_units, lambda u: (u.protocol, getattr(u, other), u.budget))
+    for (protocol, shared, _), cell in cells.items():
+        by_name = grouped(cell, lambda u: getattr(u, axis))
+        for name in [n for n in by_name if n != base and base in by_name]:
+            pairs = _pairs(by_name[name], by_name[base])
+            by_env = grouped(pairs, lambda pair: pair[0].env)
+            groups = [*by_env.items(), *([(ALL_ENVS, pairs)] if len(by_env) > 1 else [])]
+            for env, group in groups:
+                gaps = [a.score - b.score for a, b in group]
+                estimate = intervals.gaps(gaps, tasks(a for a, _ in group))
+                found.append(
+                    Difference(
+                        protocol=protocol,
+                        axis=axis,
+                        name=name,
+                        against=base,
+                        env=env,
+                        other=shared,
+                        n=len(gaps),
+                        difference=float(np.mean(gaps)),
+                        ci=estimate.interval(),
+                        p=estimate.p_value(),
+                        better=sum(gap > 0 for gap in gaps),
+                        equal=sum(gap == 0 for gap in gaps),
+                        worse=sum(gap < 0 for gap in gaps),
+                    )
+                )
+    return _corrected(found)
+
+
+def _corrected(found: list[Difference]) -> list[Difference]:
+    """P-values corrected for their number: each environment's, and those over all."""
+    for over_all in (False, True):
+        family = [i for i, gap in enumerate(found) if (gap.env == ALL_ENVS) is over_all]
+        for i, p in zip(family, intervals.holm([found[i].p for i in family]), strict=True):
+            found[i] = dataclasses.replace(found[i], p=p)
+    return found
+
+
+def _pairs(left: Iterable[Unit], right: Iterable[Unit]) -> list[tuple[Unit, Unit]]:
+    """Units of the same environment, seed and task."""
+    partners = {(u.env, u.seed): u for u in right}
+    pairs = [(u, partners[u.env, u.seed]) for u in left if (u.env, u.seed) in partners]
+    # A job that failed before its first reset does not know its task; the seed names it.
+    return [(a, b) for a, b in pairs if a.task_id == b.task_id or not (a.task_id and b.task_id)]
+
+
+def step_curve(
+    group: Sequence[Unit], longest: int, points: int = 200
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Mean score after each number of steps, with its interval.
+
+    A finished episode keeps its score. Of a single job the interval is the score itself.
+
+    Args:
+        group: Jobs to average over.
+        longest: Number of steps to go to, >= 1.
+        points: Numbers of steps to look at, at most.
+
+    Returns:
+        Steps ``(points,)``, means ``(points,)`` and intervals ``(points, 2)``.
+    """
+    steps = np.unique(np.linspace(0, longest, points).round())
+    scores = np.zeros((len(group), len(steps)))
+    for row, unit in enumerate(group):
+        for start, score in unit.curve:
+            scores[row, steps >= start] = score
+    labels = tasks(group)
+    band = [intervals.scores(column, labels).interval() or (column[0],) * 2 for column in scores.T]
+    return steps, scores.mean(axis=0), np.array(band)

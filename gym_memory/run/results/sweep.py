@@ -1,0 +1,130 @@
+"""Score against token budget: curves, the area under them, and what the best score takes.
+
+A sweep plays everything under several budgets. Its jobs compare by the area under the score of a
+task, over the logarithm of the budget, as a share of what a score of 1 at every budget gives: the
+mean score over budgets, each doubling worth as much as any other. A memory that goes over its
+budgets (``history?full=true``) has no area, but a place: its score at the tokens that it took.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.run.results import intervals
+from gym_memory.run.results.intervals import Interval
+from gym_memory.run.results.score import TableRow, Unit, grouped, table, tasks
+
+__all__ = ["NEARLY", "Curve", "at_largest", "budgets", "comparable", "curves", "place"]
+
+NEARLY = 0.95
+"""Share of the best score that counts as reached."""
+_UPPER_BOUND = "oracle"
+"""Knows what nobody saw, so the best score is that of the others."""
+
+
+class Curve(NamedTuple):
+    """What one memory makes of its budgets.
+
+    Attributes:
+        env: The environment; likewise ``memory`` and ``policy``.
+        points: The row of each budget, the least first.
+        area: Area under the mean score, in [0, 1]; None where a budget is missing or exceeded.
+        area_ci: Its 95 % interval, over tasks; None for a single task.
+        enough: Mean tokens recalled at the least budget with :data:`NEARLY` the best score that
+            any memory but ``oracle`` has at any budget; None where that is not reached.
+    """
+
+    env: str
+    memory: str
+    policy: str
+    points: tuple[TableRow, ...]
+    area: float | None
+    area_ci: Interval | None
+    enough: float | None
+
+
+def budgets(all_units: Iterable[Unit]) -> list[int]:
+    """The budgets that were played, the least first."""
+    return sorted({unit.budget for unit in all_units})
+
+
+def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
+    """The jobs of each combination under its largest budget."""
+    groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy))
+    most = {key: max(u.budget for u in group) for key, group in groups.items()}
+    return [u for u in all_units if u.budget == most[u.protocol, u.env, u.memory, u.policy]]
+
+
+def place(row: TableRow) -> float:
+    """Where a score belongs among budgets: at what was allowed, or taken where that is more."""
+    return max(row.budget, row.tokens or 0.0, 1.0)
+
+
+def comparable(all_units: Sequence[Unit]) -> list[Unit]:
+    """Jobs as they compare: a sweep's with the area as score, others as they are."""
+    found: list[Unit] = []
+    for own in grouped(all_units, lambda u: u.protocol).values():
+        found += _areas(own) if len(budgets(own)) > 1 else own
+    return found
+
+
+def curves(own: Sequence[Unit]) -> list[Curve]:
+    """The curve of every combination of one protocol, in order of first appearance."""
+    by_combination = grouped(_areas(own), _combination)
+    cells = grouped(table(own), lambda row: (row.env, row.memory, row.policy))
+    best: dict[tuple[str, str], float] = {}
+    for (env, memory, policy), rows in cells.items():
+        if memory.partition("?")[0] != _UPPER_BOUND:
+            top = max(row.score for row in rows)
+            best[env, policy] = max(best.get((env, policy), 0.0), top)
+    found = []
+    for (env, memory, policy), rows in cells.items():
+        group = by_combination.get((env, memory, policy), [])
+        estimate = intervals.scores([u.score for u in group], tasks(group)) if group else None
+        points = tuple(sorted(rows, key=lambda row: row.budget))
+        target = NEARLY * best.get((env, policy), 0.0)
+        reached = [row.tokens for row in points if row.score >= target > 0]
+        found.append(
+            Curve(
+                *(env, memory, policy, points),
+                estimate.mean if estimate else None,
+                estimate.interval() if estimate else None,
+                reached[0] if reached else None,
+            )
+        )
+    return found
+
+
+def _combination(unit: Unit) -> tuple[str, str, str]:
+    return unit.env, unit.memory, unit.policy
+
+
+def _areas(own: Sequence[Unit]) -> list[Unit]:
+    """One job for those of all budgets, with the area as its score."""
+    every = budgets(own)
+    exceeding = {_combination_of(row) for row in table(own) if (row.tokens or 0) > row.budget}
+    found = []
+    for group in grouped(own, lambda u: (*_combination(u), u.seed)).values():
+        by_budget = {unit.budget: unit for unit in group}
+        if len(by_budget) == len(every) and _combination(group[0]) not in exceeding:
+            scores = [by_budget[budget].score for budget in every]
+            found.append(by_budget[every[-1]]._replace(score=_area(every, scores)))
+    return found
+
+
+def _combination_of(row: TableRow) -> tuple[str, str, str]:
+    return row.env, row.memory, row.policy
+
+
+def _area(at: Sequence[int], scores: Sequence[float]) -> float:
+    """Area under ``scores`` over the logarithm of ``at``, as a share of that under 1.
+
+    >>> _area([100, 1000, 10_000], [0.0, 0.5, 1.0])
+    0.5
+    """
+    logs = [math.log(max(budget, 1)) for budget in at]
+    return round(float(np.trapezoid(scores, logs)) / (logs[-1] - logs[0]), 12)

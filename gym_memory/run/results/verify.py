@@ -1,0 +1,253 @@
+"""Is a results folder whole? What it holds against what it should, and what can be mended.
+
+Beside its data a finished run leaves ``manifest.json``: size and SHA-256 of each file that holds
+what was played (not of reports, which are made anew from them). Every episode also carries the
+hash of the settings that it was played with, and its recorded steps tell again how many there
+were. What a kill in the middle of a write leaves behind is taken away; nothing else is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.files import parse_json, read_json, write_atomic
+from gym_memory.core.trajectory import read_rows
+from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.results.folder import locked, read_config, read_environment, read_replaced
+
+__all__ = ["MANIFEST", "Finding", "verify", "write_manifest"]
+
+MANIFEST = "manifest.json"
+_DATA = ["config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl"]
+_DATA += ["steps/*.jsonl.gz"]
+_SHOWN = 3
+
+State = Literal["ok", "note", "repaired", "unfinished", "damaged"]
+Key = tuple[int, str, str]
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at.
+
+    Attributes:
+        state: ``ok``; ``note``: nothing wrong, worth knowing; ``repaired``: what a kill left
+            behind is gone; ``unfinished``: the same command goes on; ``damaged``: wrong, and not
+            to be mended without a choice of yours.
+        part: The file or the thing.
+        text: What was found, and what to do.
+    """
+
+    state: State
+    part: str
+    text: str
+
+
+def write_manifest(folder: str | os.PathLike[str]) -> None:
+    """Note size and hash of each file of data in a finished folder."""
+    record = {name: _digest(path) for name, path in _data_files(Path(folder))}
+    write_atomic(Path(folder) / MANIFEST, json.dumps(record, indent=1) + "\n")
+
+
+def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Finding]:
+    """Check a results folder.
+
+    Args:
+        folder: The folder of one run.
+        repair: Whether to take away what a kill left behind, where the folder may be written: a
+            torn last line, episodes of a job that was not finished, temporary files.
+
+    Raises:
+        ResultsError: It is no results folder, or a run is writing to it.
+        OSError: A file cannot be read, or not be repaired.
+    """
+    path = Path(folder)
+    config = read_config(path)
+    may_write = os.access(path, os.W_OK)
+    repair = repair and may_write
+    with locked(path) if may_write else contextlib.nullcontext():
+        findings = [Finding("ok", "config.json", f"{len(config.jobs())} jobs are asked for")]
+        findings += _temporary(path, repair)
+        findings += _versions(path)
+        jobs: dict[Key, list[EpisodeRow]] = {}
+        findings += _episodes(path, config, repair, jobs)
+        findings += _steps(path, jobs)
+        findings += _hashes(path)
+    return findings
+
+
+def _digest(path: Path) -> dict[str, int | str]:
+    with open(path, "rb") as file:
+        sha = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": file.tell(), "sha256": sha}
+
+
+def _data_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Name and path of each file that holds what was played."""
+    for pattern in _DATA:
+        for path in sorted(folder.glob(pattern)):
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _temporary(folder: Path, repair: bool) -> Iterator[Finding]:
+    for left in sorted(folder.glob(".*.tmp")):
+        if repair:
+            left.unlink()
+        yield _mended(repair, left.name, "what a killed write left behind")
+
+
+def _mended(repair: bool, part: str, what: str) -> Finding:
+    if repair:
+        return Finding("repaired", part, f"{what} was taken away")
+    return Finding("damaged", part, f"{what}: without --no-repair it is taken away")
+
+
+def _versions(folder: Path) -> Iterator[Finding]:
+    try:
+        versions = read_environment(folder)
+        replaced = read_replaced(folder)
+    except (ResultsError, ValueError) as error:
+        yield Finding("damaged", "environment.json or episodes.failed.jsonl", str(error))
+        return
+    if versions:
+        backends = ", ".join(sorted({*versions["backends"].values()}))
+        text = f"gym-memory {versions['gym_memory']}, {backends}"
+        yield Finding("ok", "environment.json", text)
+    elif (folder / "episodes.jsonl").exists():
+        yield Finding("damaged", "environment.json", "is missing: nothing tells which versions")
+    if replaced:
+        text = f"{len(replaced)} failed episodes were played again"
+        yield Finding("note", "episodes.failed.jsonl", text)
+
+
+def _episodes(
+    folder: Path, config: RunConfig, repair: bool, jobs: dict[Key, list[EpisodeRow]]
+) -> Iterator[Finding]:
+    """Check every line; fills ``jobs`` with the episodes of each finished job."""
+    name, path = "episodes.jsonl", folder / "episodes.jsonl"
+    lines = list(io.BytesIO(path.read_bytes())) if path.exists() else []
+    planned = {job.key for job in config.jobs()}
+    whole = 0
+    begun: list[EpisodeRow] = []
+    twice: Counter[Key] = Counter()
+    for number, line in enumerate(lines, 1):
+        try:
+            record = parse_json(line)
+            row, last = EpisodeRow.from_json(record), record["last"]
+        except (ValueError, KeyError, TypeError, ResultsError) as error:
+            if number < len(lines) or line.endswith(b"\n"):
+                yield Finding("damaged", name, f"line {number} is not an episode: {error}")
+                begun = []
+            continue
+        if row.job.config != record.get("config"):
+            text = f"line {number} was not played with the settings that it names"
+            yield Finding("damaged", name, text)
+        if row.trial != len(begun) or (begun and begun[-1].job != row.job):
+            if row.trial or begun:
+                text = f"line {number} does not follow from the one before: episodes are missing"
+                yield Finding("damaged", name, text)
+            begun = []
+        begun.append(row)
+        if last:
+            twice[row.job.key] += 1
+            jobs.setdefault(row.job.key, begun)
+            begun, whole = [], number
+    if whole < len(lines) and not any(b"\n" in line for line in lines[whole + len(begun) :]):
+        if repair:
+            write_atomic(path, b"".join(lines[:whole]))
+        yield _mended(repair, name, f"the unfinished end, {len(lines) - whole} lines,")
+    yield from _counted(name, config, planned, jobs, twice)
+
+
+def _counted(
+    name: str,
+    config: RunConfig,
+    planned: set[Key],
+    jobs: dict[Key, list[EpisodeRow]],
+    twice: Counter[Key],
+) -> Iterator[Finding]:
+    """Every job exactly once, none besides, the same task for the same seed."""
+    for key in [key for key, times in twice.items() if times > 1][:_SHOWN]:
+        text = f"seed {key[0]} of {_cell(jobs[key])} is there {twice[key]} times"
+        yield Finding("damaged", name, text)
+    for key in [key for key in jobs if key not in planned][:_SHOWN]:
+        text = f"seed {key[0]} of {_cell(jobs[key])} is not what config.json asks for"
+        yield Finding("damaged", name, text)
+    tasks: dict[tuple[str, int], str] = {}
+    for key, rows in jobs.items():
+        task = rows[0].result.task_id
+        if task and tasks.setdefault((rows[0].job.env, key[0]), task) != task:
+            text = f"seed {key[0]} of {rows[0].job.env} stands for two tasks, {task} is one"
+            yield Finding("damaged", name, text)
+    done = [rows for key, rows in jobs.items() if key in planned]
+    episodes = f"{len(done)} jobs, {sum(map(len, done))} episodes, each job once"
+    if len(done) < len(planned):
+        left = f"{episodes}; {len(planned) - len(done)} are not played: {config.command('FOLDER')}"
+        yield Finding("unfinished", name, left)
+    elif not any(times > 1 for times in twice.values()):
+        yield Finding("ok", name, episodes)
+    failed = [rows for rows in done if rows[-1].result.failed]
+    if failed:
+        first = failed[0][-1]
+        text = f"{len(failed)} jobs failed, the first one (seed {first.job.seed}): "
+        yield Finding("note", name, text + first.result.failed)
+
+
+def _cell(rows: list[EpisodeRow]) -> str:
+    job = rows[0].job
+    return f"{job.env} {job.memory} {job.policy}"
+
+
+def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[Finding]:
+    """The recorded steps of each finished job: whole, and as many as its episodes say."""
+    if not (folder / "steps").is_dir():
+        yield Finding("note", "steps", "no recorded steps lie beside the episodes")
+        return
+    wrong = 0
+    for rows in jobs.values():
+        path = folder / "steps" / f"{rows[0].job.config}-seed{rows[0].job.seed}.jsonl.gz"
+        told = [row.result.steps for row in rows if not row.result.failed]
+        if not told:
+            continue
+        try:
+            found: Counter[int] = Counter()
+            for step in read_rows(path):
+                found[step["episode"]] = max(found[step["episode"]], step["t"])
+        except (ResultsError, KeyError, TypeError) as error:
+            wrong += 1
+            yield Finding("damaged", path.name, str(error))
+            continue
+        if [found[number] for number in range(len(told))] != told:
+            wrong += 1
+            text = f"expected episodes of {told} steps, got {[found[n] for n in sorted(found)]}"
+            yield Finding("damaged", path.name, text)
+    if not wrong:
+        yield Finding("ok", "steps", "every finished episode has all its steps")
+
+
+def _hashes(folder: Path) -> Iterator[Finding]:
+    path = folder / MANIFEST
+    if not path.exists():
+        yield Finding("note", MANIFEST, "there is none: it is written when a run is finished")
+        return
+    try:
+        known = read_json(path)
+        told = {name: (entry["bytes"], entry["sha256"]) for name, entry in known.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        yield Finding("damaged", MANIFEST, f"cannot be read: {error!r}")
+        return
+    there = {name: tuple(_digest(path).values()) for name, path in _data_files(folder)}
+    other = [name for name in {**told, **there} if told.get(name) != there.get(name)]
+    for name in other:
+        how = "is missing" if name not in there else "is new" if name not in told else "has changed"
+        yield Finding("damaged", name, f"{how} since the run was finished")
+    if not other:
+        yield Finding("ok", MANIFEST, f"{len(there)} files are what they were")

@@ -1,0 +1,241 @@
+"""Inside a worker process: play jobs that come through a pipe, tell what happens.
+
+Messages to a worker: a :class:`RunConfig` to check, a :class:`Job` to play. From it, each a
+tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job,
+which is told too, ``begin`` before a reset, ``step`` after it and now and then, ``row`` at an
+episode's end and ``done`` at the job's, ``error`` where its steps cannot be recorded. A worker
+with several lanes plays each job in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.errors import (
+    BackendError,
+    GymMemoryError,
+    InvalidArgumentError,
+    ResultsError,
+    UnknownNameError,
+)
+from gym_memory.llm import Budget
+from gym_memory.memory.registry import make_memory
+from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
+
+__all__ = ["MARK", "import_plugin", "kill_marked", "serve"]
+
+MARK = "GYM_MEMORY_WORKER"
+"""Environment variable that tells a worker, and all that it starts, from other processes."""
+
+
+def serve(
+    connection: Connection,
+    plugins: Sequence[str],
+    log: str,
+    steps: str,
+    limits: Mapping[str, Any],
+    lanes: int = 1,
+    memory: int = 0,
+    silence: float = math.inf,
+) -> None:
+    """Body of a worker process.
+
+    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the most bytes of data,
+    0 for no limit; ``silence`` the most seconds of play without a word.
+    """
+    _isolate(log, all_threads=lanes > 1)
+    if memory:
+        _limit_memory(memory)
+    try:
+        for plugin in plugins:
+            import_plugin(plugin)
+    except GymMemoryError as error:
+        connection.send(("error", error))
+        return
+    spending = Budget(**limits) if limits else None
+    connection.send(("ready",))
+    tell = _Telling(connection)
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        if isinstance(request, RunConfig):
+            connection.send(_check(request))
+        elif lanes == 1:
+            _play(tell, request, steps, spending, silence)
+        else:
+            lane = (tell, request, steps, spending, silence)
+            threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
+
+
+def _isolate(log: str, *, all_threads: bool) -> None:
+    """Leave the terminal to the parent, and do not outlive it."""
+    if hasattr(os, "setsid"):
+        os.setsid()
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    faulthandler.enable()
+    if hasattr(signal, "SIGUSR1"):
+        # The parent asks so where a worker hangs, before it kills it.
+        faulthandler.register(signal.SIGUSR1, all_threads=all_threads)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _limit_memory(most: int) -> None:
+    """What holds more than ``most`` bytes of data gets a MemoryError, an engine dies.
+
+    It is the data that counts and not the address space, of which a JVM reserves far more than
+    it uses. Child processes are limited likewise, each by itself.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limits on this platform
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _die_with(sentinel: int) -> None:
+    wait([sentinel])
+    kill_marked(os.environ.get(MARK, ""))
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os._exit(1)
+
+
+def kill_marked(mark: str) -> None:
+    """Kill the processes that have inherited a mark from a worker, but not this one.
+
+    A child that has begun a session of its own is in no group of the worker's, and one whose
+    parent has died is nobody's child. Only where the system has ``/proc``.
+    """
+    wanted = f"{MARK}={mark}".encode()
+    for place in Path("/proc").glob("[0-9]*/environ") if mark else ():
+        with contextlib.suppress(OSError):
+            if wanted in place.read_bytes().split(b"\0") and int(place.parent.name) != os.getpid():
+                os.kill(int(place.parent.name), signal.SIGKILL)
+
+
+def import_plugin(plugin: str) -> None:
+    """Import a module that registers names of its own.
+
+    Raises:
+        InvalidArgumentError: It cannot be imported.
+    """
+    try:
+        importlib.import_module(plugin)
+    except ImportError as error:
+        raise InvalidArgumentError(f"cannot import {plugin!r}: {error}") from error
+
+
+def _check(config: RunConfig) -> tuple[str, Any]:
+    """Build everything once, so that a wrong name is told before anything is played."""
+    backends = {}
+    try:
+        for memory in config.memories:
+            make_memory(memory)
+        for policy in config.policies:
+            if getattr(make_policy(policy), "interactive", False):
+                raise InvalidArgumentError(
+                    f"policy {policy!r} needs a terminal: use gym-memory play"
+                )
+        for spec in config.envs:
+            env = Job(spec, "none", "", 0, budget=config.budgets[0]).make_env()
+            with contextlib.closing(env):
+                ids = env.get_wrapper_attr("task_ids") if config.task_id else ()
+                if config.task_id and config.task_id not in ids:
+                    raise UnknownNameError(f"task of {spec}", config.task_id, ids)
+                versions = env.get_wrapper_attr("versions")()
+                backends[spec] = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
+    except Exception as error:
+        traceback.print_exc()
+        return "error", _portable(error)
+    return "checked", backends
+
+
+def _portable(error: Exception) -> GymMemoryError:
+    """The error itself where it is one of ours and can be sent, else its text."""
+    if isinstance(error, GymMemoryError):
+        with contextlib.suppress(Exception):
+            pickle.loads(pickle.dumps(error))
+            return error
+        return GymMemoryError(str(error))
+    if isinstance(error, PackageNotFoundError):
+        return BackendError(
+            f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
+        )
+    return BackendError(f"{type(error).__name__}: {error}")
+
+
+class _Telling:
+    """Sends messages to the parent, from any thread."""
+
+    def __init__(self, connection: Connection):
+        self._connection, self._turn = connection, threading.Lock()
+
+    def __call__(self, *message: Any) -> None:
+        with self._turn:
+            self._connection.send(message)
+
+
+def _play(tell: _Telling, job: Job, steps: str, spending: Budget | None, silence: float) -> None:
+    record = ""
+    if steps:
+        path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
+        path.unlink(missing_ok=True)  # what a killed run left of this job
+        record = str(path)
+    try:
+        for row in play_job(job, _Reporter(tell, job, silence), record, spending):
+            tell("row", job, row)
+    except ResultsError as error:
+        tell("error", job, error)
+    else:
+        tell("done", job)
+
+
+def _play_in_lane(tell: _Telling, job: Job, *how: Any) -> None:
+    """What would end the process in its main thread ends it here too, and is not lost."""
+    try:
+        _play(tell, job, *how)
+    except BaseException as error:
+        traceback.print_exc()
+        code = error.code if isinstance(error, SystemExit) else 1
+        os._exit(code if isinstance(code, int) else 1)
+
+
+class _Reporter(Listener):
+    """Tells the parent what is being played, which also restarts the clocks of its limits."""
+
+    def __init__(self, tell: _Telling, job: Job, silence: float):
+        self._tell, self._job, self._silence = tell, job, silence
+        self._told = 0.0
+
+    def begin(self, trial: int) -> None:
+        self._tell("begin", self._job)
+
+    def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
+        now = time.monotonic()
+        if t == 0 or now - self._told > self._silence:
+            self._told = now
+            self._tell("step", self._job, info.get("task_id", ""))

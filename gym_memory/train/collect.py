@@ -1,0 +1,184 @@
+"""Environments on a Ray cluster for a training that goes on here: the same steps as in one process.
+
+Actors hold the engines, several slots each where there are more slots than cores; the learner and
+its networks stay here, and all actors step at once. What an episode comes to depends on its game
+and its actions alone, so the weights are those of a training in one process. Of every episode in
+progress it is known here how it began, so that what a lost node held is played again elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
+from gym_memory.core.errors import BackendError, GymMemoryError
+from gym_memory.core.optional import require
+from gym_memory.run.cluster import MOST_TRIES, connect, room_for
+from gym_memory.run.results.folder import check_backends
+from gym_memory.run.worker import import_plugin
+
+__all__ = ["RayEnvs"]
+
+_CLOSE_SECONDS = 10.0
+
+Calls = list[tuple[str, tuple[Any, ...]]]
+
+
+class _Actor:
+    """Body of an actor: environments of one process."""
+
+    def __init__(self, make: MakeEnv, plugins: Sequence[str]):
+        for plugin in plugins:
+            import_plugin(plugin)
+        self._envs = LocalEnvs(make)
+
+    def call(
+        self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]
+    ) -> list[Any] | GymMemoryError:
+        """The answers, or what is wrong."""
+        try:
+            return self._envs.call(split, name, arguments)
+        except GymMemoryError as error:
+            return error
+
+    def close(self, split: str) -> None:
+        self._envs.close(split)
+
+
+class _Episode(NamedTuple):
+    """An episode in progress.
+
+    Attributes:
+        memory: State of the memory before it; None where the environment was new.
+        calls: All calls since, with the one that began it.
+    """
+
+    memory: dict[str, Any] | None
+    calls: Calls
+
+
+class RayEnvs:
+    """Environments held by actors; called like :class:`.LocalEnvs`, and left like a file.
+
+    Args:
+        address: Of the cluster, as for :class:`.RayPool`.
+        env: The environment that ``make`` makes: its engine tells how much memory an actor needs.
+        make: Makes an environment of a split; is sent to the actors.
+        slots: Environments that are stepped together.
+        plugins: Modules that every actor imports first.
+
+    Raises:
+        MissingDependencyError: Ray is absent.
+    """
+
+    def __init__(
+        self, address: str, env: str, make: MakeEnv, slots: int, plugins: Sequence[str] = ()
+    ):
+        self._ray = require("ray", "ray", "--ray")
+        self._address, self._env, self._make = address, env, make
+        self._slots, self._plugins = slots, tuple(plugins)
+        self._actors: list[Any] = []
+        self._episodes: dict[str, dict[int, _Episode]] = {}
+        self._versions: dict[str, str] = {}
+
+    def __enter__(self) -> RayEnvs:
+        self._ours = connect(self._address)
+        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        self._actors = [self._start() for _ in range(min(self._slots, max(cores, 1)))]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        closing = [actor.close.remote(split) for actor in self._actors for split in self._episodes]
+        if closing:  # an engine may have processes of its own
+            self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+        if self._ours:
+            self._ray.shutdown()
+
+    def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
+        """Call a method in several slots, in all actors at once; see :class:`.Envs`.
+
+        Raises:
+            BackendError: Nodes are lost again and again, or none has the room.
+            ResultsError: A node has another version of the backend.
+        """
+        episodes = self._episodes.setdefault(split, {})
+        before: dict[int, Any] = {}
+        if name == "reset":  # what its memory is now begins the episode
+            known = [slot for slot in arguments if slot in episodes]
+            before = self._gather(split, "memory", dict.fromkeys(known, ()))
+        found = self._gather(split, name, arguments)
+        for slot, given in arguments.items():
+            if name in ("reset", "replay"):
+                episodes[slot] = _Episode(before.get(slot), [(name, given)])
+            elif name == "step":
+                episodes[slot].calls.append((name, given))
+        return [found[slot] for slot in arguments]
+
+    def close(self, split: str) -> None:
+        """Close the environments of a split."""
+        self._episodes.pop(split, None)
+        for actor in self._actors:
+            actor.close.remote(split)
+
+    def _gather(
+        self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]
+    ) -> dict[int, Any]:
+        """The answers by slot."""
+        asked: dict[int, dict[int, tuple[Any, ...]]] = {}
+        for slot, given in arguments.items():
+            asked.setdefault(slot % len(self._actors), {})[slot] = given
+        futures = {
+            at: self._actors[at].call.remote(split, name, part) for at, part in asked.items()
+        }
+        found: dict[int, Any] = {}
+        for at, part in asked.items():
+            answers = self._answer(at, futures[at], split, name, part)
+            found.update(zip(part, answers, strict=True))
+            if name == "versions":
+                for versions in answers:
+                    check_backends(self._versions, versions, "the rest of the cluster")
+                    self._versions.update(versions)
+        return found
+
+    def _answer(self, at: int, future: Any, *asked: Any) -> list[Any]:
+        """What an actor answers, another one in its place if need be."""
+        for _ in range(MOST_TRIES):
+            try:
+                found = self._ray.get(future)
+            except self._ray.exceptions.RayActorError as error:
+                lost = error
+                self._actors[at] = self._start()
+                self._restore(at)
+                future = self._actors[at].call.remote(*asked)
+                continue
+            if isinstance(found, GymMemoryError):
+                raise found
+            answers: list[Any] = found
+            return answers
+        raise BackendError(
+            f"the actor of {self._env!r} was lost {MOST_TRIES} times: {lost}. What was learnt is "
+            "kept up to the last checkpoint: the same command goes on"
+        )
+
+    def _restore(self, at: int) -> None:
+        """Have a new actor play what the lost one had played of its episodes."""
+        for split, episodes in self._episodes.items():
+            for slot, (memory, calls) in episodes.items():
+                if slot % len(self._actors) == at:
+                    again = [("remember", (memory,))] * (memory is not None) + calls
+                    for name, given in again:
+                        self._actors[at].call.remote(split, name, {slot: given})
+
+    def _start(self) -> Any:
+        remote = self._ray.remote(num_cpus=1, memory=room_for(self._env))(_Actor)
+        return remote.remote(self._make, self._plugins)

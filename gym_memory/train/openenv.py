@@ -1,0 +1,242 @@
+"""Any environment with any memory as an OpenEnv server, over WebSocket and HTTP.
+
+Each connection is a session with an environment of its own, so sessions share nothing. An action
+has one required field, ``text``: what a model wrote passes as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from gym_memory.core.checks import check_amount, check_int
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
+from gym_memory.core.optional import require
+from gym_memory.core.specs import parse_spec
+from gym_memory.train.session import Session, Turn, split_names, task_names
+from gym_memory.version import __version__
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+
+__all__ = ["GameAction", "GameEnvironment", "GameObservation", "GameState", "make_app", "serve"]
+
+_server: Any = require("openenv.core.env_server", "openenv", "the OpenEnv server")
+_types: Any = require("openenv.core.env_server.types", "openenv", "the OpenEnv server")
+
+_TOLD = ("score", "max_score", "normalized_score", "success", "lost", "moves", "is_action_valid")
+
+
+class GameAction(_types.Action):
+    """One command, or what a model wrote instead of one."""
+
+    text: str
+
+
+class GameObservation(_types.Observation):
+    """The observation with memory; ``metadata`` holds the score and how the episode stands."""
+
+    text: str = ""
+    task: str = ""
+    inventory: str = ""
+    valid_actions: tuple[str, ...] = ()
+    memory: str = ""
+    triples: tuple[tuple[str, str, str], ...] = ()
+    episodes: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+class GameState(_types.State):
+    """Which task is played, and how it stands."""
+
+    task_id: str = ""
+    normalized_score: float = 0.0
+    success: bool = False
+
+
+class GameEnvironment(_server.Environment):
+    """One session's environment; made when the session first resets it.
+
+    Args:
+        env: An environment, ``Cooking?level=rl-1``.
+        memory: A memory with optional parameters.
+        budget: Tokens that the recalled memory may take.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, env: str, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET):
+        super().__init__()
+        self._made_from = (env, memory, budget)
+        self._session: Session | None = None
+        self._closed = False
+        self._episode_id: str | None = None
+
+    # ------------------------------------------------------------ episodes
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        split: str = "",
+        index: int | None = None,
+    ) -> GameObservation:
+        """Begin an episode, see :meth:`gym_memory.train.session.Session.reset`."""
+        if self._closed:
+            raise InvalidArgumentError("the session was closed: connect again")
+        if self._session is None:
+            self._session = Session(*self._made_from)
+        self._episode_id = episode_id
+        return _observation(self._session.reset(split=split, index=index, seed=seed))
+
+    def step(self, action: GameAction, timeout_s: float | None = None) -> GameObservation:
+        """Play one command.
+
+        Raises:
+            InvalidArgumentError: No episode is being played.
+        """
+        if self._session is None:
+            raise InvalidArgumentError("expected reset() before step()")
+        return _observation(self._session.step(action.text))
+
+    @property
+    def state(self) -> GameState:
+        """Which task is played, and how it stands."""
+        if self._session is None:
+            return GameState()
+        info = self._session.turn.info
+        return GameState(
+            episode_id=self._episode_id,
+            step_count=info["moves"],
+            task_id=info["task_id"],
+            normalized_score=info["normalized_score"],
+            success=info["success"],
+        )
+
+    def close(self) -> None:
+        """Free the game; an idle session that was closed takes no more commands."""
+        self._closed = True
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    # ------------------------------------------------------------ tasks
+
+    def list_splits(self) -> list[str]:
+        """The splits, the environment's own one first."""
+        return list(split_names(self._made_from[0]))
+
+    def num_tasks(self, split: str) -> int:
+        """Number of tasks of a split."""
+        return len(self._ids(split))
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """One task: its id and index.
+
+        Raises:
+            IndexError: The split has no such task.
+        """
+        if not 0 <= index < self.num_tasks(split):
+            raise IndexError(f"expected an index below {self.num_tasks(split)}, got {index}")
+        return self.list_tasks(split)[index]
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """All tasks of a split."""
+        return [{"id": name, "index": i} for i, name in enumerate(self._ids(split))]
+
+    def get_task_range(
+        self, split: str, start: int | None = None, stop: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The tasks of a slice of a split."""
+        return self.list_tasks(split)[start:stop]
+
+    def _ids(self, split: str) -> tuple[str, ...]:
+        return task_names(self._made_from[0], split)
+
+    def get_metadata(self) -> Any:
+        """What this server offers."""
+        env, memory, budget = self._made_from
+        return _types.EnvironmentMetadata(
+            name=parse_spec(env).name,
+            description=f"{env} with memory {memory} of at most {budget} tokens",
+            version=__version__,
+        )
+
+
+def _observation(turn: Turn) -> GameObservation:
+    obs, info = turn.obs, turn.info
+    return GameObservation(
+        **{name: obs[name] for name in ("text", "task", "inventory", "memory")},
+        valid_actions=obs["valid_actions"],
+        triples=tuple(tuple(triple) for triple in obs["triples"]),
+        episodes=obs["episodes"],
+        lessons=obs["lessons"],
+        reward=turn.reward,
+        done=turn.done,
+        metadata={
+            **{name: info[name] for name in _TOLD},
+            "task_id": info["task_id"],
+            "terminated": turn.terminated,
+            "truncated": turn.truncated,
+        },
+    )
+
+
+def make_app(
+    env: str,
+    memory: str = DEFAULT_MEMORY,
+    budget: int = DEFAULT_BUDGET,
+    *,
+    max_sessions: int = 64,
+    idle_s: float = 600.0,
+) -> Any:
+    """The application: OpenEnv's routes over :class:`GameEnvironment`.
+
+    Args:
+        env: An environment with optional parameters.
+        memory: A memory with optional parameters.
+        budget: Tokens that the recalled memory may take.
+        max_sessions: Sessions at once, >= 1; one more is refused.
+        idle_s: Seconds, > 0, after which a session without a message is closed; looked for every
+            quarter of it, at most every five seconds.
+
+    Raises:
+        UnknownNameError: Unknown name or parameter.
+        InvalidArgumentError: A number is out of range.
+        MissingDependencyError: OpenEnv or the game's engine is not installed.
+    """
+    check_int("max_sessions", max_sessions, 1)
+    if not check_amount("idle_s", idle_s):
+        raise InvalidArgumentError("expected idle_s above 0, got 0")
+    Session(env, memory, budget).close()  # a wrong name is told before anybody connects
+    task_names(env)
+    app = _server.create_fastapi_app(
+        functools.partial(GameEnvironment, env, memory, budget),
+        GameAction,
+        GameObservation,
+        concurrency_config=_types.ConcurrencyConfig(
+            max_concurrent_envs=max_sessions, session_timeout=idle_s
+        ),
+        env_name=parse_spec(env).name,
+        state_cls=GameState,
+        mode="simulation",
+    )
+    app.add_exception_handler(GymMemoryError, _mistake)
+    return app
+
+
+def _mistake(request: Any, error: Exception) -> Any:
+    """Answer a mistake of the client, such as an unknown split, in one line."""
+    responses = require("starlette.responses", "openenv", "the OpenEnv server")
+    return responses.PlainTextResponse(f"{error}\n", 422)
+
+
+def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
+    """Serve an application until it is interrupted.
+
+    Raises:
+        InvalidArgumentError: Nothing can listen there.
+    """
+    uvicorn = require("uvicorn", "openenv", "the OpenEnv server")
+    try:
+        uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=1 << 20)
+    except SystemExit as error:
+        raise InvalidArgumentError(f"cannot listen on {host}:{port}") from error

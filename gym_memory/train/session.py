@@ -1,0 +1,208 @@
+"""One agent's place at a game: the episodes that ``gym-memory run`` plays, by split and index."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from gym_memory.baselines.llm.language import match_action
+from gym_memory.core.checks import check_int, check_text
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.records import Cue, Observation
+from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.wrappers.make import make_env
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+
+__all__ = ["ALL", "Session", "Turn", "split_names", "task_names"]
+
+ALL = "all"
+"""What the tasks of an environment without splits are called together."""
+
+
+class Turn(NamedTuple):
+    """What an agent gets to see, and what its last command brought.
+
+    Attributes:
+        obs: The observation, memory included.
+        reward: Reward of the command that led here; 0 at the reset.
+        terminated: Whether the game was won or lost.
+        truncated: Whether the steps ran out.
+        info: The environment's info.
+    """
+
+    obs: Observation
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode is over."""
+        return self.terminated or self.truncated
+
+
+class Session:
+    """Plays episodes of one environment with one memory, one after another.
+
+    An episode under a seed is the one that ``gym-memory run --seeds`` plays under it. A reply of
+    a model that names a valid action, up to case, articles and marks, plays that action; any other
+    reply is played as it stands.
+
+    Args:
+        env: An environment, ``Cooking?level=rl-1``; its split is played where none is asked for.
+        memory: A memory, ``history?window=5``.
+        budget: Tokens that the recalled memory may take.
+
+    Raises:
+        UnknownNameError: Unknown name or parameter.
+        InvalidArgumentError: A value is not of its kind.
+    """
+
+    def __init__(self, env: str, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET):
+        self.env_spec, self.memory_spec, self.budget = env, memory, budget
+        self._env: Any = _make(env, "", memory, budget)
+        self._split: str = self._env.get_wrapper_attr("split") or ALL
+        self._own_split = self._split
+        self._turn: Turn | None = None
+
+    @property
+    def turn(self) -> Turn:
+        """What the agent sees now.
+
+        Raises:
+            InvalidArgumentError: No episode was begun.
+        """
+        if self._turn is None:
+            raise InvalidArgumentError("expected reset() before anything else")
+        return self._turn
+
+    def reset(self, *, split: str = "", index: int | None = None, seed: int | None = None) -> Turn:
+        """Begin an episode.
+
+        Args:
+            split: A split; empty for the environment's own.
+            index: Number of the task in the split; where it is None the seed chooses.
+            seed: Seed of the environment and of the memory, >= 0; the index where it is None, so
+                that index ``i`` alone is seed ``i`` of ``gym-memory run``; 0 where both are None.
+
+        Raises:
+            UnknownNameError: No such split.
+            InvalidArgumentError: A number is out of range.
+        """
+        self._take(check_text("split", split) or self._own_split)
+        seed = (index or 0) if seed is None else check_int("seed", seed, 0)
+        options = None
+        if index is not None:
+            options = {"task_id": task_name(self.env_spec, self._split, index)}
+        obs, info = self._env.reset(seed=seed, options=options)
+        self._turn = Turn(obs, 0.0, bool(info["won"] or info["lost"]), False, info)
+        return self._turn
+
+    def step(self, reply: str) -> Turn:
+        """Play a command, or what a model wrote.
+
+        Raises:
+            InvalidArgumentError: No episode was begun, the last one is over, or it is no text.
+        """
+        check_text("reply", reply)
+        if self.turn.done:
+            raise InvalidArgumentError("the episode is over: expected reset() before step()")
+        command = match_action(reply, self.turn.obs["valid_actions"]) or reply
+        obs, reward, terminated, truncated, info = self._env.step(command)
+        self._turn = Turn(obs, float(reward), terminated, truncated, info)
+        return self._turn
+
+    def recall(self, question: str) -> str:
+        """What the memory recalls to a question, within the budget; changes nothing."""
+        obs = self.turn.obs
+        cue = Cue(check_text("question", question), obs["task"], obs["inventory"], focus=question)
+        recalled: str = self._env.get_wrapper_attr("memory").recall(cue, self.budget).text
+        return recalled
+
+    def valid_actions(self) -> tuple[str, ...]:
+        """The valid actions of the present state, whether the observation lists them or not."""
+        valid: tuple[str, ...] = self._env.get_wrapper_attr("valid_actions")()
+        return valid
+
+    def close(self) -> None:
+        """Free the game; calling it twice is harmless."""
+        self._env.close()
+        self._turn = None
+
+    def _take(self, split: str) -> None:
+        """Exchange the environment where another split is asked for."""
+        if split == self._split:
+            return
+        known = split_names(self.env_spec)
+        if split not in known:
+            raise UnknownNameError("split", split, known)
+        env = _make(self.env_spec, split, self.memory_spec, self.budget)
+        self._env.close()
+        self._env, self._split = env, split
+
+
+def _make(env: str, split: str, memory: str, budget: int) -> Any:
+    name, kwargs = parse_spec(env)
+    for key in ("memory", "budget"):
+        if key in kwargs:
+            raise InvalidArgumentError(f"{env!r} sets {key!r}: give it by its own option instead")
+    if split and split != ALL:
+        kwargs = {**kwargs, "split": split}
+    return make_env(name, memory=memory, budget=budget, **kwargs)
+
+
+def split_names(env: str) -> tuple[str, ...]:
+    """The splits of an environment, its own one first; :data:`ALL` where it has none.
+
+    Raises:
+        UnknownNameError: Unknown name or parameter.
+        InvalidArgumentError: A value is not of its kind.
+    """
+    return _splits(format_spec(*parse_spec(env)))
+
+
+def task_names(env: str, split: str = "") -> tuple[str, ...]:
+    """The ids of a split's tasks, in the order of their index; of the own split where it is empty.
+
+    Raises:
+        UnknownNameError: No such split, unknown name or parameter.
+        InvalidArgumentError: A value is not of its kind.
+    """
+    known = split_names(env)
+    if split and split not in known:
+        raise UnknownNameError("split", split, known)
+    return _tasks(format_spec(*parse_spec(env)), split or known[0])
+
+
+def task_name(env: str, split: str, index: int) -> str:
+    """The id of one task.
+
+    Raises:
+        InvalidArgumentError: The index is out of range.
+    """
+    names = task_names(env, split)
+    if not 0 <= check_int("index", index, 0) < len(names):
+        raise InvalidArgumentError(
+            f"expected an index below {len(names)}, the number of tasks in {split!r}, got {index}"
+        )
+    return names[index]
+
+
+@functools.lru_cache(maxsize=64)
+def _splits(env: str) -> tuple[str, ...]:
+    made = _make(env, "", "none", 0)
+    try:
+        own = made.get_wrapper_attr("split") or ALL
+        return (own, *(name for name in made.get_wrapper_attr("splits") if name != own))
+    finally:
+        made.close()
+
+
+@functools.lru_cache(maxsize=64)
+def _tasks(env: str, split: str) -> tuple[str, ...]:
+    made = _make(env, split, "none", 0)
+    try:
+        return tuple(made.get_wrapper_attr("task_ids"))
+    finally:
+        made.close()

@@ -1,0 +1,194 @@
+"""Step-wise records: one row a step, for trainers that learn from single steps.
+
+Methods that compare equal states within a group (GiGPO and its like) need to know which states
+are equal. Two hashes tell: ``anchor`` of the bare observation and the task, ``memory_digest`` of
+what the memory recalled to it. Where only the anchor is equal, the agents stood at the same place
+with different memories.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from gym_memory.baselines.llm.language import match_action
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.trajectory import Row, read_rows
+from gym_memory.llm import Message
+from gym_memory.run.jobs import Job
+from gym_memory.run.results.folder import read_config, read_episodes
+from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
+
+__all__ = ["COLUMNS", "Played", "Record", "anchor", "chat_rows", "make_row", "memory_digest"]
+__all__ += ["played", "returns", "step_rows"]
+
+Record = dict[str, Any]
+"""A row of steps by column, see :data:`COLUMNS`."""
+
+COLUMNS = (
+    *("env", "memory", "policy", "seed", "trial", "task_id", "t", "prompt", "reply", "action"),
+    *("logprobs", "reward", "return", "terminated", "truncated", "done", "score"),
+    *("normalized_score", "success", "is_action_valid", "anchor", "memory_digest"),
+)
+"""Columns of a row of :func:`step_rows`.
+
+``t`` counts the steps taken before; ``prompt`` is what was decided on (a list of messages) and
+``reply`` what was answered; ``logprobs`` are natural logarithms a token of the reply, or None;
+``return`` is the sum of the rewards from this step on; scores are those after the step.
+"""
+
+
+def anchor(task: str, text: str, inventory: str = "") -> str:
+    """Hash of a bare observation and its task: equal for equal states, whatever is remembered."""
+    return _hash(task, text, inventory)
+
+
+def memory_digest(memory: str) -> str:
+    """Hash of a recalled memory; that of the empty text where nothing is recalled."""
+    return _hash(memory)
+
+
+def _hash(*texts: str) -> str:
+    # As JSON, so that no two lists of texts run together.
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+
+
+class Played:
+    """One recorded episode with the job that it belongs to.
+
+    Attributes:
+        job: What was played.
+        trial: Number of the episode within its job, from 0.
+        rows: The recorded rows, the reset's first; steps that were taken back are left out.
+    """
+
+    def __init__(self, job: Job, trial: int, rows: Sequence[Row]):
+        self.job, self.trial, self.rows = job, trial, rows
+
+
+def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
+    """The finished episodes of a results folder, in the order of its configuration.
+
+    Raises:
+        ResultsError: It is no results folder, or its steps were not recorded with what the
+            agent was shown.
+    """
+    finished = {rows[0].job.key: rows for rows in read_episodes(folder)}
+    for job in read_config(folder).jobs():
+        rows = finished.get(job.key)
+        if rows is None or any(row.result.failed for row in rows):
+            continue
+        path = Path(folder) / "steps" / f"{job.config}-seed{job.seed}.jsonl.gz"
+        for episode, recorded in groupby(read_rows(path), key=lambda row: row["episode"]):
+            kept = _last_way(recorded)
+            if "memory" not in kept[0] and "stats" not in kept[0]:
+                raise ResultsError(
+                    f"{str(path)!r} was recorded without what the memory recalled, by an earlier "
+                    "gym-memory: play the run again"
+                )
+            yield Played(job, episode, kept)
+
+
+def _last_way(rows: Iterable[Row]) -> list[Row]:
+    kept: list[Row] = []
+    for row in rows:
+        while kept and kept[-1]["t"] >= row["t"]:
+            kept.pop()
+        kept.append(row)
+    return kept
+
+
+def step_rows(
+    episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
+) -> Iterator[Record]:
+    """One row a step, see :data:`COLUMNS`.
+
+    Where the policy asked a language model, prompt and reply are what went there and what came;
+    else the prompt of constant size and the action.
+
+    Args:
+        episodes: What was played.
+        max_actions: Valid actions that a prompt of constant size lists, at most; None for all.
+    """
+    for episode in episodes:
+        job, rows = episode.job, episode.rows
+        who = (job.env, job.memory, job.policy, job.seed, episode.trial)
+        ahead = returns([float(row["reward"]) for row in rows[1:]])
+        for before, after, later in zip(rows, rows[1:], ahead, strict=False):
+            prompt, reply = _asked(after) or (
+                state_prompt(_shown(before), max_actions),
+                after["action"],
+            )
+            yield make_row(who, before, after, (prompt, reply, None), later)
+
+
+def make_row(
+    who: tuple[str, str, str, int, int],
+    before: Row,
+    after: Row,
+    said: tuple[list[Message], str, list[float] | None],
+    later: float,
+) -> Record:
+    """One row of :data:`COLUMNS`.
+
+    Args:
+        who: Environment, memory, policy, seed and trial.
+        before: What was decided on, as a recorded row.
+        after: What came of it, likewise.
+        said: Prompt, reply and the log-probabilities of its tokens.
+        later: Sum of the rewards from this step on.
+    """
+    values = (
+        *(*who, after["task_id"], before["t"], said[0], said[1], after["action"], said[2]),
+        *(float(after["reward"]), later, after["terminated"], after["truncated"]),
+        *(after["terminated"] or after["truncated"], float(after["score"])),
+        *(float(after["normalized_score"]), after["success"], after["is_action_valid"]),
+        anchor(before["task"], before["text"], before["inventory"]),
+        memory_digest(before.get("memory", "")),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def chat_rows(
+    episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
+) -> Iterator[Record]:
+    """One row a step as a chat that ends in the reply: what supervised trainers take."""
+    for row in step_rows(episodes, max_actions):
+        answer: Message = {"role": "assistant", "content": row["reply"]}
+        yield {
+            "messages": [*row["prompt"], answer],
+            "reward": row["reward"],
+            "return": row["return"],
+            "normalized_score": row["normalized_score"],
+            "task_id": row["task_id"],
+        }
+
+
+def returns(rewards: Sequence[float]) -> list[float]:
+    """The sum of the rewards from each step on."""
+    ahead, later = 0.0, []
+    for reward in reversed(rewards):
+        ahead += reward
+        later.append(ahead)
+    return later[::-1]
+
+
+def _shown(row: Row) -> Any:
+    """The observation of a recorded row, as far as a prompt shows it."""
+    shown = {name: row.get(name, "") for name in ("text", "task", "inventory", "memory")}
+    return {**shown, "valid_actions": tuple(row.get("valid_actions", ()))}
+
+
+def _asked(row: Row) -> tuple[list[Message], str] | None:
+    """The model call that decided on a row's action: the last whose answer names it."""
+    calls: Sequence[Mapping[str, Any]] = row.get("calls", ())
+    for call in reversed(calls):
+        lines = str(call["answer"]).splitlines()
+        if any(match_action(line.rpartition(":")[2], (row["action"],)) for line in lines):
+            return list(call["messages"]), call["answer"]
+    return None

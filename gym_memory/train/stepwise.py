@@ -1,0 +1,223 @@
+"""Rollouts of constant-size prompts for GRPO: every step is a prompt and a reply of its own.
+
+GRPO trains one sequence a rollout. Of each episode one step, drawn at random, is that sequence,
+with the episode's score as its reward: in expectation the gradient is that of the mean over all
+steps of the episode, while no sequence holds more than one prompt. All steps are handed out as
+rows (:data:`gym_memory.train.steps.COLUMNS`), log-probabilities included, for trainers that
+take them all.
+
+:class:`StepwiseRollout` is what ``GRPOTrainer(rollout_func=...)`` takes; no TRL is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_memory.core.checks import check_int
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.optional import require
+from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
+from gym_memory.train.session import Session, Turn, split_names, task_names
+from gym_memory.train.steps import Record, make_row, returns
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+
+__all__ = ["StepwiseRollout", "score_reward", "task_rows"]
+
+
+class _Sample(NamedTuple):
+    """A step as it was sampled."""
+
+    before: Turn
+    after: Turn
+    prompt: list[Any]
+    prompt_ids: list[int]
+    reply: str
+    reply_ids: list[int]
+    logprobs: list[float]
+
+
+class StepwiseRollout:
+    """Plays the episodes of a batch side by side and gives one sampled step of each.
+
+    Args:
+        env: An environment, ``Cooking?level=rl-1``.
+        memory: A memory with optional parameters.
+        budget: Tokens that the recalled memory may take.
+        max_steps: Steps of an episode, at most, >= 1.
+        max_actions: Valid actions that a prompt lists, at most; None for all.
+        max_tokens: Tokens of a reply, at most, >= 1.
+        seed: Seed of the choice of steps.
+        on_rows: Takes the rows of every batch.
+    """
+
+    def __init__(
+        self,
+        env: str,
+        memory: str = DEFAULT_MEMORY,
+        budget: int = DEFAULT_BUDGET,
+        *,
+        max_steps: int = 10,
+        max_actions: int | None = MAX_ACTIONS,
+        max_tokens: int = 16,
+        seed: int = 0,
+        on_rows: Callable[[list[Record]], None] | None = None,
+    ):
+        self._made_from = (env, memory, budget)
+        self._tasks = {
+            name: (split, index)
+            for split in split_names(env)
+            for index, name in enumerate(task_names(env, split))
+        }
+        self._max_steps = check_int("max_steps", max_steps, 1)
+        self._max_tokens = check_int("max_tokens", max_tokens, 1)
+        self._max_actions = max_actions
+        self._rng = np.random.default_rng(seed)
+        self._on_rows = on_rows
+        self._sessions: list[Session] = []
+
+    def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
+        """Play one episode for every prompt of :func:`task_rows`.
+
+        Returns:
+            ``prompt_ids completion_ids logprobs``, and for reward functions ``score`` (normalized,
+            in [0, 1]) and ``valid`` (share of the replies that the game took).
+
+        Raises:
+            InvalidArgumentError: A prompt names no task.
+        """
+        while len(self._sessions) < len(prompts):
+            self._sessions.append(Session(*self._made_from))
+        sessions = self._sessions[: len(prompts)]
+        for session, prompt in zip(sessions, prompts, strict=True):
+            split, index = self._task(prompt)
+            session.reset(split=split, index=index)
+        episodes = self._play(sessions, trainer)
+        if self._on_rows is not None:
+            self._on_rows([row for episode in episodes for row in self._rows(episode)])
+        chosen = [episode[int(self._rng.integers(len(episode)))] for episode in episodes]
+        return {
+            "prompt_ids": [sample.prompt_ids for sample in chosen],
+            "completion_ids": [sample.reply_ids for sample in chosen],
+            "logprobs": [sample.logprobs for sample in chosen],
+            "score": [float(e[-1].after.info["normalized_score"]) for e in episodes],
+            "valid": [1.0 - e[-1].after.info["n_invalid"] / len(e) for e in episodes],
+        }
+
+    def _task(self, prompt: Any) -> tuple[str, int]:
+        name = prompt if isinstance(prompt, str) else prompt[-1]["content"]
+        if name not in self._tasks:
+            raise InvalidArgumentError(
+                f"expected prompts of task_rows(), which name a task, got {str(name)[:100]!r}"
+            )
+        return self._tasks[name]
+
+    def _play(self, sessions: Sequence[Session], trainer: Any) -> list[list[_Sample]]:
+        episodes: list[list[_Sample]] = [[] for _ in sessions]
+        for _ in range(self._max_steps):
+            live = [i for i, session in enumerate(sessions) if not session.turn.done]
+            if not live:
+                break
+            asked = [state_prompt(sessions[i].turn.obs, self._max_actions) for i in live]
+            for i, prompt, answer in zip(live, asked, self._answers(asked, trainer), strict=True):
+                before = sessions[i].turn
+                after = sessions[i].step(answer[1])
+                episodes[i].append(_Sample(before, after, prompt, *answer))
+        return episodes
+
+    def _answers(
+        self, asked: Sequence[Any], trainer: Any
+    ) -> list[tuple[list[int], str, list[int], list[float]]]:
+        """Prompt ids, reply, reply ids and log-probabilities, sampled from the trained model."""
+        torch = require("torch", "trl", "training language models")
+        tokenizer, model = trainer.processing_class, trainer.accelerator.unwrap_model(trainer.model)
+        prompts = [
+            tokenizer.apply_chat_template(
+                p, add_generation_prompt=True, tokenize=True, return_dict=False
+            )
+            for p in asked
+        ]
+        longest = max(map(len, prompts))
+        pad = tokenizer.pad_token_id
+        ids = torch.tensor([[pad] * (longest - len(p)) + p for p in prompts], device=model.device)
+        mask = torch.tensor(
+            [[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=model.device
+        )
+        was_training = model.training
+        model.eval()
+        with torch.no_grad():
+            made = model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                max_new_tokens=self._max_tokens,
+                do_sample=True,
+                temperature=trainer.args.temperature,
+                top_k=0,
+                top_p=1.0,
+                pad_token_id=pad,
+                return_dict_in_generate=True,
+                output_scores=True,
+            )
+        model.train(was_training)
+        spread = torch.stack([scores.float().log_softmax(-1) for scores in made.scores], dim=1)
+        replies = made.sequences[:, longest:]
+        logprobs = spread.gather(-1, replies.unsqueeze(-1)).squeeze(-1)
+        ends = {tokenizer.eos_token_id}
+        answers = []
+        for prompt, reply, chances in zip(
+            prompts, replies.tolist(), logprobs.tolist(), strict=True
+        ):
+            end = next((n + 1 for n, token in enumerate(reply) if token in ends), len(reply))
+            text = tokenizer.decode(reply[:end], skip_special_tokens=True)
+            answers.append((prompt, text, reply[:end], chances[:end]))
+        return answers
+
+    def _rows(self, episode: Sequence[_Sample]) -> list[Record]:
+        env, memory, _ = self._made_from
+        ahead = returns([sample.after.reward for sample in episode])
+        return [
+            make_row(
+                (env, memory, "trained", int(self._tasks[sample.after.info["task_id"]][1]), 0),
+                _plain(sample.before),
+                {**_plain(sample.after), "action": sample.reply},
+                (sample.prompt, sample.reply, sample.logprobs),
+                later,
+            )
+            for sample, later in zip(episode, ahead, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Free the games."""
+        for session in self._sessions:
+            session.close()
+        self._sessions.clear()
+
+
+def _plain(turn: Turn) -> dict[str, Any]:
+    """A turn as a row of a recording."""
+    return {
+        **turn.info,
+        **turn.obs,
+        "t": turn.info["moves"],
+        "reward": turn.reward,
+        "terminated": turn.terminated,
+        "truncated": turn.truncated,
+    }
+
+
+def task_rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
+    """Rows of a data set for :class:`StepwiseRollout`: the prompt names the task.
+
+    Raises:
+        UnknownNameError: Unknown name or split.
+    """
+    return [
+        {"prompt": [{"role": "user", "content": name}]} for name in task_names(env, split)[:limit]
+    ]
+
+
+def score_reward(completions: Sequence[Any], score: Sequence[float], **others: Any) -> list[float]:
+    """The reward function beside :class:`StepwiseRollout`: the episode's normalized score."""
+    return list(score)

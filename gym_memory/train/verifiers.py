@@ -1,0 +1,172 @@
+"""A taskset for verifiers: our games, the engine playing the user.
+
+verifiers finds a taskset by the name of a module without dots, so this one is named by a file of
+yours that says ``from gym_memory.train.verifiers import *``. A task is a game of a split. Its
+episode is one conversation that grows (``prompts="turns"``), or one run a step whose prompt has
+constant size (``prompts="state"``): the memory stands in it instead of the transcript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from gym_memory.core.optional import require
+from gym_memory.train.prompts import MAX_ACTIONS, opening, state_prompt, turn_text
+from gym_memory.train.session import Session, Turn, task_names
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
+from gym_memory.wrappers.prompt import INSTRUCTIONS
+
+__all__ = ["GameData", "GameEnv", "GameEnvConfig", "GameHarness", "GameHarnessConfig", "GameTask"]
+__all__ += ["GameTaskset", "GameTasksetConfig"]
+
+vf: Any = require("verifiers.v1", "verifiers", "the taskset")
+_runtimes: Any = require("verifiers.v1.runtimes", "verifiers", "the taskset")
+_harness: Any = require("verifiers.v1.configs.harness", "verifiers", "the taskset")
+_chat: Any = require("verifiers.v1.dialects.chat", "verifiers", "the taskset")
+_httpx: Any = require("httpx", "verifiers", "the taskset")
+
+
+class GameTasksetConfig(vf.TasksetConfig):
+    """Which games, with which memory.
+
+    Attributes:
+        game: An environment, ``Cooking?level=rl-1``.
+        memory: A memory with optional parameters.
+        budget: Tokens that the recalled memory may take.
+        split: A split; empty for the environment's own.
+    """
+
+    game: str = "Cooking?level=rl-1"
+    memory: str = DEFAULT_MEMORY
+    budget: int = DEFAULT_BUDGET
+    split: str = ""
+
+
+class GameData(vf.TaskData):
+    """One game: what makes its session, and its number in the split, which is its seed too."""
+
+    game: str
+    memory: str
+    budget: int
+    split: str
+    index: int
+
+
+class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
+    """One game."""
+
+
+class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
+    """The games of a split, in their order."""
+
+    def load(self) -> Iterator[GameTask]:
+        """One task a game."""
+        asked = self.config
+        for index, name in enumerate(task_names(asked.game, asked.split)):
+            data = GameData(
+                name=name,
+                system_prompt=INSTRUCTIONS,
+                game=asked.game,
+                memory=asked.memory,
+                budget=asked.budget,
+                split=asked.split,
+                index=index,
+            )
+            yield GameTask(data, asked.task)
+
+
+class GameHarnessConfig(_harness.HarnessConfig):
+    """Nothing to set."""
+
+
+class GameHarness(vf.Harness[GameHarnessConfig]):
+    """Asks the model for one reply, from this process: a step needs no program of its own."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_RESUME = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: Any,
+        trace: Any,
+        runtime: Any,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: Any,
+        tool_interception_url: str | None = None,
+    ) -> Any:
+        """Send the conversation so far; what comes back is recorded on its way."""
+        system, prompt = self.resolve_prompt(data)
+        messages = [{"role": "system", "content": system}] if system else []
+        if isinstance(prompt, str):
+            messages.append({"role": "user", "content": prompt})
+        else:
+            messages += [_chat.message_to_wire(message) for message in prompt or ()]
+        async with _httpx.AsyncClient(timeout=None) as client:
+            answer = await client.post(
+                f"{endpoint.rstrip('/')}/chat/completions",
+                headers={"Authorization": f"Bearer {secret}"},
+                json={"model": ctx.model, "messages": messages},
+            )
+        return _runtimes.ProgramResult(int(answer.is_error), "", answer.text)
+
+
+class GameEnvConfig(vf.EnvConfig):
+    """How a game is played.
+
+    Attributes:
+        player: The agent that is trained.
+        prompts: ``turns`` appends to one conversation, ``state`` asks anew at every step.
+        max_actions: Valid actions that a prompt lists, at most; None for all.
+    """
+
+    player: vf.AgentConfig = vf.AgentConfig(runtime=_runtimes.SubprocessConfig())
+    prompts: Literal["turns", "state"] = "turns"
+    max_actions: int | None = MAX_ACTIONS
+
+
+class GameEnv(vf.Env[GameEnvConfig]):
+    """Plays a game with an agent; every trace gets the game's normalized score as its reward."""
+
+    async def run(self, task: Any, agents: Any) -> None:
+        """Play one game to its end."""
+        data = task.data
+        session = await asyncio.to_thread(Session, data.game, data.memory, data.budget)
+        try:
+            turn = await asyncio.to_thread(session.reset, split=data.split, index=data.index)
+            play = self._turns if self.config.prompts == "turns" else self._states
+            traces = await play(task, agents.player, session, turn)
+            for trace in traces:
+                trace.record_reward("score", session.turn.info["normalized_score"])
+                trace.record_metric("steps", float(session.turn.info["moves"]))
+        finally:
+            session.close()
+
+    async def _turns(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
+        """One conversation, to which every turn adds what is new."""
+        asked = opening(turn.obs, self.config.max_actions)
+        async with player.interaction(task) as interaction:
+            while not turn.done:
+                segment = await interaction.turn(asked)
+                if segment.terminated:
+                    break
+                turn = await asyncio.to_thread(session.step, segment.last_reply)
+                asked = turn_text(turn.obs, self.config.max_actions)
+        return [interaction.trace]
+
+    async def _states(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
+        """A run a step, each with the whole state as its prompt."""
+        traces: list[Any] = []
+        while not turn.done:
+            asked = state_prompt(turn.obs, self.config.max_actions)[-1]["content"]
+            data = task.data.model_copy(update={"prompt": asked})
+            traces.append(await player.run(type(task)(data, task.config)))
+            if not traces[-1].ok:
+                break
+            turn = await asyncio.to_thread(session.step, traces[-1].last_reply)
+        return traces

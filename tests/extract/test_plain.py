@@ -1,0 +1,156 @@
+"""General English, and telling the dialects apart."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract.base import apply
+from gym_memory.extract.plain import PlainRules
+from gym_memory.games.foreign.detect import detect_dialect
+from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.graph import TemporalGraph
+
+TASK = Task("t", "", "unheard of")
+
+
+def read(text: str, action: str = "", known: str = "", inventory: str = ""):
+    graph = TemporalGraph()
+    for fact in filter(None, known.split("; ")):
+        graph.add(Triple(*fact.split("|")), 0)
+    extraction = PlainRules().extract(Step(1, text, action, inventory=inventory), graph, TASK)
+    apply(extraction, graph, 1)
+    return extraction, {"|".join(fact) for fact in graph.live()}
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("You are in the Living Room, which is cosy.", "you|is in|living room"),
+        ("This outside location is called the yard.", "you|is in|yard"),
+        ("You find yourself in trouble. You are in danger. You are in the middle of it.", ""),
+        ("You are in a room with 5 buttons: red, blue.", "you|is in|room"),
+        ("The lamp is not on the table. If the door is open, go. Is the box open?", ""),
+        ("The keys are on the table.", "keys|is on|table"),
+        ("You could take the lamp. You can't take the lamp. You have 20 moves.", ""),
+        ("You see nothing special here. There is no lamp here.", ""),
+        ("The current value is 0.2380. It is late.", "current value|is|0.2380"),
+        ("There are 3 apples in the bowl.", "3 apples|is in|bowl"),
+        ("You see a fridge that is closed and a lamp (lit).", "fridge|is|closed; lamp|is|lit"),
+        ("The stove is turned on.", "stove|is|on"),
+        ("You open the box. It's empty inside.", "box|is|open; box|is|empty"),
+        ("You take the key from the box.", "key|is in|inventory"),
+        ("You see a red ball 2 steps left and 1 step forward.",
+         "red ball|is seen|2 steps left and 1 step forward"),
+        ("Wins: 2, Losses: 3\nDealer shows: Q\nExample: to win, type: x",
+         "wins|is|2; losses|is|3; dealer|shows|q"),
+        ("Your hand: 5, 7 (Score: 12)", "your hand|is|5, 7 (score: 12)"),
+    ],
+)  # fmt: skip
+def test_what_a_text_says(text: str, facts: str) -> None:
+    assert read(text)[1] == set(filter(None, facts.split("; ")))
+
+
+def test_a_room_with_all_that_is_in_it() -> None:
+    text = (
+        "You are in the hall. In one part of the room you see a desk that has a pen, and a cup on "
+        "it. There is also a chair, that has nothing on it. You also see an open chest.\n"
+        "To the North you see the attic. Through a closed oak door, to the East you see the yard. "
+        "There is a locked gate leading south."
+    )
+    assert read(text)[1] == {
+        "you|is in|hall", "desk|is in|hall", "pen|is on|desk", "cup|is on|desk", "chair|is in|hall",
+        "chair|is|empty", "chest|is in|hall", "chest|is|open", "hall|has exit|north",
+        "attic|is seen north of|hall", "hall|has exit|east", "hall|has east door|oak door",
+        "oak door|is|closed", "yard|is seen east of|hall", "hall|has exit|south",
+        "hall|has south door|gate", "gate|is|locked",
+    }  # fmt: skip
+
+
+def test_what_ends() -> None:
+    hall = "you|is in|hall; pen|is in|inventory; cup|is in|inventory; box|is|empty"
+    dropped = read("You drop the pen.", "drop pen", hall)[1]
+    assert "pen|is in|hall" in dropped
+    assert "pen|is in|inventory" not in dropped
+    assert "box|is|empty" not in read("You put the pen in the box.", "put pen", hall)[1]
+    listed = read("Inventory:\n  a cup\n", "inventory", hall)[1]
+    assert "pen|is in|inventory" not in listed
+    assert "cup|is in|inventory" in listed
+    eaten = read("You eat the cup.", "eat cup", hall)[1]
+    assert {f for f in eaten if f.startswith("cup")} == {"cup|is|consumed"}
+    moved = read("You see a wall 1 step left.", "left", "ball|is seen|2 steps left")[1]
+    assert moved == {"wall|is seen|1 step left"}
+    assert read("Score: 3", "x", "score|is|2")[1] == {"score|is|3"}
+
+
+def test_a_place_seen_from_afar_is_not_entered() -> None:
+    text = "This room is called the shed."
+    assert read(text, "look at shed", "you|is in|hall")[1] == {"you|is in|hall"}
+    assert "you|is in|shed" in read(text, "go to shed", "you|is in|hall")[1]
+
+
+PIECES = (
+    *("You are in the ", "You see a ", "that has ", "on it", "To the North ", "is closed", "a box"),
+    *("Inventory:\n", " a cup\n", ". ", ", and ", "There is ", "1 step left", "A: b", "\n", "0.5"),
+)
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(max_size=200))
+def test_any_text_gives_facts_with_valid_spans(text: str) -> None:
+    for triple, start, end in read(text, "go north", "you|is in|hall")[0].mentions:
+        assert all(triple)
+        assert (start, end) == (-1, -1) or 0 <= start < end <= len(text)
+
+
+@pytest.mark.parametrize("piece", [*PIECES, "A: b, ", "In the a on the ", "(", "Inventory:\n a\n"])
+def test_a_megabyte_takes_bounded_time(piece: str) -> None:
+    began = time.process_time()
+    read(piece * (1_000_000 // len(piece)))
+    assert time.process_time() - began < 5
+
+
+FIRST = {
+    "Cooking": "textworld", "TreasureHunt": "textworld", "Cleaning": "textworld",
+    "FakeHouse": "textworld", "ALFWorld": "alfworld", "NetHack": "nethack", "Jericho": "fiction",
+    "WebShop": "plain", "MultiHopQA": "plain",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_text_tells_the_dialect(name: str) -> None:
+    try:
+        env = ENVIRONMENTS.get(name)()
+        texts = [env.reset(seed=seed)[0]["text"] for seed in (0, 1)]
+    except ImportError as error:
+        pytest.skip(str(error))
+    assert [detect_dialect(text) for text in texts] == [FIRST[name]] * 2
+    env.close()
+
+
+def test_unknown_text_is_plain() -> None:
+    for text in ("", "Hello.", "$$$\n\\/", "You are in a room. You see a lamp.", "A: [3, 2, 1]"):
+        assert detect_dialect(text) == "plain"
+
+
+def test_what_is_written_on_things_is_read() -> None:
+    recipe = (
+        "Gather all following ingredients and follow the directions to prepare this meal.\n\n"
+        "Ingredients:\n  cilantro\n  white onion\n\nDirections:\n  dice the white onion\n"
+        "  roast the white onion\n  prepare meal\n"
+    )
+    assert read(recipe, "read cookbook")[1] >= {
+        "recipe|requires|cilantro", "recipe|requires|white onion",
+        "white onion|needs to be|diced", "white onion|needs to be|roasted",
+    }  # fmt: skip
+    order = "The current task is to take the peach."
+    assert f"instructions book|says|{order}" in read(order, "read instructions book")[1]
+    assert not read(recipe, "open cookbook")[1] & {"recipe|requires|cilantro"}
+
+
+def test_states_of_what_is_carried() -> None:
+    listed = read("Inventory:\n  a knife\n  a roasted diced white onion\n", "inventory")[1]
+    assert listed >= {"white onion|is|diced", "white onion|is|roasted", "knife|is in|inventory"}

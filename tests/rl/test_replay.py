@@ -1,0 +1,156 @@
+"""Replay: n-step returns against their definition, draws in proportion, nothing lost on disk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_memory.baselines.rl.shared.replay import NStep, Replay, Stored
+from gym_memory.core.errors import InvalidArgumentError
+
+
+def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[Stored]:
+    """The n-step transitions of one episode, written down as the papers define them.
+
+    Observation t is number t, its action 10 + t. A cut episode ends one step early.
+    """
+    steps = len(rewards) - (end == "truncated")
+    found = []
+    for t in range(steps):
+        last = min(t + n, steps)
+        total = sum(gamma ** (k - t) * rewards[k] for k in range(t, last))
+        over = end == "terminated" and last == steps
+        found.append(
+            Stored(t, 10 + t, total, -1 if over else last, 0.0 if over else gamma ** (last - t))
+        )
+    return found
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, -1.0, 0.5]), min_size=1, max_size=9),
+    st.integers(1, 5),
+    st.sampled_from(["terminated", "truncated"]),
+)
+@settings(max_examples=60)
+def test_returns_are_those_of_the_definition(rewards: list[float], n: int, end: str) -> None:
+    queue, found = NStep(n, 0.9), []
+    for t, reward in enumerate(rewards):
+        last = t == len(rewards) - 1
+        found += queue.add(
+            t,
+            10 + t,
+            reward,
+            t + 1,
+            terminated=last and end == "terminated",
+            truncated=last and end == "truncated",
+        )
+    expected = by_definition(rewards, n, 0.9, end)
+    assert [s._replace(reward=0, discount=0) for s in found] == [
+        s._replace(reward=0, discount=0) for s in expected
+    ]
+    np.testing.assert_allclose([s.reward for s in found], [s.reward for s in expected])
+    np.testing.assert_allclose([s.discount for s in found], [s.discount for s in expected])
+    assert queue.observations() == []
+
+
+def filled(count: int, capacity: int = 8, alpha: float = 1.0) -> Replay:
+    replay = Replay(capacity, alpha=alpha, epsilon=0.0)
+    for number in range(count):
+        replay.add(Stored(number, 0, float(number), number + 100, 0.9))
+    return replay
+
+
+def test_draws_are_in_proportion_to_priorities() -> None:
+    replay = filled(6)
+    errors = np.array([1.0, 2.0, 3.0, 4.0, 0.0, 10.0])
+    replay.update(np.arange(6), -errors)
+    np.testing.assert_allclose(replay.probabilities(), errors / 20)
+    rng = np.random.default_rng(0)
+    drawn = np.concatenate([replay.draw(64, 0.4, rng).places for _ in range(200)])
+    share = np.bincount(drawn, minlength=6) / len(drawn)
+    np.testing.assert_allclose(share, errors / 20, atol=0.01)
+
+
+def test_alpha_flattens_and_beta_corrects() -> None:
+    replay = filled(4, capacity=4, alpha=0.5)
+    replay.update(np.arange(4), np.array([1.0, 4.0, 9.0, 16.0]))
+    np.testing.assert_allclose(replay.probabilities(), np.array([1, 2, 3, 4]) / 10)
+    sample = replay.draw(400, 1.0, np.random.default_rng(0))
+    expected = 1 / (4 * replay.probabilities())
+    np.testing.assert_allclose(sample.weights, (expected / expected.max())[sample.places])
+    assert (replay.draw(8, 0.0, np.random.default_rng(0)).weights == 1).all()
+
+
+def test_new_ones_take_the_place_of_the_oldest_with_the_largest_priority() -> None:
+    replay = filled(4, capacity=4)
+    replay.update(np.arange(4), np.array([1.0, 1.0, 1.0, 5.0]))
+    replay.add(Stored(77, 3, 0.5, -1, 0.0))
+    np.testing.assert_allclose(replay.probabilities(), np.array([5, 1, 1, 5]) / 12)
+    sample = replay.draw(256, 0.4, np.random.default_rng(1))
+    assert len(replay) == 4
+    first = sample.places == 0
+    assert first.any()
+    assert set(sample.obs[first]) == {77}
+    assert set(sample.next_obs[first]) == {-1}
+    assert set(sample.actions[first]) == {3}
+    assert replay.observations().tolist() == [1, 2, 3, 77, 101, 102, 103]
+
+
+def test_a_boost_brings_rewards_forward() -> None:
+    replay = Replay(4, alpha=1.0)
+    replay.add(Stored(0, 0, 0.0, 1, 0.9))
+    replay.add(Stored(1, 0, 1.0, 2, 0.9), boost=3.0)
+    np.testing.assert_allclose(replay.probabilities(), [0.25, 0.75])
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
+    replay = Replay(16)
+    for number in range(len(errors)):
+        replay.add(Stored(number, 0, 0.0, number, 0.9))
+    replay.update(np.arange(len(replay)), np.array(errors[: len(replay)]))
+    places = replay.draw(32, 0.4, np.random.default_rng(seed)).places
+    assert places.min() >= 0
+    assert places.max() < len(replay)
+
+
+def test_state_comes_back_as_it_was() -> None:
+    replay, twin = filled(11), Replay(8, alpha=1.0, epsilon=0.0)
+    replay.update(np.arange(8), np.arange(1.0, 9.0))
+    twin.load_state(*replay.state())
+    for _ in range(3):
+        one = replay.draw(16, 0.4, np.random.default_rng(2))
+        other = twin.draw(16, 0.4, np.random.default_rng(2))
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
+        for ring in (replay, twin):
+            ring.add(Stored(5, 5, 5.0, 5, 0.5))
+    queue, other_queue = NStep(3, 0.9), NStep(3, 0.9)
+    queue.add(1, 2, 0.5, 2)
+    other_queue.load_state(queue.state())
+    assert queue.add(2, 3, 1.0, -1, terminated=True) == other_queue.add(
+        2, 3, 1.0, -1, terminated=True
+    )
+
+
+def test_other_numbers() -> None:
+    replay = filled(3)
+    renamed = np.full(200, -1)
+    renamed[[0, 1, 2, 100, 101, 102]] = [5, 4, 3, 2, 1, 0]
+    replay.add(Stored(2, 0, 0.0, -1, 0.0))
+    replay.rename(renamed)
+    arrays, _ = replay.state()
+    assert arrays["ints"][:, 0].tolist() == [5, 4, 3, 3]
+    assert arrays["ints"][:, 2].tolist() == [2, 1, 0, -1]
+
+
+def test_mistakes() -> None:
+    with pytest.raises(InvalidArgumentError, match="capacity"):
+        Replay(0)
+    with pytest.raises(InvalidArgumentError, match="alpha"):
+        Replay(4, alpha=2)
+    with pytest.raises(InvalidArgumentError, match="empty"):
+        Replay(4).draw(1, 0.4, np.random.default_rng(0))

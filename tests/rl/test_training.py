@@ -1,0 +1,248 @@
+"""The training loop on the fake house: same weights after a break, honest errors, Ctrl-C."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rl.bc import BcLearner, BcSettings
+from gym_memory.baselines.rl.drrn import Drrn, DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings, evaluate
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.wrappers import MemoryObservation
+
+TINY = DrrnSettings(
+    dim=8,
+    hidden=8,
+    vocabulary=512,
+    batch=8,
+    capacity=64,
+    learn_start=40,
+    target_every=5,
+    epsilon_steps=100,
+    count_bonus=0.05,
+    n_steps=2,
+)
+SHORT = TrainSettings(
+    steps=180, games=3, valid_games=2, envs=3, evaluate_every=60, checkpoint_every=60
+)
+
+
+def make_env(split: str, memory: str = "arigraph") -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=25), memory=memory)
+
+
+def trainer(
+    folder: Path,
+    learner: DrrnLearner | None = None,
+    settings: DrrnSettings = TINY,
+    memory: str = "arigraph",
+    **changes: Any,
+) -> Trainer:
+    how = dataclasses.replace(SHORT, **changes)
+    chosen = learner or DrrnLearner(settings, seed=how.seed)
+    config = {"env": "FakeHouse", "memory": memory}
+    return Trainer(chosen, lambda split: make_env(split, memory), how, folder, config)
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    tensors, _ = checkpoints.read(folder / checkpoints.LAST)
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def equal(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    return one.keys() == two.keys() and all(np.array_equal(one[k], two[k]) for k in one)
+
+
+# The stores are cleaned up twice on the way: the replay holds 64 of the 180 steps.
+@pytest.mark.parametrize(
+    ("memory", "encoder"), [("arigraph", "bag"), ("none", "gru"), ("clin", "bag")]
+)
+def test_a_resumed_run_ends_with_the_weights_of_an_unbroken_one(
+    tmp_path: Path, memory: str, encoder: str
+) -> None:
+    settings = dataclasses.replace(TINY, encoder=encoder)
+    whole = trainer(tmp_path / "whole", settings=settings, memory=memory).run()
+    trainer(tmp_path / "half", settings=settings, memory=memory, steps=90).run()
+    rest = trainer(tmp_path / "half", settings=settings, memory=memory).run()
+    assert equal(weights(tmp_path / "whole"), weights(tmp_path / "half"))
+    compared = ("steps", "updates", "loss", "valid_score", "valid_steps")
+    assert [[row[key] for key in compared] for row in whole] == [
+        [row[key] for key in compared] for row in rest if row["steps"] != 90
+    ]
+    other = trainer(tmp_path / "other", settings=settings, memory=memory, seed=1)
+    other.run()
+    assert not equal(weights(tmp_path / "whole"), weights(tmp_path / "other"))
+
+
+def test_training_learns_and_the_best_player_plays_in_the_one_loop(tmp_path: Path) -> None:
+    settings = dataclasses.replace(TINY, dim=16, hidden=32, batch=32, capacity=4096, lr=3e-3)
+    run = trainer(tmp_path, settings=settings, steps=2000, evaluate_every=250, stop_at=0.5)
+    before = evaluate(run.learner, lambda: make_env("valid"), range(2), at_once=1).score
+    curve = run.run()
+    best = max(row["valid_score"] for row in curve)
+    assert before < 0.5 <= best
+    policy = make_policy(f"drrn?checkpoint={tmp_path}")
+    scores = [rollout(make_env("valid"), policy, seed).normalized for seed in range(2)]
+    assert np.mean(scores) == best
+    # Greedy play has no chance in it.
+    again = [rollout(make_env("valid"), policy, seed, policy_seed=9) for seed in range(2)]
+    assert [result.normalized for result in again] == scores
+
+
+def test_another_run_is_refused_a_longer_one_goes_on(tmp_path: Path) -> None:
+    trainer(tmp_path, steps=60).run()
+    with pytest.raises(CheckpointError, match=r"run \(lr is 0.001 there and 0.5 here\)"):
+        trainer(tmp_path, settings=dataclasses.replace(TINY, lr=0.5)).run()
+    with pytest.raises(CheckpointError, match="memory is 'arigraph' there and 'none' here"):
+        trainer(tmp_path, memory="none").run()
+    curve = trainer(tmp_path, steps=120).run()
+    assert [row["steps"] for row in curve] == [60, 120]
+    lines = (tmp_path / "curve.jsonl").read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in lines] == [60, 120]
+
+
+def test_damaged_and_foreign_checkpoints_say_so(tmp_path: Path) -> None:
+    trainer(tmp_path, steps=60).run()
+    best = tmp_path / checkpoints.BEST
+    whole = best.read_bytes()
+    for torn in (b"", whole[:50], whole[:-7], b"\x80\x04pickle" + whole):
+        best.write_bytes(torn)
+        with pytest.raises(CheckpointError, match=r"expected a checkpoint at .*best\.safetensors"):
+            Drrn(str(tmp_path))
+    tensors, record = checkpoints.read(tmp_path / checkpoints.LAST)
+    checkpoints.write(best, tensors, {**record, "baseline": "gata"})
+    with pytest.raises(CheckpointError, match="got one of 'gata'"):
+        Drrn(str(tmp_path))
+    checkpoints.write(best, {"a": tensors["head.bias"]}, record)
+    with pytest.raises(CheckpointError, match="this version"):
+        Drrn(str(tmp_path))
+    with pytest.raises(CheckpointError, match="expected a player, got the state of a training"):
+        Drrn(str(tmp_path / checkpoints.TRAINING))
+    training = tmp_path / checkpoints.TRAINING
+    training.write_bytes(training.read_bytes()[:-100])
+    with pytest.raises(CheckpointError, match=r"training\.safetensors"):
+        trainer(tmp_path, steps=120).run()
+    with pytest.raises(CheckpointError, match="expected a checkpoint at"):
+        Drrn(str(tmp_path / "nowhere"))
+    with pytest.raises(InvalidArgumentError, match=r"drrn\?checkpoint=FOLDER"):
+        make_policy("drrn")
+
+
+def test_a_setting_that_fails_at_the_start_leaves_the_folder_free(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="teacher"):
+        Trainer(
+            BcLearner(BcSettings(teacher=str(tmp_path / "nowhere"))), make_env, SHORT, tmp_path, {}
+        ).run()
+    trainer(tmp_path, steps=60).run()
+
+
+def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match=r"cannot keep a training run in .*file"):
+        trainer(tmp_path / "file").run()
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(CheckpointError, match="to be that of a training run"):
+        trainer(tmp_path).run()
+
+
+def test_a_stopped_run_keeps_what_it_has(tmp_path: Path) -> None:
+    run = trainer(tmp_path)
+    run._listener = lambda steps, row: run.stop() if steps >= 75 else None
+    run.run()
+    assert run.steps == 75
+    trainer(tmp_path).run()
+    trainer(tmp_path / "whole").run()
+    assert equal(weights(tmp_path), weights(tmp_path / "whole"))
+
+
+class Mute(gym.Wrapper[Any, Any, Any, Any]):
+    """Lists no actions in every fourth observation, or never any."""
+
+    def __init__(self, env: Any, always: bool = False):
+        super().__init__(env)
+        self._always, self._count = always, 0
+
+    def _shown(self, obs: Any) -> Any:
+        self._count += 1
+        mute = self._always or self._count % 4 == 0
+        return {**obs, "valid_actions": ()} if mute else obs
+
+    def reset(self, **options: Any) -> Any:
+        obs, info = self.env.reset(**options)
+        self._count = 0
+        return self._shown(obs), info
+
+    def step(self, action: Any) -> Any:
+        obs, *rest = self.env.step(action)
+        return self._shown(obs), *rest
+
+
+def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
+    how = dataclasses.replace(SHORT, steps=60)
+    learner = DrrnLearner(TINY)
+    run = Trainer(learner, lambda split: Mute(make_env(split)), how, tmp_path / "some", {})
+    run.run()
+    assert run.steps == 60
+    assert any(slot.actions[3::4] == ["look"] * len(slot.actions[3::4]) for slot in run._slots)
+    policy = Drrn(str(tmp_path / "some"))
+    assert rollout(Mute(make_env("valid")), policy, seed=0).steps > 3
+    none = Trainer(learner, lambda split: Mute(make_env(split), True), how, tmp_path / "no", {})
+    with pytest.raises(InvalidArgumentError, match="expected games that list valid actions"):
+        none.run()
+
+
+CTRL_C = """
+import sys
+from gym_memory.testing.fake_env import register_fake
+register_fake()
+from gym_memory.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_ctrl_c_leaves_a_run_that_the_same_command_resumes(tmp_path: Path) -> None:
+    words = ["train", "drrn", "-e", "FakeHouse?max_steps=25", "--games", "3", "--valid-games", "1"]
+    words += ["--envs", "2", "--evaluate-every", "100", "--valid-max-steps", "10"]
+    for setting in ("dim=8", "hidden=8", "batch=8", "vocabulary=512", "learn_start=40"):
+        words += ["--set", setting]
+    words += ["--out", str(tmp_path)]
+    tests = Path(__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(tests), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", CTRL_C, *words]
+    running = subprocess.Popen([*command, "--steps", "1000000"], env=environment)
+    curve = tmp_path / "curve.jsonl"
+    for _ in range(600):
+        if curve.exists() and curve.read_text():
+            break
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(0.2)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(60) == 130
+    _, record = checkpoints.read(tmp_path / checkpoints.TRAINING)
+    steps = record["steps"]
+    assert steps >= 100
+    done = subprocess.run(
+        [*command, "--steps", str(steps + 20), "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["steps"] == steps + 20
+    assert json.loads((tmp_path / "result.json").read_text())["steps"] == steps + 20

@@ -1,0 +1,232 @@
+"""Training a language model on steps: it clones, takes over, resumes, and plays from the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_llama import save_tiny_llama
+from trained import assert_same_training
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.specs import format_spec
+from gym_memory.llm import make_model
+from gym_memory.run import rollout
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.train.advised import Advised
+from gym_memory.train.lm import LmLearner, LmSettings
+from gym_memory.wrappers import MemoryObservation
+
+pytest.importorskip("transformers", reason="transformers is not installed")
+pytest.importorskip("peft", reason="peft is not installed")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> LmSettings:
+    folder = save_tiny_llama(tmp_path_factory.mktemp("tiny"), spread=6.0)
+    model = format_spec("transformers", {"model": folder, "dtype": "float32"})
+    return LmSettings(model=model, batch=4, update_every=2, learn_start=4, lr=1e-2, tokens=600)
+
+
+def house(split: str = "train") -> Any:
+    return MemoryObservation(FakeHouse(split=split, max_steps=10), memory="arigraph", budget=60)
+
+
+def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
+    def make(split: str) -> Any:
+        return Advised(house()) if split == "train" else house("valid")
+
+    how = TrainSettings(
+        steps=steps, games=2, valid_games=1, envs=2, evaluate_every=20, checkpoint_every=20
+    )
+    return Trainer(LmLearner(settings), make, how, folder, {"env": "FakeHouse"})
+
+
+def teach(learner: LmLearner) -> tuple[float, float]:
+    """A dozen labelled states of the house, then updates; the first losses and the last ones."""
+    env = Advised(house())
+    obs, _ = env.reset(seed=0)
+    for _ in range(12):
+        seen = learner.see(obs, "game")
+        learner._shown.append((seen.prompt, seen.actions[seen.label]))
+        obs, _, terminated, truncated, _ = env.step(obs["advice"])
+        if terminated or truncated:
+            obs, _ = env.reset(seed=0)
+    losses = [learner._update()["clone_loss"] for _ in range(50)]
+    return float(np.mean(losses[:5])), float(np.mean(losses[-5:]))
+
+
+@pytest.mark.parametrize("method", ["alora", "full", "lora"])
+def test_it_learns_what_the_teacher_says_by_its_own_weights_alone(
+    tiny: LmSettings, method: str
+) -> None:
+    learner = LmLearner(dataclasses.replace(tiny, method=method))
+    before = {name: p.detach().clone() for name, p in learner._network.named_parameters()}
+    first, last = teach(learner)
+    changed = {n for n, p in learner._network.named_parameters() if not torch.equal(p, before[n])}
+    assert changed == set(learner.weights()[0])
+    assert method == "full" or all(".lora_" in name for name in changed)
+    assert len(changed) < len(before) or method == "full"
+    assert last < 0.8 * first
+    # What others play with is as it was.
+    _, shared = make_model(tiny.model)._load()
+    theirs = dict(shared.named_parameters())
+    if method == "full":
+        assert all(torch.equal(theirs[name], before[name]) for name in theirs)
+
+
+def adapted(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
+    """Logits of an answer's tokens, where all but the prompt's last token is read unadapted.
+
+    What was read is rounded to 16 bits, as it is kept.
+    """
+    network = learner._network
+    with torch.no_grad():
+        with network.disable_adapter():
+            past = network(torch.tensor([prompt[:-1]]), use_cache=True).past_key_values
+        for layer in past.layers:
+            layer.keys, layer.values = layer.keys.half().float(), layer.values.half().float()
+        ids = torch.tensor([[prompt[-1], *answer[:-1]]])
+        return network(ids, past_key_values=past).logits[0]
+
+
+def whole(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
+    """Logits of an answer's tokens, where all is read by the weights that learn."""
+    with torch.no_grad():
+        logits = learner._network(torch.tensor([[*prompt, *answer]]), use_cache=False).logits
+    return logits[0, len(prompt) - 1 : -1]
+
+
+def taught(tiny: LmSettings) -> LmLearner:
+    """A learner with what the teacher says in twelve states, after fifty updates."""
+    learner = LmLearner(tiny)
+    teach(learner)
+    return learner
+
+
+def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The prompts that went through the frozen model since, whole or in part."""
+    prefix, reads = learner._frozen._latest, []  # type: ignore[union-attr]
+
+    def start(ids: list[int], **kwargs: Any) -> Any:
+        reads.append(ids)
+        return type(prefix).start(prefix, ids, **kwargs)
+
+    monkeypatch.setattr(prefix, "start", start)
+    return reads
+
+
+def test_prompts_are_read_once_and_answers_go_through_together(
+    tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = taught(tiny)
+    several = [0, 5, 3]
+    with torch.no_grad():
+        together = list(learner._logits(several))
+    assert len({len(learner._shown[n][0]) for n in several}) > 1  # so that some are padded
+    for number, (logits, answer) in zip(several, together, strict=True):
+        prompt, shown = learner._shown[number]
+        assert answer.tolist() == shown
+        np.testing.assert_allclose(logits, adapted(learner, prompt, shown), atol=2e-2)
+    reads = counted(learner, monkeypatch)
+    list(learner._logits(several))
+    assert not reads
+    frozen: Any = learner._frozen
+    frozen._kept.clear()
+    frozen._most = 2
+    for _ in range(2):
+        list(learner._logits([0, 5, 3, 4]))
+    assert len(reads) == 4 + 2  # the first two are kept, the others are read anew
+
+
+def test_a_state_that_was_acted_in_is_not_read_again(
+    tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
+    learner._steps = 1  # the teacher plays no more
+    reads = counted(learner, monkeypatch)
+    env = Advised(house())
+    obs, _ = env.reset(seed=0)
+    for number in range(3):
+        seen = learner.see(obs, "game")
+        action = learner.act([seen], explore=True)[0]
+        assert len(reads) == number + 1
+        learner.observe(0, Experience("game", seen, action, 0.0, seen, False, False))
+        obs = env.step(obs["valid_actions"][action])[0]
+    list(learner._logits([0, 1, 2]))
+    assert len(reads) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "logits"), [("alora", adapted), ("lora", whole), ("full", whole)]
+)
+def test_the_played_action_is_the_likeliest_whole_answer(
+    tiny: LmSettings, method: str, logits: Callable[..., Any]
+) -> None:
+    learner = taught(dataclasses.replace(tiny, method=method))
+    seen = learner.see(house().reset(seed=1)[0])
+    scores = []
+    for answer in seen.actions:
+        logs = logits(learner, seen.prompt, answer).log_softmax(-1)
+        scores.append(sum(float(logs[i, token]) for i, token in enumerate(answer)))
+    assert learner.act([seen], explore=False) == [int(np.argmax(scores))]
+
+
+def test_a_prompt_keeps_within_its_tokens(tiny: LmSettings) -> None:
+    obs, _ = house().reset(seed=0)
+    long = {**obs, "memory": "the apple is on the table\n" * 100}
+    whole = len(LmLearner(tiny).see({**obs, "memory": ""}).prompt)
+    learner = LmLearner(dataclasses.replace(tiny, tokens=whole + 100))
+    prompt = learner.see(long).prompt
+    assert whole < len(prompt) <= whole + 100
+    assert learner._tokenizer.decode(prompt).count("apple is on the table") >= 1
+    short = LmLearner(dataclasses.replace(tiny, tokens=50))
+    assert len(short.see(long).prompt) == 50
+
+
+def test_a_resumed_run_is_the_unbroken_one_and_its_player_plays(
+    tiny: LmSettings, tmp_path: Path
+) -> None:
+    dagger = dataclasses.replace(tiny, beta_steps=20)
+    curve = trainer(tmp_path / "whole", dagger, 40).run()
+    trainer(tmp_path / "half", dagger, 20).run()
+    trainer(tmp_path / "half", dagger, 40).run()
+    assert_same_training(tmp_path / "whole", tmp_path / "half")
+    assert curve[-1]["updates"] == 18
+    tensors, _ = checkpoints.read(tmp_path / "half" / checkpoints.BEST)
+    assert all(".lora_" in name for name in tensors)
+    result = rollout(house("test"), make_policy(f"lm?checkpoint={tmp_path / 'half'}"), 0)
+    assert result.steps > 0
+    assert not result.failed
+
+
+def test_recorded_steps_are_cloned(tiny: LmSettings, tmp_path: Path) -> None:
+    from gym_memory.cli import main
+
+    env = "TreasureHunt?level=easy&split=train&max_steps=6"
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", "-e", env, "-m", "none", "-p", "walkthrough", "--out", str(tmp_path / "r")])
+    learner = LmLearner(dataclasses.replace(tiny, records=str(tmp_path / "r")))
+    learner._recorded()
+    assert len(learner._shown) == 6
+    prompt, answer = learner._shown[0]
+    assert "treasure" in learner._tokenizer.decode(prompt).lower()
+    assert answer[-1] == learner._tokenizer.eos_token_id
+
+
+def test_mistakes_are_named(tiny: LmSettings) -> None:
+    with pytest.raises(UnknownNameError, match="method"):
+        LmSettings(method="half")
+    with pytest.raises(InvalidArgumentError, match="local model"):
+        LmLearner(LmSettings(model="openai?model=x&base_url=http://localhost:1/v1"))
+    with pytest.raises(InvalidArgumentError, match="tokens"):
+        LmSettings(tokens=1)

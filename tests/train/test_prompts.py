@@ -1,0 +1,56 @@
+"""Prompts of constant size, and the policy that plays with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gym_memory.baselines.registry import make_policy
+from gym_memory.core.tokens import count_tokens
+from gym_memory.llm import Completion
+from gym_memory.train.policy import Prompted
+from gym_memory.train.prompts import opening, state_prompt, turn_text
+from gym_memory.train.session import Session
+
+pytest.importorskip("textworld")
+
+
+def test_step_150_costs_what_step_10_did() -> None:
+    session = Session("TreasureHunt?level=hard&max_steps=160", "arigraph", 200)
+    rng = np.random.default_rng(0)
+    turn = session.reset(seed=0)
+    grown, state, appended = opening(turn.obs), [], []
+    while len(state) < 153:
+        state.append(sum(count_tokens(m["content"]) for m in state_prompt(turn.obs)))
+        appended.append(count_tokens(grown))
+        valid = turn.obs["valid_actions"]
+        turn = session.step(valid[int(rng.integers(len(valid)))])
+        grown += turn_text(turn.obs)
+    assert np.mean(state[148:153]) <= 1.2 * np.mean(state[8:13])
+    assert np.mean(appended[148:153]) > 5 * np.mean(appended[8:13])
+
+
+class Echo:
+    """Answers with the last valid action that the prompt lists, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[dict[str, str]]] = []
+
+    def complete(self, messages: list[dict[str, str]], **others: object) -> Completion:
+        self.asked.append(messages)
+        return Completion(messages[-1]["content"].rpartition("- ")[2].upper())
+
+
+def test_the_policy_asks_with_the_prompt_of_training() -> None:
+    model = Echo()
+    policy = Prompted(model, max_actions=5)
+    session = Session("Cooking?level=rl-1", "history")
+    turn = session.reset(seed=0)
+    policy.reset(turn.info, 0)
+    for _ in range(3):
+        action = policy.act(turn.obs, turn.info)
+        assert action in turn.obs["valid_actions"]
+        assert model.asked[-1] == state_prompt(turn.obs, 5)
+        turn = session.step(action)
+    assert policy.counters() == {"fallbacks": 0, "invalid_actions": 0}
+    assert isinstance(make_policy("prompted?model=x&base_url=http://127.0.0.1:9/v1"), Prompted)
