@@ -35,7 +35,7 @@ def summary(path: Path) -> str:
         text = ast.get_docstring(ast.parse(text)) or ""
     else:
         text = " ".join(re.findall(r"^# ?(.*)", text.partition("\n")[2], re.MULTILINE))
-    return re.split(r"(?<=[.:])\s|\n\n", text)[0].replace("\n", " ")
+    return re.split(r"(?<=\.)\s|\n\n", text)[0].replace("\n", " ")
 
 
 def main(argv: list[str]) -> None:

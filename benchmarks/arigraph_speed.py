@@ -1,4 +1,4 @@
-"""Speed of the AriGraph memory: what a step, a search, a long episode and an RL step cost.
+"""Measure AriGraph: the cost of a step, a search, a long episode and an RL step.
 
 The numbers in ``arigraph_speed.json`` and ``arigraph_speed.md`` were made by::
 
@@ -45,10 +45,10 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.core.records import Cue, Recall, Step, Task, Triple
+from gym_memory.graph.schema import OPPOSITE
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import Encoder
-from gym_memory.graph.schema import OPPOSITE
-from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 
 HERE = Path(__file__).with_suffix("")
 BUDGET = 1000

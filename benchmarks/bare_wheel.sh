@@ -1,5 +1,6 @@
 #!/bin/sh
-# The wheel in a venv that holds nothing else, outside the checkout: import, list, doctor, compare.
+# Build the wheel and use it in an empty venv: import, list, doctor, compare.
+#
 #   sh benchmarks/bare_wheel.sh [PYTHON]      # wants the package index; minutes
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,7 +1,7 @@
-"""Nothing lost, nothing doubled: a run whose processes are killed at random equals a calm one.
+"""Kill processes of a run at random; the run must equal a calm one.
 
     python benchmarks/chaos.py                  # 200 episodes, 20 kills; chaos.json
-    python benchmarks/chaos.py --seeds 2 --kills 3 --out /tmp/chaos.json   # a small one
+    python benchmarks/chaos.py --seeds 2 --kills 3 --out chaos-small.json   # a small one
 
 Episodes over several backends are played on 4 workers, once undisturbed and once while a worker,
 a Java process or the driver is killed (SIGKILL) at random moments. After the driver dies, the same
@@ -27,8 +27,8 @@ from collections import Counter
 from pathlib import Path
 from subprocess import DEVNULL
 
-from gym_memory.run.results import read_episodes
 from gym_memory.run import EpisodeResult
+from gym_memory.run.results import read_episodes
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = (

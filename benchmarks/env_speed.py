@@ -1,4 +1,4 @@
-"""Speed of our TextWorld environments against bare TextWorld, asked for the same infos.
+"""Measure our TextWorld environments against bare TextWorld with the same infos.
 
     python benchmarks/env_speed.py --episodes 40
 

@@ -1,4 +1,4 @@
-"""Processor time until a new process has begun its first game of TextWorld, the game being cached.
+"""Measure processor time until a new process begins its first, cached, TextWorld game.
 
     python benchmarks/first_reset.py                       # prints, and writes the numbers
     python benchmarks/first_reset.py --compare OLD_CHECKOUT   # beside another one, in turns

@@ -1,4 +1,4 @@
-"""Time to generate and compile cooking games from nothing.
+"""Measure the time to generate and compile cooking games from nothing.
 
     python benchmarks/game_build.py --games 20 --workers 2 --out benchmarks/game_build
 

@@ -1,4 +1,4 @@
-"""Speed of the temporal graph against networkx, both in one run.
+"""Measure the temporal graph against networkx, both in one run.
 
     OMP_NUM_THREADS=1 python benchmarks/graph_speed.py --out benchmarks/graph_speed.json
 
@@ -25,9 +25,9 @@ from pathlib import Path
 
 import networkx
 
+from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import slot_of
-from gym_memory.core.records import Triple
 
 SIZES = (200, 1_000, 5_000, 100_000)
 

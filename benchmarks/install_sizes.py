@@ -1,4 +1,4 @@
-"""What each extra adds to an installation: packages and megabytes on disk; prints a table.
+"""Print what each extra adds to an installation: packages and megabytes on disk.
 
 Follows the requirements of what is installed in the venv that runs it, so run it in one that has
 the extras (`make .venv/.test`); an extra whose packages are not all there is marked.

@@ -1,4 +1,4 @@
-"""How often the intervals of ``results/intervals.py`` hold the true mean.
+"""Measure how often the intervals of ``results/intervals.py`` hold the true mean.
 
 Draws scores whose mean is known, of the kinds that runs give: games won or lost, quarters of a
 recipe, any share, games most of which give nothing, games tried with three seeds each; gaps

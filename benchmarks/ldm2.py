@@ -1,4 +1,4 @@
-"""LDM2: what its examples are worth on unseen games, and what it costs.
+"""Measure what LDM2's examples are worth on unseen games, and what it costs.
 
 The numbers in ``ldm2.json`` were made by::
 
@@ -44,10 +44,10 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import MissingDependencyError
+from gym_memory.core.records import Cue, Observation
+from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.core.trajectory import Trajectory, read_trajectory
-from gym_memory.core.records import Cue, Observation
 from gym_memory.wrappers import RecordTrajectory
 
 RESULT = Path(__file__).with_suffix(".json")

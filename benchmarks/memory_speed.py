@@ -1,4 +1,4 @@
-"""Time that a step takes every memory: observe and recall, without a language model.
+"""Measure a step of every memory: observe and recall, without a language model.
 
     OMP_NUM_THREADS=1 python benchmarks/memory_speed.py --out benchmarks/memory_speed.json
 
@@ -21,10 +21,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
+from gym_memory.graph.schema import OPPOSITE, PLAYER, way_relation
 from gym_memory.memory import MEMORIES, Memory, make_memory
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.graph.schema import OPPOSITE, PLAYER, way_relation
-from gym_memory.core.records import Cue, Oracle, Outcome, Step, Task, Triple
 
 SIZES = (100, 1_000, 5_000)
 STEPS = 50

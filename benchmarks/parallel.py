@@ -1,4 +1,4 @@
-"""How much sooner two workers are done than one, over episodes long enough that the start is small.
+"""Measure how much sooner two workers finish long episodes than one.
 
     python benchmarks/parallel.py            # on a machine with two idle cores
     python benchmarks/parallel.py --episodes 400 --only scienceworld

@@ -1,4 +1,4 @@
-"""Pictures of the benchmarks of learners, made from what they kept.
+"""Draw the pictures of the learners: ``rl/curves.png`` and ``text/budgets.png``.
 
 Run in the root of the repository, once ``rl/sweep.sh`` or ``text/run.py`` has come further; writes
 ``rl/curves.png`` and ``text/budgets.png``::

@@ -1,7 +1,7 @@
-"""Does a process grow? 200,000 steps with resets over TextWorld, ScienceWorld and NetHack.
+"""Measure whether a process grows: 200,000 steps of TextWorld, ScienceWorld and NetHack.
 
     python benchmarks/soak.py                # 20 CPU minutes; prints, writes soak.json
-    python benchmarks/soak.py --only scienceworld --steps 20000 --out /tmp/soak.json
+    python benchmarks/soak.py --only scienceworld --steps 20000 --out soak-small.json
 
 A process for each environment plays at random, episode after episode, each on the next seed, with
 the memory ``arigraph``. Every thousand steps the resident memory of the process, and of the
@@ -52,8 +52,8 @@ def children(process: int) -> list[int]:
 def play(spec: str, steps: int) -> None:
     """Body of a process: plays, and prints a line of JSON every thousand steps."""
     from gym_memory.baselines.registry import make_policy
-    from gym_memory.run import rollout
     from gym_memory.core.specs import parse_spec
+    from gym_memory.run import rollout
     from gym_memory.wrappers.make import make_env
 
     name, parameters = parse_spec(spec)

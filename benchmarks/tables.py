@@ -1,4 +1,4 @@
-"""The tables of README.md and of some pages of benchmarks/, made from what the benchmarks kept.
+"""Write the tables of README.md and of benchmark pages from what the benchmarks kept.
 
 A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there is written by
 this script and by nobody else. Run in the root of the repository::
@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from keep import read_rows
 
+from gym_memory.core.specs import parse_spec
 from gym_memory.papers import load_experiment
+from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep
 from gym_memory.run.results.report import format_interval
 from gym_memory.run.results.score import Unit, grouped, units
-from gym_memory.run.jobs import EpisodeRow
-from gym_memory.core.specs import parse_spec
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"

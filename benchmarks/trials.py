@@ -1,4 +1,4 @@
-"""What lessons are worth: score by trial of a learner that fails at first, with its controls.
+"""Measure what lessons are worth: score by trial of a learner that fails at first.
 
 Five trials of one task instance, the memory kept; 20 games of the test split a level. The
 learner (``gym_memory/baselines/learner.py``) acts on its observation alone, so what improves
@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from gym_memory.run.compare import compare
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import score_by_trial, units
-from gym_memory.run.jobs import EpisodeRow, RunConfig
 
 CONFIG = RunConfig(
     envs=tuple(

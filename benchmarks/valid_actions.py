@@ -1,4 +1,4 @@
-"""How close valid actions that are found by trying come to those that an engine knows.
+"""Measure how close valid actions found by trying come to those that an engine knows.
 
 Games of TextWorld list their admissible commands, so they serve as the truth: the same .z8 is
 played in ``Jericho``, which knows nothing but the file. Along the walkthrough, commands of both

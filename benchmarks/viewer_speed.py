@@ -1,4 +1,4 @@
-"""How fast the pages are: ``python benchmarks/viewer_speed.py`` (Chromium, its driver, selenium).
+"""Measure the pages in a browser (needs Chromium, its driver and selenium).
 
 Opens long episodes in a headless Chromium with software rendering, a fresh page each time, and
 writes ``viewer_speed.json``. ``busy`` says how long a second of computing took meanwhile: on a

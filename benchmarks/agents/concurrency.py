@@ -1,4 +1,4 @@
-"""Steps a second of many episodes at once against a chat server that takes its time.
+"""Measure steps a second of many episodes at once against a slow chat server.
 
     python benchmarks/agents/concurrency.py 0.2 >> benchmarks/agents/concurrency.jsonl
 
@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gym_memory.run.compare import compare
 from gym_memory.papers.presets import make_preset, policy_with_model
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.version import __version__

@@ -1,4 +1,4 @@
-"""What becomes of episodes when the server, or the network, fails: one row a fault.
+"""Play episodes while the server, or the network, fails.
 
     python benchmarks/agents/faults.py > benchmarks/agents/faults.json
 
@@ -21,10 +21,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from gym_memory.run.compare import compare
-from gym_memory.llm import Budget
-from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.core.specs import format_spec
+from gym_memory.llm import Budget
+from gym_memory.run.compare import compare
+from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
 from gym_memory.version import __version__
 

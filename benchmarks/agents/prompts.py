@@ -1,4 +1,4 @@
-"""What agents' prompts take: calls and tokens a step, and how much of it a server has already.
+"""Measure calls and tokens a step of agents' prompts, and the share that a server has cached.
 
     python benchmarks/agents/prompts.py     # writes prompts.json
 
@@ -21,11 +21,11 @@ from typing import Any
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import ModelError
+from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.llm import Completion, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.run import rollout
-from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers.make import make_env
 

@@ -1,6 +1,8 @@
 #!/bin/sh
-# The planning agents of the papers over real HTTP, against the scripted server; ten games of the
-# test split a row, the papers' step limits. Makes report.md; run it in the root of the repository.
+# Play the papers' planning agents over real HTTP against the scripted server.
+#
+# Ten games of the test split a row, the papers' step limits. Makes report.md; run it in the root
+# of the repository.
 # If interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1 GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1

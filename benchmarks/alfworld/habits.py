@@ -1,4 +1,4 @@
-"""Where things usually are: counted over ALFWorld's official train games.
+"""Count where things usually are in ALFWorld's train games; writes the searcher's habits.
 
 Command that made the file in the package (360 train games, 60 of each type)::
 

@@ -1,7 +1,9 @@
 #!/bin/sh
-# LDM2 on ALFWorld: a memory formed from expert trajectories on train games (batches of 50, as in the
+# Play LDM2 on ALFWorld: form, refine, judge.
+#
+# A memory formed from expert trajectories on train games (batches of 50, as in the
 # paper), refined by tree exploration, judged on valid_seen. The agent asks the scripted server,
-# whose answers are analogies with the examples in the prompt and nothing else: it stands in for a
+# whose answers are analogies with the examples in the prompt and nothing else: it replaces a
 # language model and knows no game. Run in the root of the repository, official games in
 # $ALFWORLD_DATA. An interrupted run goes on where it stopped. WORK holds what it makes on the way.
 set -e

@@ -1,4 +1,4 @@
-"""Fast Downward, ALFWorld's planner, solves our households, and its plans win in our engine.
+"""Solve our households with Fast Downward, ALFWorld's planner; its plans win in our engine.
 
     python benchmarks/alfworld/planner.py
 

@@ -1,5 +1,7 @@
 #!/bin/sh
-# The published numbers of benchmarks/alfworld; run it in the root of the repository with the
+# Play ALFWorld: walkthroughs, the searcher, quality, our engine against the stock one.
+#
+# Run it in the root of the repository with the
 # official games in $ALFWORLD_DATA (the folder that holds json_2.1.1).
 # Sections of report.md:
 #   walkthrough   the games' own solutions on all 140 official games of valid_seen and on 60

@@ -1,4 +1,4 @@
-"""Our ALFWorld engine against the stock one: the same games, commands and answers, and the time.
+"""Compare our ALFWorld engine with the stock one, step by step.
 
     OMP_NUM_THREADS=1 python benchmarks/alfworld/stock.py --data $ALFWORLD_DATA
 

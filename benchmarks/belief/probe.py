@@ -1,4 +1,4 @@
-"""How well true facts can be read off the belief of games that training never saw.
+"""Measure how well true facts can be read off the belief of unseen games.
 
 A random policy plays games; every few steps the engine's facts say where things are, and the ideal
 observer (gym_memory/evaluate/quality/) which of these the texts have told so far. For each such
@@ -40,11 +40,11 @@ from gym_memory.cli.pretrain import DEFAULT_ENVS
 from gym_memory.contrib.belief.memory import Belief, relation_name
 from gym_memory.contrib.belief.network import UpdaterNetwork
 from gym_memory.contrib.belief.weights import load_weights, save_weights
-from gym_memory.run.results import intervals
-from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
-from gym_memory.evaluate.quality.observer import IdealObserver
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.specs import parse_spec
+from gym_memory.evaluate.quality.observer import IdealObserver
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
+from gym_memory.run.results import intervals
 from gym_memory.wrappers.make import make_env
 
 STEPS, EVERY, BUDGET = 40, 4, 1000

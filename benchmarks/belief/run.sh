@@ -1,6 +1,7 @@
 #!/bin/sh
-# The weights of the memory `belief` that come with the package, the control that sees the present
-# observation only, and the probe. Goes on where it was stopped; about 10 CPU minutes.
+# Pretrain the memory `belief` and its control, which sees the present observation only; probe both.
+#
+# Goes on where it was stopped; about 10 CPU minutes.
 #
 #   sh benchmarks/belief/run.sh
 set -e

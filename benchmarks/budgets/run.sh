@@ -1,5 +1,7 @@
 #!/bin/sh
-# Score against token budget. The planner (in shops the shopper) with AriGraph, its rivals and its
+# Measure score against token budget.
+#
+# The planner (in shops the shopper) with AriGraph, its rivals and its
 # controls under budgets from 100 to 16,000 tokens; an agent that asks a language model, over HTTP
 # against the scripted server. Made the reports beside this file. Interrupted, the same command goes
 # on; ONLY, if set, skips all worlds whose names do not contain it.

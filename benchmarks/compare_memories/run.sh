@@ -1,6 +1,8 @@
 #!/bin/sh
-# Every memory that is made by rules, with the planner and with random play: score with intervals,
-# tokens and milliseconds a step. Interrupted, the same command goes on; the report is report.md.
+# Play every rule-based memory with the planner and at random.
+#
+# Score with intervals, tokens and milliseconds a step. Interrupted, the same command goes on; the
+# report is report.md.
 # Usage, from the root of the repository: benchmarks/compare_memories/run.sh [SEEDS] [WORKERS]
 set -eu
 cd "$(dirname "$0")/../.."

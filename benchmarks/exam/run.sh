@@ -1,6 +1,9 @@
 #!/bin/sh
-# The memory exam, in wordings seen and unseen in development and by the plans of the players. Makes
-# exam.md with its pictures and exam.json.gz; games.md has the games of other engines. Every question
+# Examine memories on what was seen, in known and new wordings and by the players' plans.
+#
+# Makes
+# exam.md with its pictures and exam.json.gz; games.md has the games of other engines. Every
+# question
 # with its answers stays in results/exam. Usage, from the root of the repository:
 #
 #   benchmarks/exam/run.sh [SEEDS]              0:8; about 15 CPU minutes

@@ -1,4 +1,4 @@
-"""Draws facts that arigraph read in foreign environments, for a person to judge.
+"""Draw facts that arigraph read in foreign environments, for a person to judge.
 
     python benchmarks/foreign/draw.py minigrid --out benchmarks/foreign/minigrid.csv
 

@@ -1,4 +1,4 @@
-"""What wrapping costs a step: the same actions on the bare environment and on the wrapped one.
+"""Measure what wrapping costs a step: the same actions, bare and wrapped.
 
     python benchmarks/foreign/overhead.py    # prints the table of README.md
 

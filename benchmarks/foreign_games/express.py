@@ -1,4 +1,4 @@
-"""Plays games of TextWorldExpress, which is no TextWorld, through ``gym_memory.wrap``.
+"""Play games of TextWorldExpress, which is no TextWorld, through ``gym_memory.wrap``.
 
     python benchmarks/foreign_games/express.py --out express.json
 

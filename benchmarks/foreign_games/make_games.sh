@@ -1,5 +1,5 @@
 #!/bin/sh
-# TextWorld's own games with options far from ours; $1 is the folder to make them in.
+# Make TextWorld's own games with options far from ours in the folder $1.
 set -eu
 make() { out=$1; shift; tw-make "$@" --output "$folder/$out.z8" --silent; }
 folder=${1:?usage: make_games.sh FOLDER}

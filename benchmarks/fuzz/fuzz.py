@@ -1,4 +1,4 @@
-"""Whatever is read from outside: no crash, no hang, no time beyond linear in the length.
+"""Feed made-up input to every reader: no crash, no hang, time linear in the length.
 
     python benchmarks/fuzz/fuzz.py                        # 30 CPU minutes in all; writes fuzz.json
     python benchmarks/fuzz/fuzz.py --minutes 1 --only story   # one reader for a minute

@@ -17,14 +17,19 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "games")]
 
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
-
 from baselines.react import read_thought  # noqa: E402
+
 from gym_memory import prompts  # noqa: E402
 from gym_memory.contrib.belief.reading import read as belief_words  # noqa: E402
-from gym_memory.extract.notes.recipes import read_recipe  # noqa: E402
-from gym_memory.extract.notes.statements import read_statements  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.core.files import parse_json  # noqa: E402
+from gym_memory.core.records import Outcome, Step, Task, Triple  # noqa: E402
+from gym_memory.core.specs import parse_spec  # noqa: E402
+from gym_memory.core.trajectory import RowWriter, read_trajectory  # noqa: E402
+from gym_memory.extract import EXTRACTORS, get_extractor  # noqa: E402
+from gym_memory.extract.base import apply  # noqa: E402
+from gym_memory.extract.notes.recipes import read_recipe  # noqa: E402
+from gym_memory.extract.notes.statements import read_statements  # noqa: E402
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402
 from gym_memory.games.alfworld.text import parse_grammar  # noqa: E402
 from gym_memory.games.alfworld.world import load_game  # noqa: E402
@@ -34,27 +39,22 @@ from gym_memory.games.qa.formats import read_questions  # noqa: E402
 from gym_memory.games.textworld.engine import clean_text, endings  # noqa: E402
 from gym_memory.games.textworld.zmachine import check_story  # noqa: E402
 from gym_memory.games.webshop.rules_request import read_request  # noqa: E402
+from gym_memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.llm.structured import json_values  # noqa: E402
 from gym_memory.llm.usage import read_prices  # noqa: E402
 from gym_memory.memory import make_memory, reading  # noqa: E402
-from gym_memory.extract import EXTRACTORS, get_extractor  # noqa: E402
-from gym_memory.extract.base import apply  # noqa: E402
-from gym_memory.graph import TemporalGraph  # noqa: E402
-from gym_memory.memory.stores.facts import FactStore  # noqa: E402
-from gym_memory.memory.stores.store import Store  # noqa: E402
 from gym_memory.memory.roles import text as roles  # noqa: E402
 from gym_memory.memory.roles.llm_lessons import read_abstractions  # noqa: E402
 from gym_memory.memory.roles.notes import Notes  # noqa: E402
+from gym_memory.memory.stores.facts import FactStore  # noqa: E402
+from gym_memory.memory.stores.store import Store  # noqa: E402
+from gym_memory.run import EpisodeResult  # noqa: E402
+from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds  # noqa: E402
 from gym_memory.run.results import ResultsFolder  # noqa: E402
 from gym_memory.run.results.archive import fact_records, open_memory  # noqa: E402
 from gym_memory.run.results.report import read_source  # noqa: E402
 from gym_memory.run.results.verify import verify, write_manifest  # noqa: E402
-from gym_memory.run import EpisodeResult  # noqa: E402
-from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds  # noqa: E402
-from gym_memory.core.specs import parse_spec  # noqa: E402
 from gym_memory.testing.fake_env import FakeHouse  # noqa: E402
-from gym_memory.core.trajectory import RowWriter, read_trajectory  # noqa: E402
-from gym_memory.core.records import Outcome, Step, Task, Triple  # noqa: E402
 
 __all__ = ["PIECES", "TARGETS", "Form", "Target"]
 

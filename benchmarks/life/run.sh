@@ -1,5 +1,7 @@
 #!/bin/sh
-# A life of errands: the planner with AriGraph, its rivals and its controls. A folder for each budget
+# Play a life of errands: the planner with AriGraph, its rivals and its controls.
+#
+# A folder for each budget
 # and for rivals and controls apart, so that what was played stays when the script is stopped; the
 # same command goes on. The controls, and what takes no notice of the budget, are played under the
 # first one.

@@ -1,4 +1,4 @@
-"""Score and depth of the scripted descender: room view, room view with memory, level view.
+"""Measure score and depth of the scripted descender: room view, with memory, level view.
 
 The three rows of AriGraph's Table 1 with a script in the place of the language model: the same
 games, the same steps, the same policy.
@@ -19,8 +19,8 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.run.results import intervals
 from gym_memory.run import rollout
+from gym_memory.run.results import intervals
 
 OUT = Path(__file__).with_suffix(".json")
 CONDITIONS = {

@@ -1,4 +1,4 @@
-"""How much of the level view a memory keeps from room views: the claim behind AriGraph, Table 1.
+"""Measure how much of the level view a memory keeps from room views (AriGraph, Table 1).
 
 One game is played by the same actions under both descriptors. At the last step on every level,
 the facts that the level view states (exits, doors' states, features, things) are compared with
@@ -28,13 +28,13 @@ import numpy as np
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
+from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.places import UNEXPLORED
-from gym_memory.run.results import intervals
 from gym_memory.graph.schema import direction_of
-from gym_memory.core.records import Step, Task, Triple
+from gym_memory.run.results import intervals
 
 OUT = Path(__file__).with_suffix(".json")
 KINDS = ("exits", "doors", "features", "items")

@@ -1,4 +1,4 @@
-"""Steps a second of one core at the primitive level: one key a step.
+"""Measure steps a second of one core at the primitive level: one key a step.
 
 The keys are those that the descender's skills pressed in a few games, so the walk explores and
 fights; they are played again one by one as ``press key ...``. The games are played several times

@@ -1,6 +1,8 @@
 #!/bin/sh
-# The planner with every kind of memory, 20 games a row of the split that no test plays, the papers'
-# step limits, every move counted. Cooking rl-1 and rl-2 are left out: no memory is needed there,
+# Play the planner with every kind of memory on TextWorld.
+#
+# 20 games a row of the split that no test plays, the papers' step limits, every move counted.
+# Cooking rl-1 and rl-2 are left out: no memory is needed there,
 # `none` wins all of them. Run it in the root of the repository; if interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every generated game of the test splits can be won with the full score: the engine's solution on
-# all 20 tasks of every level (300 games). Run it in the root of the repository.
+# Win every generated game of the test splits with the engine's solution.
+#
+# All 20 tasks of every level (300 games). Run it in the root of the repository.
 set -e
 export OMP_NUM_THREADS=1
 gym-memory compare \

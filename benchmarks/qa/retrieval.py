@@ -1,4 +1,4 @@
-"""Which memory finds the passages that an answer rests on, without any language model.
+"""Measure which memory finds the passages of an answer, without any language model.
 
 Every question is played in ``MultiHopQA``: all passages are read in the order of the file, then
 ``look`` is the step at which the memory recalls, with the question as the policy's focus.
@@ -31,11 +31,11 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.core.records import Cue
 from gym_memory.games.qa import MultiHopQA
 from gym_memory.games.qa.formats import Question, read_questions
 from gym_memory.games.qa.metrics import normalize_answer
 from gym_memory.games.qa.search import PassageSearch
-from gym_memory.core.records import Cue
 from gym_memory.version import __version__
 from gym_memory.wrappers import MemoryObservation
 

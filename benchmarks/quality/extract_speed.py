@@ -1,4 +1,4 @@
-"""CPU time of the TextWorld extraction rules, per step.
+"""Measure CPU time a step of the TextWorld extraction rules.
 
     OMP_NUM_THREADS=1 python benchmarks/quality/extract_speed.py --out extract_speed.json
 
@@ -15,14 +15,14 @@ import statistics
 import time
 from pathlib import Path
 
+from gym_memory.core.records import Step, Task
+from gym_memory.evaluate.quality.score import odd_command
+from gym_memory.extract.base import apply
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.games.textworld.rules_results import read_inventory, read_result_sentence
 from gym_memory.games.textworld.rules_rooms import _describe, read_room_sentence
-from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job
-from gym_memory.evaluate.quality.score import odd_command
-from gym_memory.core.records import Step, Task
 
 ENVS = ["Cooking?level=medium", "Cooking?level=hardest", "TreasureHunt?level=hardest", "Cleaning"]
 EPISODES = 5

@@ -1,7 +1,10 @@
 #!/bin/sh
-# The published numbers of benchmarks/quality; run it in the root of the repository.
+# Measure the graph's facts against an ideal observer's.
+#
+# Run it in the root of the repository.
 # Our families: tasks 15 to 19 of each test split, never played while the rules were written (75
-# games). Held out: 30 games of challenges that no rule was written for. One random step in five is an
+# games). Held out: 30 games of challenges that no rule was written for. One random step in five
+# is an
 # odd command. The games in many voices: benchmarks/voices.
 set -e
 export OMP_NUM_THREADS=1

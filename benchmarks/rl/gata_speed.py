@@ -1,4 +1,4 @@
-"""Updates a CPU-second of the GATA-like learner and of DRRN, at their own settings.
+"""Measure updates a CPU-second of the GATA-like learner and of DRRN, at their own settings.
 
 Fills both replays with the same games of Cooking, played at random but with a liking for taking
 things, so that some 30 actions are valid on average; then updates in turns, so that a busy machine

@@ -1,6 +1,7 @@
 #!/bin/sh
-# DRRN that also reads the text, by a frozen MiniLM, at batch 512 with 32 games side by side:
-# environment steps and updates a second of wall clock, and of CPU time.
+# Measure DRRN with a frozen MiniLM at batch 512 on a device.
+#
+# 32 games side by side: environment steps and updates a second of wall clock, and of CPU time.
 #
 #   sh benchmarks/rl/gpu.sh cuda
 #   sh benchmarks/rl/gpu.sh cpu

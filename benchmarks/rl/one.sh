@@ -1,13 +1,16 @@
 #!/bin/sh
-# Trains one player on the first 20 (GAMES) training games of a level, keeps the best one on the 20
-# valid games and plays it once on test games (SPLIT, SEEDS), and on those of other levels (ALSO). A
+# Train one player and play it once on test games.
+#
+# It trains on the first 20 (GAMES) training games of a level, keeps the best player on the 20 valid
+# games and plays it on test games (SPLIT, SEEDS), and on those of other levels (ALSO). A
 # level is one of Cooking, where UNHINTED=1 leaves the rules hint out and pairs of food and
 # preparation of test games are in no training game, or hunt-easy, hunt-hard, ... of TreasureHunt.
 #
 #   sh benchmarks/rl/one.sh BASELINE LEVEL MEMORY SEED [options of `gym-memory train`]
 #
 # A finished run is skipped and an interrupted one goes on. Checkpoints stay in results/rl; the run
-# itself goes into runs.jsonl.gz, its episodes into episodes.jsonl.gz. One sweep at a time, please. KIND names the run where BASELINE says too
+# itself goes into runs.jsonl.gz, its episodes into episodes.jsonl.gz. One sweep at a time,
+# please. KIND names the run where BASELINE says too
 # little; ONLY, if set, skips all runs whose names do not contain it.
 set -e
 export OMP_NUM_THREADS=1

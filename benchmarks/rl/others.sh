@@ -1,6 +1,9 @@
 #!/bin/sh
-# What the main table leaves out, one training each unless a loop over seeds says more, 20 training
-# games; see one.sh. It can be broken off and started again; ONLY=gata sh benchmarks/rl/others.sh runs a part.
+# Train what the main table leaves out: cloning, other learners, levels and memories.
+#
+# One training each unless a loop over seeds says more, 20 training games; see one.sh. If
+# interrupted,
+# run it again; ONLY=gata sh benchmarks/rl/others.sh runs a part.
 set -e
 run() { sh benchmarks/rl/one.sh "$@"; }
 

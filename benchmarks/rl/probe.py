@@ -1,4 +1,4 @@
-"""What the features are worth: a linear policy on them, cloned from a few episodes of the planner.
+"""Clone a linear policy on the features from a few episodes: what are the features worth?
 
 The planner, which goes by AriGraph whatever the learner is shown, plays 1, 5 or 20 training games.
 A linear policy, one weight a feature of an action, learns to choose what it chose, and plays the

@@ -1,4 +1,4 @@
-"""SB3's PPO and MaskablePPO, with our features extractor and with SB3's own, on a level of Cooking.
+"""Train SB3's PPO and MaskablePPO on Cooking, with our features and with SB3's own.
 
 Each learns from the training games and then plays 20 test games: greedily, by sampling, and both
 with a repeat penalty. ``ppo`` and ``maskable`` read the content of the actions (``ActionLogits``);
@@ -31,8 +31,8 @@ import gym_memory  # noqa: F401  registers the environments
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.sb3 import POLICY, RelationFeatures, Sb3, common_names, pointed, save
 from gym_memory.baselines.rules.scripted import Random
-from gym_memory.run.results import intervals
 from gym_memory.run import rollout
+from gym_memory.run.results import intervals
 from gym_memory.wrappers import IndexActions
 
 HOW = {"learning_rate": 1e-3, "n_steps": 64, "n_epochs": 4, "gamma": 0.9, "ent_coef": 0.01}

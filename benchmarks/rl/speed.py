@@ -1,4 +1,4 @@
-"""Where the time of DRRN's training goes, in CPU seconds of one thread.
+"""Measure where the time of DRRN's training goes, in CPU seconds of one thread.
 
 Trains for some thousand steps on Cooking rl-1 and takes the time of each part: the game with its
 valid actions, the memory, features, decisions, updates. One run with each memory, in turns, so

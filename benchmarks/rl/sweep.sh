@@ -1,15 +1,17 @@
 #!/bin/sh
-# The main table: what memories and features are worth under equal reward. DRRN without bonus and
+# Train the main table: what memories and features are worth under equal reward.
+#
+# DRRN without bonus and
 # repeat penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else
 # plays, five trainings, all arms with the same settings; see one.sh and `--set facts=` in
 # docs/reinforcement-learning.md. The first two arms are played on other levels too.
 #
 #   sh benchmarks/rl/sweep.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
-# UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of 5,000
+# UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of
+# 5,000
 # steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol. Three CPU
-# minutes a run, nine runs a level and training, 13 of hunts; it can be broken off and started again,
-# and goes on where it was.
+# minutes a run, nine runs a level and training, 13 of hunts; if interrupted, run it again.
 set -e
 export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
 baseline=drrn options="--steps 12500"

@@ -1,4 +1,4 @@
-"""Search in one partition of 10,000 facts of a million, by what the server keeps in its buffers.
+"""Measure search in 10,000 of a million facts by what the server keeps in its buffers.
 
 The server scans a partition's vectors: some 800 pages. Where they lie in its own buffers
 (`shared_buffers`, 128 MB unless it is told otherwise) the scan is arithmetic; where they do not, as

@@ -1,4 +1,4 @@
-"""Two hundred episodes on a Ray cluster of three nodes, one of which is taken away in the middle.
+"""Play 200 episodes on a Ray cluster of three nodes, one of which is taken away midway.
 
 The nodes are three raylets on this machine. The episodes are those of the same command with
 `--workers 2`: played once, none lost, none doubled, the same but for their clocks.

@@ -1,4 +1,4 @@
-"""A million facts: search in a partition of 10,000 and in all, in process and by a server.
+"""Measure search among a million facts and in a partition of 10,000, in process and by a server.
 
 A hundred partitions of 10,000 facts with names of their own, encoded by the hash encoder (256
 numbers), are appended to a PostgreSQL server through `FactStore`, and searched there by SQL: one
@@ -29,14 +29,14 @@ import numpy as np
 import psycopg
 from server import server
 
+from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
+from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import VectorIndex, whole
-from gym_memory.graph import TemporalGraph
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.stores import facts as module
 from gym_memory.memory.stores.facts import FactStore
-from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
 
 SIZE = 10_000
 LOOKS = ["red", "green", "blue", "brass", "wooden", "silver", "old", "tiny", "heavy", "broken"]

@@ -1,4 +1,4 @@
-"""A thousand workers on one server: a simulation from the figures that were measured.
+"""Simulate a thousand workers on one server from measured figures.
 
 Every worker plays episodes by turns: it asks for what is new in its partition, plays, and appends
 what it learnt. Reads and appends take a core of the server each for the CPU time that was

@@ -1,4 +1,4 @@
-"""Demonstrations for the imitator: solutions of train variations, as an agent sees them.
+"""Record demonstrations for the imitator: solutions of train variations, as an agent sees them.
 
 Plays the solution of some train variations of each of CLIN's 18 tasks and records what the agent
 sees, with a ``look around`` after every room that it walks into (which takes no time in the
@@ -20,8 +20,8 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.games.scienceworld import catalog
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory.games.scienceworld import catalog
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.record import RecordTrajectory
 

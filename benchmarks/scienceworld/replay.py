@@ -1,4 +1,4 @@
-"""Same answers as the engine's own server, and how much faster than the package's ``step``.
+"""Compare answers with the engine's own server, and speed with the package's ``step``.
 
 For ten tasks a recorded play (the engine's solution, or random valid actions) is replayed by
 
@@ -27,8 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gym_memory.games.scienceworld.env import ScienceWorld
 from gym_memory.games.scienceworld.engine import Engine
+from gym_memory.games.scienceworld.env import ScienceWorld
 
 TASKS = {
     "boil": 21,

@@ -1,5 +1,7 @@
 #!/bin/sh
-# Three benchmarks of ScienceWorld. Run it in the root of the repository; if interrupted, run it again.
+# Play ScienceWorld: walkthrough, quality or learner.
+#
+# Run it in the root of the repository; if interrupted, run it again.
 #
 #   sh benchmarks/scienceworld/run.sh walkthrough   the engine's solution on the first three test
 #       variations of all 30 tasks (90 episodes): every task can be won with the full score

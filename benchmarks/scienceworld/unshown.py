@@ -1,4 +1,4 @@
-"""The imitator on the twelve tasks of ScienceWorld of which no demonstration is recorded.
+"""Play the imitator on the twelve ScienceWorld tasks without any demonstration.
 
     python benchmarks/scienceworld/unshown.py --out benchmarks/scienceworld/unshown.json
 
@@ -17,13 +17,13 @@ from statistics import fmean
 from typing import Any
 
 from gym_memory.baselines import Policy
-from gym_memory.baselines.rules.scienceworld.demonstrations import learn
 from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rules.scienceworld.demonstrations import learn
 from gym_memory.baselines.rules.scripted import Random
 from gym_memory.games.scienceworld import catalog
-from gym_memory.run.results import intervals
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
+from gym_memory.run.results import intervals
 
 RECORDED = Path(__file__).parent / "learner/demonstrations.jsonl.gz"
 STEPS = 50

@@ -1,4 +1,4 @@
-"""What a step through the OpenEnv server takes beyond the bare environment; writes overhead.json.
+"""Measure what the OpenEnv server adds to a step of the bare environment; writes overhead.json.
 
 Server, client and bare environment are in one process and play the same commands, so that the CPU
 time of the process is that of the whole way. Each step's wall time is the least of the repeats,

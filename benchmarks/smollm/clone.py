@@ -1,4 +1,4 @@
-"""SmolLM2 cloned from the planner by adapters, and played by memory.
+"""Clone SmolLM2 from the planner by adapters, and play by memory.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/smollm/clone.py --level rl-4
     python benchmarks/smollm/clone.py --level hunt
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli.train import Arena
-from gym_memory.run import rollout
 from gym_memory.core.specs import parse_spec
+from gym_memory.run import rollout
 from gym_memory.train.lm import Lm, LmLearner, LmSettings
 from gym_memory.wrappers.make import make_env
 

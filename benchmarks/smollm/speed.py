@@ -1,4 +1,4 @@
-"""What keeping the prefix, scoring as a tree and walking a trie are worth, in CPU seconds.
+"""Measure the prefix cache, tree scoring and trie walks, in CPU seconds.
 
     OMP_NUM_THREADS=1 python benchmarks/smollm/speed.py > benchmarks/smollm/speed.json
 

@@ -1,4 +1,4 @@
-"""Eight writers into one store, in a file and on a server: nothing lost, nothing doubled.
+"""Write to one store with eight writers, in a file and on a server: nothing lost or doubled.
 
 Each writer stores its records one transaction a record and, every 50 records, recalls the latest
 20 of its namespace. Then a writer of batches is killed with signal 9 in the middle, and the store

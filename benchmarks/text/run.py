@@ -1,4 +1,4 @@
-"""What a small transformer over text makes of each memory: cloned alike, played on test games.
+"""Clone a small transformer over text for each memory, and play test games.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/text/run.py
     python benchmarks/tables.py                      # README.md's table of what is finished
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rl.text import Text, TextLearner, TextSettings
 from gym_memory.cli.train import Arena
-from gym_memory.run import rollout
 from gym_memory.core.specs import parse_spec
+from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 
 HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""Scores of story files beside the stock engine's, step by step, under every kind of file name.
+"""Compare scores of story files with the stock engine's, under every kind of file name.
 
     python benchmarks/textworld_scores/scores.py --games 50
 

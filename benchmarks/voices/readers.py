@@ -1,4 +1,4 @@
-"""Who reads notes best: the rules, a dependency parser, or the parser where the rules read nothing.
+"""Compare readers of notes: rules, a dependency parser, or the parser where rules read nothing.
 
     python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
 
@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from gym_memory.extract.reader import Reader
+from gym_memory.extract import READERS
 from gym_memory.extract.notes.writing import read_writing
+from gym_memory.extract.reader import Reader
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.voices import voice
 from gym_memory.games.textworld.voices.hunts import Link, VoicedHunt, plan_voiced_hunt
-from gym_memory.extract import READERS
 
 RARE_WORDS = {
     "key nouns": ["tine", "spindle", "latchpin", "glyph", "turnpin", "wand"],

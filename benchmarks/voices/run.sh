@@ -1,6 +1,8 @@
 #!/bin/sh
-# Our generators' games in the words of the test split, which no rule was written by, in games that no
-# test plays: quality of the graph, and the planner with five memories beside random play. Run it in
+# Play our generators' games in words that no rule was written by.
+#
+# The games are in no test: quality of the graph, and the planner with five memories and random
+# play. Run it in
 # the root of the repository; if interrupted, run it again.
 set -e
 export OMP_NUM_THREADS=1

@@ -1,4 +1,4 @@
-"""LDM2's memory formation on WebShop: tuples from demonstrations, retrieved on unseen requests.
+"""Measure LDM2's memory on WebShop: tuples from demonstrations, retrieved on new requests.
 
     python benchmarks/webshop/ldm2.py
 
@@ -25,10 +25,10 @@ import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.webshop.shopper import Shopper
+from gym_memory.core.records import Cue
+from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import rollout
-from gym_memory.core.trajectory import Trajectory, read_trajectory
-from gym_memory.core.records import Cue
 from gym_memory.wrappers import RecordTrajectory
 
 KS = (1, 3, 5)

@@ -1,7 +1,9 @@
 #!/bin/sh
-# The shopper with several memories on all 100 test requests of the synthetic catalogue, at the
-# usual budget and with room for everything; what random play and the solution come to; speed and
-# quality. Run it in the root of the repository.
+# Play the shopper with several memories on the 100 test requests.
+#
+# The synthetic catalogue, at the usual budget and with room for everything; what random play and
+# the
+# solution come to; speed and quality. Run it in the root of the repository.
 set -e
 export OMP_NUM_THREADS=1
 here=benchmarks/webshop

@@ -1,4 +1,4 @@
-"""Steps of WebShop a CPU-second, in one process, and what a memory adds.
+"""Measure steps of WebShop a CPU-second, in one process, and what a memory adds.
 
     python benchmarks/webshop/speed.py --steps 20000
 

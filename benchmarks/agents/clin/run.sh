@@ -1,6 +1,8 @@
 #!/bin/sh
-# CLIN's agent over five trials against the scripted server, unseen games, the memories paired;
-# then the learner by rules with an empty memory (Adapt) and with a meta-memory (Gen-Env, G+A).
+# Play CLIN's agent over five trials against the scripted server.
+#
+# Unseen games, the memories paired; then the rule-based learner with an empty memory (Adapt) and
+# with a meta-memory (Gen-Env, G+A).
 # Run in the root of the repository, with gym-memory installed; a quarter of an hour of one core.
 # An interrupted run goes on where it stopped. WORK holds what it makes on the way.
 set -e

@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.md`` and ``trials.png`` beside this file.
+"""Write the tables of a run of ``run.sh``: ``results.md`` and ``trials.png`` beside this file.
 
 Usage: ``python benchmarks/agents/clin/summarize.py results/clin``
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.core.specs import parse_spec
 from gym_memory.run.results import intervals, read_episodes
 from gym_memory.run.results.plots import plot_trials
 from gym_memory.run.results.score import Unit, score_by_trial, units
-from gym_memory.core.specs import parse_spec
 
 HERE = Path(__file__).parent
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# LDM2's agent against the scripted server: formation, refinement, unseen games.
+# Play LDM2's agent against the scripted server: formation, refinement, unseen games.
 # Run in the root of the repository, with gym-memory installed; takes about ten minutes of one core.
 # An interrupted run goes on where it stopped. WORK holds what it makes on the way.
 set -e

@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.md`` beside this file.
+"""Write the table of a run of ``run.sh``: ``results.md`` beside this file.
 
 Usage: ``python benchmarks/agents/ldm2/summarize.py results/ldm2``
 """

@@ -1,5 +1,7 @@
 #!/bin/sh
-# CLIN's four protocols on ScienceWorld, the real engine: four tasks, the first three test
+# Play CLIN's four protocols on ScienceWorld.
+#
+# The real engine, four tasks, the first three test
 # variations of each, 15 steps a trial, at most five trials. The paper's agent plays over HTTP
 # against the scripted server; rules write its memory. The training episodes of Gen-Env are three
 # a task (ten in the paper), those of Gen-Task the partner task on the very same variation.

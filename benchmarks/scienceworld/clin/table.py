@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.md`` beside this file.
+"""Write the tables of a run of ``run.sh``: ``results.md`` beside this file.
 
 Usage: ``python benchmarks/scienceworld/clin/table.py results/scienceworld-clin``
 """

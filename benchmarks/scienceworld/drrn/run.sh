@@ -1,5 +1,7 @@
 #!/bin/sh
-# DRRN on three tasks of ScienceWorld, with no memory and with arigraph: trained on the first 60
+# Train DRRN on three tasks of ScienceWorld, with no memory and with arigraph.
+#
+# Trained on the first 60
 # train variations, the best player chosen by 4 dev variations, played once on CLIN's test
 # variations. The six trainings go on by turns, half a minute of (Python's) CPU at a time,
 # up to MINUTES, so that they stay equal where all of it is stopped. Run it in the root of the

@@ -1,4 +1,4 @@
-"""What ``run.sh`` came to: ``results.md`` and ``curves.png``.
+"""Write the table and the curves of a run of ``run.sh``: ``results.md`` and ``curves.png``.
 
 Usage: ``python benchmarks/scienceworld/drrn/table.py results/scienceworld-drrn``
 """

@@ -1,4 +1,4 @@
-"""The imitator's scores by task and memory, beside the rows that CLIN's paper prints.
+"""Print the imitator's scores by task and memory beside the rows of CLIN's paper.
 
     cd benchmarks/scienceworld/learner; python table.py episodes.jsonl.gz
 
@@ -9,9 +9,9 @@ A wrong *focus* ends a task with -100. It is counted in three ways, each the mea
 * as what was reached before it: what Lin et al. (2023) do, from whose Table 1 CLIN's paper takes
   its rows of DRRN, ReAct and Reflexion.
 
-Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.run.results.intervals``, paired
-by variation where two memories are compared; of the mean by bootstrap over the variations within
-the tasks. A failed episode counts 0.
+Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.run.results.intervals``,
+paired by variation where two memories are compared; of the mean by bootstrap over the variations
+within the tasks. A failed episode counts 0.
 """
 
 from __future__ import annotations
