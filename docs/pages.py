@@ -8,13 +8,9 @@ pages is served as it lies there. A page of a memory ends with what it recalls i
 
 from __future__ import annotations
 
-import atexit
-import functools
 import logging
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +21,6 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from recalls import Recalled, recall_all
 
-from gym_memory.links import LINKED
 from gym_memory.memory import MEMORIES
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +36,7 @@ recalled: dict[str, Recalled] = {}
 @event_priority(100)  # before mkdocstrings has a look
 def on_config(config: Any) -> None:
     """Let the sources be read where the package's links are folders, if they are none here."""
-    source = str(_with_links())
+    source = str(ROOT)
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [source]
 
 
@@ -94,7 +89,7 @@ def on_env(env: Any, config: Any, files: Files) -> None:
 
 def undocumented(names: set[str]) -> list[str]:
     """What is public in modules or classes and has no docstring of its own or of a base."""
-    loader = griffe.GriffeLoader(search_paths=[_with_links()])
+    loader = griffe.GriffeLoader(search_paths=[ROOT])
     package = loader.load("gym_memory", try_relative_path=False)
     loader.resolve_aliases(implicit=True)
     found: list[str] = []
@@ -154,21 +149,6 @@ and beside it what `{name}` recalls ({what.tokens} tokens of {what.budget}):
 
 ::: {factory.__module__}.{factory.__qualname__}
 """
-
-
-@functools.cache
-def _with_links() -> Path:
-    """Where the package is whole: a checkout may hold text files for its links (`links.py`)."""
-    links = [name for name in LINKED if (ROOT / "gym_memory" / name).is_file()]
-    if not links:
-        return ROOT
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder)
-    shutil.copytree(ROOT / "gym_memory", folder / "gym_memory")
-    for name in links:
-        (folder / "gym_memory" / name).unlink()
-        shutil.copytree(ROOT / name, folder / "gym_memory" / name)
-    return folder
 
 
 def _name(path: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from gym_memory.experiment.compare import compare
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.testing.browser import Browser, open_window, serving
 from gym_memory.viewer.recordings import choose, find

@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 
 from gym_memory.baselines import make_policy
-from gym_memory.baselines.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.learning.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.run import rollout
 from gym_memory.wrappers import make_env
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 
-from gym_memory.experiment.compare import compare
+from gym_memory.core.records import Recall
+from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.memory import MEMORIES, Memory
-from gym_memory.results.score import table, units
+from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
-from gym_memory.tokens import CHARS_PER_TOKEN
-from gym_memory.types import Recall
+from gym_memory.run.results.score import table, units
 
 
 class Firsts(Memory):
