@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from baselines.react import read_thought
 
+from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
 from gym_memory.core.records import Task
 from gym_memory.core.specs import parse_spec
