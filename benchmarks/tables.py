@@ -1,4 +1,4 @@
-"""Write the tables of README.md and of benchmark pages from what the benchmarks kept.
+"""Write the tables of README.md, docs/results and benchmark pages from the kept data.
 
 A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there is written by
 this script and by nobody else. Run in the root of the repository::
@@ -33,6 +33,7 @@ from gym_memory.run.results.score import Unit, grouped, units
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
+RESULTS = HERE.parent / "docs" / "results"
 _TABLE = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -538,11 +539,12 @@ def smollm() -> str:
 
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
-    README: {
-        "foreign_games": foreign_games, "planner": planner, "voices": voices, "exam": exam,
-        "rl": rl_means, "budgets": partial(budgets, WORLDS), "learner": learner,
-        "together": together,
-    },
+    README: {"together": together},
+    RESULTS / "planner.md": {"planner": planner, "voices": voices},
+    RESULTS / "other-authors.md": {"foreign_games": foreign_games},
+    RESULTS / "budgets.md": {"together": together, "budgets": partial(budgets, WORLDS)},
+    RESULTS / "exam.md": {"exam": exam},
+    RESULTS / "learners.md": {"rl": rl_means, "learner": learner},
     HERE / "budgets" / "README.md": {"agents": partial(budgets, AGENT_WORLDS)},
     HERE / "foreign_games" / "tw_make" / "README.md": {"makers": makers},
     HERE / "rl" / "README.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
