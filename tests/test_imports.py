@@ -30,7 +30,7 @@ LAYERS = [
     {"baselines"},
     {"run"},
     {"evaluate"},
-    {"papers", "train", "contrib", "testing"},
+    {"papers", "train", "testing"},
     {"viewer"},
 ]
 TOP = len(LAYERS)

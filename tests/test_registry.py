@@ -9,7 +9,12 @@ import textwrap
 import pytest
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import (
+    GymMemoryError,
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
 from gym_memory.core.registry import Registry
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES, make_memory
@@ -41,6 +46,12 @@ def test_get_and_make(table: Registry) -> None:
     assert table.make("history?window=3").window == 3
     assert table.make("history", window=4).window == 4
     assert table.make("history?window=3", window=4).window == 3
+
+
+def test_a_name_in_a_package_of_its_own_names_the_command_that_installs_it() -> None:
+    apart = Registry("memory", "gym_memory.test_group", {}, {"belief": "pip install ./belief"})
+    with pytest.raises(MissingDependencyError, match=r"memory 'belief' .* pip install \./belief"):
+        apart.make("belief?edges=3")
 
 
 @pytest.mark.parametrize(

@@ -36,16 +36,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from gym_memory.cli.pretrain import DEFAULT_ENVS
-from gym_memory.contrib.belief.memory import Belief, relation_name
-from gym_memory.contrib.belief.network import UpdaterNetwork
-from gym_memory.contrib.belief.weights import load_weights, save_weights
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.specs import parse_spec
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
 from gym_memory.run.results import intervals
 from gym_memory.wrappers.make import make_env
+from gym_memory_belief.command import DEFAULT_ENVS
+from gym_memory_belief.memory import Belief, relation_name
+from gym_memory_belief.network import UpdaterNetwork
+from gym_memory_belief.weights import load_weights, save_weights
 
 STEPS, EVERY, BUDGET = 40, 4, 1000
 BELIEFS = ("belief", "present", "untrained")

@@ -14,5 +14,5 @@ $gym_memory memory pretrain --set remember=false --out results/belief-control
 for run in belief belief-control; do
   $python benchmarks/keep.py "results/$run" benchmarks/belief
 done
-cp results/belief/belief.safetensors gym_memory/contrib/belief/default.safetensors
+cp results/belief/belief.safetensors packages/belief/gym_memory_belief/default.safetensors
 $python benchmarks/belief/probe.py

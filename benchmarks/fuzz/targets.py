@@ -19,7 +19,6 @@ sys.path[:0] = [str(ROOT / "tests" / "games")]
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 
 from gym_memory.baselines.llm.react import read_thought  # noqa: E402
-from gym_memory.contrib.belief.reading import read as belief_words  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
 from gym_memory.core.files import parse_json  # noqa: E402
 from gym_memory.core.records import Outcome, Step, Task, Triple  # noqa: E402
@@ -55,6 +54,7 @@ from gym_memory.run.results.archive import fact_records, open_memory  # noqa: E4
 from gym_memory.run.results.report import read_source  # noqa: E402
 from gym_memory.run.results.verify import verify, write_manifest  # noqa: E402
 from gym_memory.testing.fake_env import FakeHouse  # noqa: E402
+from gym_memory_belief.reading import read as belief_words  # noqa: E402
 
 __all__ = ["PIECES", "TARGETS", "Form", "Target"]
 

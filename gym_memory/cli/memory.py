@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from gym_memory.cli import options, pretrain
+from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -36,7 +37,9 @@ app = typer.Typer(
     """,
 )
 
-app.command("pretrain")(pretrain.command)
+# The package of a memory may bring a command of its own.
+for _point in entry_points(group="gym_memory.memory_commands"):
+    app.command(_point.name)(_point.load())
 
 Source = Annotated[
     str, typer.Argument(metavar="FILE", help="Saved memory, recorded steps, store or its URL.")

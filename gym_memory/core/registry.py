@@ -14,7 +14,11 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import (
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
 from gym_memory.core.specs import Spec, check_parameters, parse_spec
 
 __all__ = ["Registry"]
@@ -27,10 +31,13 @@ class Registry:
         kind: What the names stand for, for messages (``memory``).
         group: Entry-point group through which other packages add names.
         builtin: Name to ``"module:attribute"``.
+        packages: Name to the command that installs it, for our names in packages of their own.
     """
 
-    def __init__(self, kind: str, group: str, builtin: Mapping[str, str]):
-        self.kind, self.group = kind, group
+    def __init__(
+        self, kind: str, group: str, builtin: Mapping[str, str], packages: Mapping[str, str] = {}
+    ):
+        self.kind, self.group, self._packages = kind, group, packages
         self._targets: dict[str, str] = dict(builtin)
         self._classes: dict[str, Any] = {}
 
@@ -58,6 +65,7 @@ class Registry:
 
         Raises:
             UnknownNameError: No such name; suggests the nearest.
+            MissingDependencyError: The name is in a package that is not installed.
         """
         if name in self._classes:
             return self._classes[name]
@@ -67,6 +75,8 @@ class Registry:
             found = getattr(importlib.import_module(module), attribute)
         else:
             points = [e for e in entry_points(group=self.group) if e.name == name]
+            if not points and name in self._packages:
+                raise MissingDependencyError(f"{self.kind} {name!r}", self._packages[name])
             if not points:
                 raise UnknownNameError(self.kind, name, self.names())
             found = points[0].load()

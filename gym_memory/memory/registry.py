@@ -13,7 +13,6 @@ MEMORIES = Registry(
     "gym_memory.memories",
     {
         "arigraph": "gym_memory.memory.arigraph:AriGraph",
-        "belief": "gym_memory.contrib.belief.memory:Belief",
         "none": "gym_memory.memory.none:NoMemory",
         "history": "gym_memory.memory.history:History",
         "clin": "gym_memory.memory.clin:Clin",
@@ -30,6 +29,7 @@ MEMORIES = Registry(
         "rag": "gym_memory.memory.rag:RAG",
         "simulacra": "gym_memory.memory.simulacra:Simulacra",
     },
+    packages={"belief": "pip install ./packages/belief"},
 )
 """Names of memories; other packages add theirs by the group ``gym_memory.memories``."""
 

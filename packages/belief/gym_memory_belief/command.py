@@ -55,8 +55,8 @@ def command(
     """
     options.load_plugins(plugins)
     from gym_memory.baselines.settings import make_settings
-    from gym_memory.contrib.belief.corpus import play, read_corpus
-    from gym_memory.contrib.belief.pretrain import Pretrainer, PretrainSettings
+    from gym_memory_belief.corpus import play, read_corpus
+    from gym_memory_belief.pretrain import Pretrainer, PretrainSettings
 
     envs, policies = env or DEFAULT_ENVS, policy or DEFAULT_POLICIES
     values = {**read_settings(settings or []), "rounds": rounds, "seed": seed}

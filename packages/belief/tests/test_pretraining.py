@@ -15,13 +15,13 @@ pytest.importorskip("torch")
 import torch
 
 from gym_memory.cli import main
-from gym_memory.contrib.belief.corpus import Episode, common_words, play, prepare, read_corpus
-from gym_memory.contrib.belief.memory import Belief
-from gym_memory.contrib.belief.pretrain import Pretrainer, PretrainSettings
-from gym_memory.contrib.belief.weights import load_weights
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.records import Step
 from gym_memory.core.trajectory import read_trajectory
+from gym_memory_belief.corpus import Episode, common_words, play, prepare, read_corpus
+from gym_memory_belief.memory import Belief
+from gym_memory_belief.pretrain import Pretrainer, PretrainSettings
+from gym_memory_belief.weights import load_weights
 
 SIZES = {"relations": 4, "rows": 256, "dim": 8, "hidden": 8}
 TINY = PretrainSettings(

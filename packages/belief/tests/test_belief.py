@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_memory.contrib.belief.memory import HEAD, Belief, relation_name
-from gym_memory.contrib.belief.reading import find_names, mentions, names_in_action, read
-from gym_memory.contrib.belief.sight import FLAGS, PAIRS, look, new_names
-from gym_memory.contrib.belief.updater import row_of
-from gym_memory.contrib.belief.weights import (
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError, StoreError
+from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.tokens import count_tokens
+from gym_memory.testing.fake_env import FakeHouse
+from gym_memory_belief.memory import HEAD, Belief, relation_name
+from gym_memory_belief.reading import find_names, mentions, names_in_action, read
+from gym_memory_belief.sight import FLAGS, PAIRS, look, new_names
+from gym_memory_belief.updater import row_of
+from gym_memory_belief.weights import (
     DEFAULT_WEIGHTS,
     Sizes,
     load_weights,
     save_weights,
     shapes,
 )
-from gym_memory.core.errors import CheckpointError, InvalidArgumentError, StoreError
-from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.tokens import count_tokens
-from gym_memory.testing.fake_env import FakeHouse
 
 TASK = Task("house/0", "Find the key.")
 ROOM = "-= Kitchen =-\nYou see a fridge. The fridge contains {}. On the counter is a knife.\n"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.contrib.belief.corpus import Episode
-from gym_memory.contrib.belief.sight import FLAGS, SEGMENTS
 from gym_memory.core.optional import require
+from gym_memory_belief.corpus import Episode
+from gym_memory_belief.sight import FLAGS, SEGMENTS
 
 if TYPE_CHECKING:
     import torch

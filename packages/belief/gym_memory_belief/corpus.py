@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.contrib.belief.reading import ARTICLES, LINKS, Words, mentions, names_in_action
-from gym_memory.contrib.belief.sight import Sight, look, new_names, segments
 from gym_memory.core.records import Step
 from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import read_trajectory
@@ -21,6 +19,8 @@ from gym_memory.graph.schema import PLAYER
 from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.record import RecordTrajectory
+from gym_memory_belief.reading import ARTICLES, LINKS, Words, mentions, names_in_action
+from gym_memory_belief.sight import Sight, look, new_names, segments
 
 __all__ = ["Episode", "common_words", "play", "prepare", "read_corpus"]
 

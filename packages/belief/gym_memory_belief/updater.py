@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.contrib.belief.sight import SEGMENTS, Sight
-from gym_memory.contrib.belief.weights import Weights
+from gym_memory_belief.sight import SEGMENTS, Sight
+from gym_memory_belief.weights import Weights
 
 __all__ = ["Updater", "row_of"]
 

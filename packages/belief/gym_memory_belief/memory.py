@@ -9,9 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.contrib.belief.sight import look, new_names
-from gym_memory.contrib.belief.updater import Updater
-from gym_memory.contrib.belief.weights import Weights, load_weights
 from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
@@ -19,6 +16,9 @@ from gym_memory.core.tokens import count_tokens
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.recall.render import fit_facts
+from gym_memory_belief.sight import look, new_names
+from gym_memory_belief.updater import Updater
+from gym_memory_belief.weights import Weights, load_weights
 
 __all__ = ["HEAD", "Belief", "relation_name"]
 
@@ -38,7 +38,7 @@ class Belief(Memory):
 
     Between any two names that the texts brought up there are R edges in [0, 1], one a latent
     relation, and likewise from a name to itself: what it is like. A trained updater
-    (:mod:`gym_memory.contrib.belief.updater`) changes them by each observation, inventory and
+    (:mod:`gym_memory_belief.updater`) changes them by each observation, inventory and
     action. It was trained to tell what the next observation will name, and no fact, reward or
     engine state took part (``gym-memory memory pretrain``). The recall lists the edges that
     stand out as triples ``carrot | belief 3 | fridge``: names of relations say no more than which

@@ -1,4 +1,4 @@
-"""The updater in torch, as :mod:`gym_memory.contrib.belief.updater`, and what it learns by.
+"""The updater in torch, as :mod:`gym_memory_belief.updater`, and what it learns by.
 
 GATA pretrains by generating the next observation or by telling it from corrupted ones, given the
 belief and the action. :class:`Reader` does both at the level of names: going out from what the
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.contrib.belief.sight import SEGMENTS, Sight
-from gym_memory.contrib.belief.weights import Sizes, shapes
 from gym_memory.core.optional import require
+from gym_memory_belief.sight import SEGMENTS, Sight
+from gym_memory_belief.weights import Sizes, shapes
 
 if TYPE_CHECKING:
     import torch
@@ -85,7 +85,7 @@ def _joined(tables: Sequence[Any]) -> torch.Tensor:
 
 
 class UpdaterNetwork(torch.nn.Module):
-    """Trains what :class:`~gym_memory.contrib.belief.updater.Updater` applies.
+    """Trains what :class:`~gym_memory_belief.updater.Updater` applies.
 
     Args:
         sizes: Sizes.

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.contrib.belief.reading import (
+from gym_memory.core.records import Step
+from gym_memory.graph.schema import PLAYER
+from gym_memory_belief.reading import (
     Mention,
     Words,
     find_names,
@@ -21,8 +23,6 @@ from gym_memory.contrib.belief.reading import (
     names_in_action,
     read,
 )
-from gym_memory.core.records import Step
-from gym_memory.graph.schema import PLAYER
 
 __all__ = ["FLAGS", "PAIRS", "SEGMENTS", "Sight", "look", "new_names", "segments"]
 

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.contrib.belief.sight import FLAGS, PAIRS, SEGMENTS
 from gym_memory.core.checks import check_int
 from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import write_atomic
+from gym_memory_belief.sight import FLAGS, PAIRS, SEGMENTS
 
 __all__ = ["DEFAULT_WEIGHTS", "Sizes", "Weights", "load_weights", "save_weights", "shapes"]
 

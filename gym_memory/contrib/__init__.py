@@ -1,1 +1,0 @@
-"""What is kept and measured, and does not lead yet; nothing outside may depend on it."""
