@@ -34,7 +34,12 @@ NEEDS = {
 ELSEWHERE = {"grpo.py": "tests/training/test_grpo.py", "ppo.py": "a test of its own"}
 TUTORIALS = ("first-comparison", "reading-a-report", "train-an-agent", "language-model-agent")
 FEWER = {
-    **{"--seeds 0:10": "--seeds 0:1", "--seeds 0:3": "--seeds 0:1", "seed 3": "seed 0"},
+    **{
+        "--seeds 0:5": "--seeds 0:1",
+        "--seeds 0:10": "--seeds 0:1",
+        "--seeds 0:3": "--seeds 0:1",
+        "seed 3": "seed 0",
+    },
     **{"--games 20": "--games 2 --valid-games 1", "--steps 12500": "--steps 50"},
 }
 """What a test plays instead."""
