@@ -15,8 +15,7 @@ from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.extract.base import apply
-from gym_memory.games.alfworld.rules import ALFWorldRules
-from gym_memory.games.alfworld.rules_goal import Goal, goal_in, read_goal, subgoals
+from gym_memory.games.alfworld.rules import ALFWorldRules, Goal, goal_in, read_goal, subgoals
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.ldm2.formation import evaluate
 

@@ -15,7 +15,7 @@ from gym_memory.baselines.rules.alfworld.habits import kind_of
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Move
 from gym_memory.core.records import Triple
-from gym_memory.games.alfworld.rules_goal import Goal
+from gym_memory.games.alfworld.rules import Goal
 from gym_memory.graph.schema import PLAYER
 
 __all__ = ["Chance", "Errand"]

@@ -15,7 +15,7 @@ from gym_memory.baselines.rules.alfworld.habits import chance
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Move, only
 from gym_memory.core.checks import check_flag
-from gym_memory.games.alfworld.rules_goal import goal_in
+from gym_memory.games.alfworld.rules import goal_in
 
 __all__ = ["Searcher"]
 

@@ -1,23 +1,6 @@
-"""From a household's planning facts to the vocabulary of :mod:`gym_memory.graph.schema`.
+"""The engine's facts in the vocabulary of the rules, seen or not; for scoring and upper bounds only.
 
-For scoring and upper bounds only. What follows is true of the game, seen or not:
-
-======================================  ====================================================
-``desk 1 | is in | room``               all furniture stands in the one room
-``you | is at | desk 1``                the furniture gone to last; at the start ``is in | room``
-``pen 1 | is in | drawer 2``            in furniture that opens; ``is on`` for all other
-``pen 1 | is in | inventory``           held
-``drawer 2 | is | open``                open / closed, of furniture that opens
-``shelf 1 | is | empty``                nothing is in or on it
-``mug 1 | is | clean``                  clean / hot / cool / sliced, once it was made so
-``desklamp 1 | is | on``                switched on; nothing is said of off
-``bowl 1 | contains | egg 2``           what a vessel held at the start; play does not change it
-``task | requires | mug``               kind of thing that the task is about
-``task | requires number | two``        if it is about two of them
-``mug | needs to be | hot``             clean / hot / cool
-``mug | belongs in | shelf``            kind of furniture where it is to go
-``book | is looked at under | desklamp``
-======================================  ====================================================
+``docs/alfworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -36,11 +19,11 @@ _STATES = {"isclean": "clean", "ishot": "hot", "iscool": "cool", "issliced": "sl
 
 
 def triples_of(play: Play) -> frozenset[Triple]:
-    """All facts of the present state."""
+    """Return all facts of the present state."""
     names, state = play.game.names, play.state
     facts = set(goal_triples(play.game))
     facts.add(_whereabouts(play))
-    openable, full = _sorted_out(play)
+    openable, full = _openable_and_full(play)
     for predicate, *entities in state.facts:
         first, last = names.get(entities[0], ""), names.get(entities[-1], "")
         if predicate == "receptacleatlocation":
@@ -61,8 +44,8 @@ def triples_of(play: Play) -> frozenset[Triple]:
     return frozenset(facts)
 
 
-def _sorted_out(play: Play) -> tuple[set[str], set[str]]:
-    """Names of what opens, and of the furniture with something in or on it."""
+def _openable_and_full(play: Play) -> tuple[set[str], set[str]]:
+    """Return the names of what opens, and of the furniture with something in or on it."""
     names, facts = play.game.names, play.state.facts
     return (
         {names[fact[1]] for fact in facts if fact[0] == "openable"},
@@ -75,7 +58,7 @@ def _whereabouts(play: Play) -> Triple:
 
 
 def goal_triples(game: Game) -> Iterator[Triple]:
-    """What the task asks for."""
+    """Yield what the task requires."""
     wanted: dict[int, str] = {}
     states: dict[int, str] = {}
     lamps: set[int] = set()
@@ -106,10 +89,10 @@ def goal_triples(game: Game) -> Iterator[Triple]:
 
 
 def visible_now(play: Play, action: str) -> frozenset[Triple]:
-    """What the last answer showed, besides what the action changed.
+    """Return what the last answer showed, besides what the action changed.
 
-    At the start the furniture and the task; after going somewhere, opening or examining
-    something, its contents unless it is shut; always what is held.
+    At the start: the furniture and the task. After going somewhere, opening or examining
+    something: its contents unless it is shut. Always: what is held.
     """
     facts = triples_of(play)
     shown = {fact for fact in facts if fact.object == INVENTORY or fact.subject == PLAYER}

@@ -1,67 +1,45 @@
-"""Extraction rules for ALFWorld: the text of a step to facts.
+"""Rules for ALFWorld: furniture in one room, things in or on it, the agent *at* a piece of it.
 
-The world is one room with furniture; the agent stands *at* a piece of furniture, things are in
-or on it. Both grammars are read, the one that says *put* and the one that says *move*. Beyond
-what a text says, these follow:
-
-* complete listings: what furniture or the inventory no longer lists is no longer there;
-* furniture whose last thing was taken is empty, and no longer so once something is put there;
-* what is put into furniture that opens is in it, and on it otherwise.
-
-What the facts look like is told in :mod:`gym_memory.games.alfworld.facts`.
+Both grammars are read, the one that says *put* and the one that says *move*. Furniture whose last
+thing was taken is empty; what is put into furniture that opens is in it, and on it otherwise.
+``docs/alfworld.md`` lists the facts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.notes.phrases import Phrase, split_things
-from gym_memory.games.alfworld.rules_goal import read_goal, subgoals
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
+from gym_memory.graph.schema import INVENTORY, PLAYER
 
-__all__ = ["ALFWorldRules"]
+__all__ = ["ALFWorldRules", "Goal", "goal_in", "read_goal", "subgoals"]
 
-_ROOM_NAME = "room"
+_ROOM, _TASK = "room", "task"
 _MAX_TEXT_CHARS = 20_000
 _NAME = r"[a-z]+ \d+"
 _SEEN = r"you see (?P<things>[^.]*)\."
 
-_ROOM = re.compile(rf"You are in the middle of a room\. Looking quickly around you, {_SEEN}")
+_ROOM_SEEN = re.compile(rf"You are in the middle of a room\. Looking quickly around you, {_SEEN}")
 _ARRIVED = re.compile(r"You arrive at (?P<place>[^.]+)\.")
 _FACING = re.compile(rf"You are facing the (?P<place>{_NAME})\.")
+_GOING = re.compile(rf"go to (?P<place>{_NAME})")
 _CLOSED = re.compile(rf"(?:The (?P<found>{_NAME}) is closed|You close the (?P<shut>{_NAME}))\.")
 _LISTED = re.compile(
     rf"(?:The (?P<opened>{_NAME}) is open\. In it|On the (?P<top>{_NAME})), {_SEEN}"
 )
-_TAKEN = re.compile(rf"You pick up the (?P<thing>{_NAME}) from the (?P<holder>{_NAME})\.")
-_PUT = re.compile(
-    rf"You (?:move|put) the (?P<thing>{_NAME}) (?:to|in/on|in|on) the (?P<holder>{_NAME})\."
-)
-_TREATED = re.compile(
-    rf"You (?:(?P<verb>clean|heat|cool) the (?P<thing>{_NAME}) using"
-    rf"|sliced? the (?P<sliced>{_NAME}) with) the {_NAME}\."
-)
-_SWITCHED = re.compile(
-    rf"(?:You turn (?P<turned>on|off) the (?P<thing>{_NAME})"
-    rf"|This (?P<lamp>{_NAME}) is (?P<state>on|off))\."
-)
-_EXAMINED = re.compile(
-    rf"This is an? (?P<states>(?:(?:hot|cold|cool|clean|sliced|and) )+)(?P<thing>{_NAME})\."
-)
-_VESSEL = re.compile(rf"This is a normal (?P<holder>{_NAME})\. In it, {_SEEN}")
 _CARRYING = re.compile(r"You are (?:carrying: (?P<things>[^.]*)|not carrying anything)\.")
-_GOING = re.compile(rf"go to (?P<place>{_NAME})")
 _STATES = {"heat": "hot", "cold": "cool"}
 
 
 class ALFWorldRules:
-    r"""The extraction role for ALFWorld, by rules.
+    r"""Extract the facts of one step.
 
-    >>> from gym_memory.graph import TemporalGraph
     >>> step = Step(1, "You arrive at desk 1. On the desk 1, you see a cd 2, and a pen 1.")
     >>> for mention in ALFWorldRules().extract(step, TemporalGraph(), Task("t", "")).mentions:
     ...     print(mention.triple)
@@ -71,144 +49,222 @@ class ALFWorldRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
-        draft = _Draft(graph)
-        text = _sentences(step.text[:_MAX_TEXT_CHARS])
-        draft.look_around(text)
-        draft.arrive(text, " ".join(step.action.split()))
-        draft.see(text)
-        draft.handle(text)
-        draft.carry(text, evidence=True)
-        draft.carry(_sentences(step.inventory[:_MAX_TEXT_CHARS]), evidence=False)
-        for mention in read_goal(step.text[:_MAX_TEXT_CHARS]):
-            draft.add(*mention)
+        """See :class:`~gym_memory.extract.base.Extractor`."""
+        draft = Draft(graph)
+        whole = step.text[:_MAX_TEXT_CHARS]
+        text = _ended(whole)
+        _look_around(draft, text)
+        _arrive(draft, text, " ".join(step.action.split()))
+        for pattern, read in _FORMS:
+            for found in pattern.finditer(text):
+                read(draft, found)
+        _carry(draft, text, evidence=True)
+        _carry(draft, _ended(step.inventory[:_MAX_TEXT_CHARS]), evidence=False)
+        for triple, start, end in read_goal(whole):
+            draft.add(*triple, start, end)
         return draft.extraction()
 
     def subgoals(self, goal: str) -> tuple[str, ...]:
-        """The errands of a task; empty where it is none of ALFWorld's."""
+        """Return the steps of a task; empty where it is none of ALFWorld's."""
         return subgoals(goal)
 
 
-class _Draft:
-    """The extraction of one step while it grows; knows the graph before the step."""
+def _ended(text: str) -> str:
+    """Return a text up to its last full stop, at which every form ends.
 
-    def __init__(self, graph: TemporalGraph) -> None:
-        self._graph = graph
-        self._mentions: dict[Triple, Mention] = {}
-        self._outdated: dict[Pattern, None] = {}
-
-    def add(self, triple: Triple, start: int = -1, end: int = -1) -> None:
-        """Add a fact with its evidence."""
-        self._mentions.setdefault(triple, Mention(triple, start, end))
-
-    def extraction(self) -> Extraction:
-        """All facts."""
-        return Extraction(tuple(self._mentions.values()), tuple(self._outdated))
-
-    def look_around(self, text: str) -> None:
-        """The room with its furniture."""
-        found = _ROOM.search(text)
-        if found is not None:
-            self.add(Triple(PLAYER, "is in", _ROOM_NAME), *found.span())
-            for thing in _things(found):
-                self._place(thing, "is in", _ROOM_NAME)
-
-    def arrive(self, text: str, action: str) -> None:
-        """Where the agent stands now.
-
-        The older grammar says ``loc 12`` for a place; then the command tells, or what is seen.
-        """
-        arrived, facing = _ARRIVED.search(text), _FACING.search(text)
-        if arrived is not None:
-            going = _GOING.fullmatch(action)
-            seen = _LISTED.search(text) or _CLOSED.search(text)
-            place = arrived["place"]
-            if going is not None:
-                place = going["place"]
-            elif place.startswith("loc ") and seen is not None:
-                place = next(name for name in seen.groups() if name)
-            self.add(Triple(PLAYER, "is at", place), *arrived.span())
-        elif facing is not None and self._graph.value(PLAYER, "location") is None:
-            self.add(Triple(PLAYER, "is at", facing["place"]), *facing.span("place"))
-
-    def see(self, text: str) -> None:
-        """What is open or closed, and what is in or on it."""
-        for found in _CLOSED.finditer(text):
-            self.add(Triple(found["found"] or found["shut"], "is", "closed"), *found.span())
-        for found in _LISTED.finditer(text):
-            holder, opened = found["opened"] or found["top"], found["opened"] is not None
-            if opened:
-                self.add(Triple(holder, "is", "open"), *found.span("opened"))
-            things = _things(found)
-            for thing in things:
-                self._place(thing, "is in" if opened else "is on", holder)
-            self._only(holder, {thing.name for thing in things})
-            if not things:
-                self.add(Triple(holder, "is", "empty"), *found.span())
-        for found in _VESSEL.finditer(text):
-            for thing in _things(found):
-                self.add(Triple(found["holder"], "contains", thing.name), thing.start, thing.end)
-
-    def handle(self, text: str) -> None:
-        """What was taken, put, treated, switched or examined."""
-        for found in _TAKEN.finditer(text):
-            self.add(Triple(found["thing"], "is in", INVENTORY), *found.span())
-            if [fact.subject for fact in self._inside(found["holder"])] == [found["thing"]]:
-                self.add(Triple(found["holder"], "is", "empty"), *found.span())
-        for found in _PUT.finditer(text):
-            thing, holder = found["thing"], found["holder"]
-            opens = self._graph.value(holder, "openness") is not None
-            self.add(Triple(thing, "is in" if opens else "is on", holder), *found.span())
-            self._outdated[Pattern(holder, "is", "empty")] = None
-        for found in _TREATED.finditer(text):
-            state = _STATES.get(found["verb"], found["verb"]) if found["verb"] else "sliced"
-            self.add(Triple(found["thing"] or found["sliced"], "is", state), *found.span())
-        for found in _SWITCHED.finditer(text):
-            lamp, state = found["thing"] or found["lamp"], found["turned"] or found["state"]
-            self.add(Triple(lamp, "is", state), *found.span())
-        for found in _EXAMINED.finditer(text):
-            for word in found["states"].split():
-                if word != "and":
-                    self.add(Triple(found["thing"], "is", _STATES.get(word, word)), *found.span())
-
-    def carry(self, text: str, *, evidence: bool) -> None:
-        """What is held, as the inventory lists it.
-
-        Args:
-            text: The inventory, or a text that may hold it.
-            evidence: Whether spans point into the step's text.
-        """
-        found = _CARRYING.search(text)
-        if found is not None:
-            things = _things(found)
-            for thing in things:
-                span = (thing.start, thing.end) if evidence else ()
-                self.add(Triple(thing.name, "is in", INVENTORY), *span)
-            self._only(INVENTORY, {thing.name for thing in things})
-
-    def _place(self, thing: Phrase, relation: str, place: str) -> None:
-        self.add(Triple(thing.name, relation, place), thing.start, thing.end)
-
-    def _inside(self, holder: str) -> Iterator[Triple]:
-        for fact in self._graph.incoming(holder):
-            if fact.relation in LOCATIONS and fact.subject != PLAYER:
-                yield fact
-
-    def _only(self, holder: str, names: set[str]) -> None:
-        """Retire what a complete listing leaves out."""
-        for fact in self._inside(holder):
-            if fact.subject not in names:
-                self._outdated[Pattern(*fact)] = None
-
-
-def _sentences(text: str) -> str:
-    """A text up to its last full stop, at which every pattern ends.
-
-    Else a sentence that is begun again and again and never ended is searched to the end of the
-    text each time.
+    A sentence that begins again and again and never ends would cost the whole text each time.
     """
     return text[: text.rfind(".") + 1]
 
 
 def _things(found: re.Match[str]) -> tuple[Phrase, ...]:
     return split_things(found["things"], found.start("things")) if found["things"] else ()
+
+
+def _look_around(draft: Draft, text: str) -> None:
+    found = _ROOM_SEEN.search(text)
+    if found is not None:
+        draft.enter(_ROOM, found.span())
+        for thing in _things(found):
+            draft.place(thing, "is in", _ROOM)
+
+
+def _arrive(draft: Draft, text: str, action: str) -> None:
+    """Put the agent at the furniture that the text, the command or what is seen there names.
+
+    The older grammar calls a place ``loc 12``.
+    """
+    arrived, facing = _ARRIVED.search(text), _FACING.search(text)
+    if arrived is not None:
+        going = _GOING.fullmatch(action)
+        seen = _LISTED.search(text) or _CLOSED.search(text)
+        place = arrived["place"]
+        if going is not None:
+            place = going["place"]
+        elif place.startswith("loc ") and seen is not None:
+            place = next(name for name in seen.groups() if name)
+        draft.add(PLAYER, "is at", place, *arrived.span())
+    elif facing is not None and not draft.left:
+        draft.add(PLAYER, "is at", facing["place"], *facing.span("place"))
+
+
+def _carry(draft: Draft, text: str, *, evidence: bool) -> None:
+    """Read an inventory; with ``evidence`` its characters are those of the step's text."""
+    found = _CARRYING.search(text)
+    if found is not None:
+        things = _things(found)
+        for thing in things:
+            span = (thing.start, thing.end) if evidence else NOWHERE
+            draft.add(thing.name, "is in", INVENTORY, *span)
+        draft.keep_only(INVENTORY, {thing.name for thing in things})
+
+
+# Forms of sentences
+
+
+def _closed(draft: Draft, found: re.Match[str]) -> None:
+    draft.add(found["found"] or found["shut"], "is", "closed", *found.span())
+
+
+def _listed(draft: Draft, found: re.Match[str]) -> None:
+    holder, opened = found["opened"] or found["top"], found["opened"] is not None
+    if opened:
+        draft.add(holder, "is", "open", *found.span("opened"))
+    things = _things(found)
+    for thing in things:
+        draft.place(thing, "is in" if opened else "is on", holder)
+    draft.keep_only(holder, {thing.name for thing in things})
+    if not things:
+        draft.add(holder, "is", "empty", *found.span())
+
+
+def _vessel(draft: Draft, found: re.Match[str]) -> None:
+    for thing in _things(found):
+        draft.add(found["holder"], "contains", thing.name, thing.start, thing.end)
+
+
+def _taken(draft: Draft, found: re.Match[str]) -> None:
+    draft.add(found["thing"], "is in", INVENTORY, *found.span())
+    if [fact.subject for fact in draft.contents(found["holder"])] == [found["thing"]]:
+        draft.add(found["holder"], "is", "empty", *found.span())
+
+
+def _put(draft: Draft, found: re.Match[str]) -> None:
+    opens = draft.graph.value(found["holder"], "openness") is not None
+    draft.add(found["thing"], "is in" if opens else "is on", found["holder"], *found.span())
+    draft.outdate(found["holder"], "is", "empty")
+
+
+def _treated(draft: Draft, found: re.Match[str]) -> None:
+    state = _STATES.get(found["verb"], found["verb"]) if found["verb"] else "sliced"
+    draft.add(found["thing"] or found["sliced"], "is", state, *found.span())
+
+
+def _switched(draft: Draft, found: re.Match[str]) -> None:
+    lamp, state = found["thing"] or found["lamp"], found["turned"] or found["state"]
+    draft.add(lamp, "is", state, *found.span())
+
+
+def _examined(draft: Draft, found: re.Match[str]) -> None:
+    for word in found["states"].split():
+        if word != "and":
+            draft.add(found["thing"], "is", _STATES.get(word, word), *found.span())
+
+
+_Read = Callable[[Draft, "re.Match[str]"], None]
+_FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
+    (re.compile(pattern), read)
+    for pattern, read in (
+        (_CLOSED, _closed),
+        (_LISTED, _listed),
+        (rf"This is a normal (?P<holder>{_NAME})\. In it, {_SEEN}", _vessel),
+        (rf"You pick up the (?P<thing>{_NAME}) from the (?P<holder>{_NAME})\.", _taken),
+        (rf"You (?:move|put) the (?P<thing>{_NAME}) (?:to|in/on|in|on) the (?P<holder>{_NAME})\.",
+         _put),
+        (rf"You (?:(?P<verb>clean|heat|cool) the (?P<thing>{_NAME}) using"
+         rf"|sliced? the (?P<sliced>{_NAME}) with) the {_NAME}\.", _treated),
+        (rf"(?:You turn (?P<turned>on|off) the (?P<thing>{_NAME})"
+         rf"|This (?P<lamp>{_NAME}) is (?P<state>on|off))\.", _switched),
+        (rf"This is an? (?P<states>(?:(?:hot|cold|cool|clean|sliced|and) )+)(?P<thing>{_NAME})\.",
+         _examined),
+    )
+)  # fmt: skip
+
+
+# The task
+
+_SOME = r"(?:an?|some|the)"
+_GOAL = re.compile(
+    rf"(?:look at|examine)(?: {_SOME})? (?P<seen>\w+) (?:under|with) the (?P<lamp>\w+)"
+    rf"|(?P<verb>clean|heat|cool) {_SOME} (?P<treated>\w+) and put it (?:in|on) (?P<there>\w+)"
+    r"|(?:find|put) (?P<two>two) (?P<pair>\w+) (?:and put them )?(?:in|on) (?P<both>\w+)"
+    rf"|put {_SOME} (?:(?P<state>clean|hot|cool) )?(?P<thing>\w+) (?:in|on) (?P<place>\w+)",
+    re.IGNORECASE,
+)
+_STATED = re.compile(r"Your task is to:\s*")
+_HOW = {"clean": "clean", "hot": "heat", "cool": "cool"}
+_DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
+
+
+class Goal(NamedTuple):
+    """A task: kinds of things, not single ones; empty where it says nothing of it."""
+
+    thing: str
+    number: int = 1
+    state: str = ""
+    place: str = ""
+    lamp: str = ""
+
+
+def goal_in(text: str, start: int = 0) -> Goal | None:
+    """Return the task that a text states from ``start`` on; None if it is none of ALFWorld's.
+
+    >>> goal_in("put a hot apple in fridge")
+    Goal(thing='apple', number=1, state='hot', place='fridge', lamp='')
+    """
+    found = _GOAL.match(text, start)
+    if found is None:
+        return None
+    said = {name: word.lower() for name, word in found.groupdict().items() if word}
+    return Goal(
+        said.get("seen") or said.get("treated") or said.get("pair") or said["thing"],
+        2 if "two" in said else 1,
+        _DONE.get(said.get("verb") or said.get("state", ""), ""),
+        said.get("there") or said.get("both") or said.get("place", ""),
+        said.get("lamp", ""),
+    )
+
+
+def read_goal(text: str) -> Iterator[Mention]:
+    """Yield the facts of the task that a text states."""
+    stated = _STATED.search(text)
+    goal = goal_in(text, stated.end()) if stated else None
+    if stated is None or goal is None:
+        return
+    span = stated.end(), len(text.rstrip())
+    yield Mention(Triple(_TASK, "requires", goal.thing), *span)
+    if goal.number > 1:
+        yield Mention(Triple(_TASK, "requires number", "two"), *span)
+    if goal.state:
+        yield Mention(Triple(goal.thing, "needs to be", goal.state), *span)
+    if goal.place:
+        yield Mention(Triple(goal.thing, "belongs in", goal.place), *span)
+    if goal.lamp:
+        yield Mention(Triple(goal.thing, "is looked at under", goal.lamp), *span)
+
+
+def subgoals(text: str) -> tuple[str, ...]:
+    """Return the steps of a task in the words of their commands; empty for other tasks.
+
+    >>> subgoals("put a hot apple in fridge")
+    ('take apple', 'heat apple', 'move apple to fridge')
+    """
+    goal = goal_in(text)
+    if goal is None:
+        return ()
+    steps = [f"take {goal.thing}"]
+    if goal.state:
+        steps.append(f"{_HOW[goal.state]} {goal.thing}")
+    if goal.place:
+        steps.append(f"move {goal.thing} to {goal.place}")
+    return (*steps, f"use {goal.lamp}") if goal.lamp else tuple(steps)

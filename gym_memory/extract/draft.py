@@ -1,0 +1,108 @@
+"""The growing extraction of one step, beside the graph as it was before the step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.notes.known import kind_in
+from gym_memory.extract.notes.phrases import Phrase
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, way_relation
+
+__all__ = ["NOWHERE", "Draft"]
+
+NOWHERE = (-1, -1)
+"""Evidence of a fact that no characters of the text state."""
+
+
+class Draft:
+    """Collect what one step states and ends; the rules of a game are functions over it.
+
+    Args:
+        graph: The facts before the step; only read.
+        latest: True if a fact that is stated again counts as stated last: of two places of a
+            thing the one named last holds.
+    """
+
+    def __init__(self, graph: TemporalGraph, *, latest: bool = False) -> None:
+        self.graph = graph
+        self.mentions: dict[Triple, Mention] = {}
+        self.outdated: dict[Pattern, None] = {}
+        self.moved: dict[str, Triple] = {}
+        """Thing to the place that this step states."""
+        self.offset = 0
+        """Where the part of the text begins into which spans point."""
+        self._latest = latest
+        here = graph.value(PLAYER, "location")
+        self.left = self.room = here.object if here else ""
+        """Where the agent was before the step, and where it is now."""
+
+    def extraction(self) -> Extraction:
+        """Return all that the step stated and ended."""
+        return Extraction(tuple(self.mentions.values()), tuple(self.outdated))
+
+    # Stating
+
+    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
+        """Add a fact with its evidence; none about a thing without a name."""
+        if not subject or not obj:
+            return
+        triple = Triple(subject, relation, obj)
+        if relation in LOCATIONS:
+            self.moved[subject] = triple
+        if triple not in self.mentions:
+            shift = self.offset if start >= 0 else 0
+            self.mentions[triple] = Mention(triple, start + shift, end + shift)
+        elif self._latest:
+            self.mentions[triple] = self.mentions.pop(triple)
+
+    def place(self, thing: Phrase, relation: str, place: str) -> None:
+        """Add where a thing is."""
+        self.add(thing.name, relation, place, thing.start, thing.end)
+
+    def describe(self, thing: Phrase) -> None:
+        """Add the states that stand beside the name of a thing."""
+        for state in thing.states:
+            self.add(thing.name, "is", state, thing.start, thing.end)
+
+    def enter(self, room: str, span: tuple[int, int], direction: str | None = None) -> None:
+        """Put the agent into ``room``; a move in a direction makes a way there and back."""
+        self.room = room
+        self.add(PLAYER, "is in", room, *span)
+        if direction is not None and self.left and self.left != room:
+            self.add(room, way_relation(direction), self.left, *span)
+            self.add(self.left, way_relation(OPPOSITE[direction]), room, *span)
+
+    def add_reported(self, mentions: Iterable[Mention]) -> None:
+        """Add what a note or a goal says; it does not overrule where a thing was seen."""
+        for (subject, relation, obj), start, end in mentions:
+            if relation not in LOCATIONS or self.graph.value(subject, "location") is None:
+                self.add(subject, relation, obj, start, end)
+
+    # Ending
+
+    def outdate(
+        self, subject: str | None = None, relation: str | None = None, obj: str | None = None
+    ) -> None:
+        """End the facts that match; None matches anything."""
+        self.outdated[Pattern(subject, relation, obj)] = None
+
+    def keep_only(self, holder: str, names: Collection[str]) -> None:
+        """End what the complete contents of a holder leave out."""
+        for fact in self.contents(holder):
+            if fact.subject not in names:
+                self.outdate(*fact)
+
+    # Knowing
+
+    def contents(self, holder: str) -> Iterator[Triple]:
+        """Yield the facts that put things, not the agent, in or on a holder before the step."""
+        for fact in self.graph.incoming(holder):
+            if fact.relation in LOCATIONS and fact.subject != PLAYER:
+                yield fact
+
+    def kind_of(self, name: str) -> str | None:
+        """Return what is known of a name, see :func:`kind_in`; None for an unknown one."""
+        return kind_in(self.graph, name, self.room)
