@@ -20,7 +20,7 @@ from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract.base import Extractor, apply
 from gym_memory.extract.notes.phrases import head_noun
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import UNEXPLORED, current_place, unexplored_exits
+from gym_memory.graph.map import current_place, unexplored_exits
 from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -28,6 +28,7 @@ from gym_memory.graph.schema import (
     OPPOSITE,
     PLAYER,
     TRIED,
+    UNEXPLORED,
     VERBATIM,
     direction_of,
     door_relation,

@@ -32,8 +32,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import UNEXPLORED
-from gym_memory.graph.schema import direction_of
+from gym_memory.graph.schema import UNEXPLORED, direction_of
 from gym_memory.run.results import intervals
 
 OUT = Path(__file__).with_suffix(".json")

@@ -51,12 +51,14 @@ from gym_memory.core.records import Triple
 __all__ = [
     "DEEDS",
     "DIRECTIONS",
+    "EXIT",
     "INVENTORY",
     "LOCATIONS",
     "OPPOSITE",
     "PLAYER",
     "QUOTED",
     "TRIED",
+    "UNEXPLORED",
     "VERBATIM",
     "Slot",
     "contains",
@@ -92,6 +94,11 @@ DIRECTIONS = tuple(OPPOSITE)
 """All directions."""
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations that say where a thing is; they share the slot ``location``."""
+
+EXIT = "has exit"
+"""Relation of a place to a way out, wherever it leads."""
+UNEXPLORED = "has unexplored exit"
+"""Relation under which a recall shows an exit that was never taken."""
 
 VERBATIM = frozenset({"says"})
 """Relations whose object is text, kept as it is: not the name of an entity."""

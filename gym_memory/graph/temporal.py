@@ -15,7 +15,6 @@ facts themselves only when one of the two graphs changes them. Measured by
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,7 +25,7 @@ from gym_memory.core.records import Triple
 from gym_memory.graph import edges
 from gym_memory.graph.edges import EdgeArrays
 from gym_memory.graph.facts import Fact, Snapshot, Source, VersionedFacts
-from gym_memory.graph.schema import DIRECTIONS, VERBATIM, direction_of, slot_of
+from gym_memory.graph.schema import VERBATIM, slot_of
 from gym_memory.graph.timeline import Event
 
 if TYPE_CHECKING:
@@ -349,45 +348,6 @@ class TemporalGraph(VersionedFacts):
                         seen[other] = reached[other] = None
             frontier = reached
         return list(found)
-
-    def shortest_path(self, source: str, target: str) -> list[tuple[str, str]] | None:
-        """The shortest known way between two places, over ``B is <direction> of A`` facts.
-
-        O(places). Of equally short ways, the one whose directions come first in
-        :data:`schema.DIRECTIONS`; exits with names come after these.
-
-        Returns:
-            ``[(direction, next place), ...]``, empty from a place to itself, None if no way is
-            known.
-        """
-        source, target = self.normalize(source), self.normalize(target)
-        came: dict[str, tuple[str, str]] = {source: ("", "")}
-        queue = deque([source])
-        while queue and target not in came:
-            place = queue.popleft()
-            for direction, way in self._ways_from(place):
-                if way[0] not in came:
-                    came[way[0]] = (direction, place)
-                    queue.append(way[0])
-        if target not in came:
-            return None
-        path: list[tuple[str, str]] = []
-        while target != source:
-            direction, previous = came[target]
-            path.append((direction, target))
-            target = previous
-        return path[::-1]
-
-    def _ways_from(self, place: str) -> Iterator[tuple[str, Triple]]:
-        """Ways out of a place: those by compass in a fixed order, then those by named exits."""
-        for direction in DIRECTIONS:
-            way = self._slots.get((place, direction))
-            if way is not None:
-                yield direction, way
-        for fact in self._in.get(place, ()):
-            exit_ = direction_of(fact[1])
-            if exit_ is not None and exit_ not in DIRECTIONS:
-                yield exit_, fact
 
     # Export
 

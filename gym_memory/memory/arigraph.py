@@ -27,7 +27,7 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract import READERS, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import current_place
+from gym_memory.graph.map import current_place
 from gym_memory.graph.rewind import REWIND, rewind
 from gym_memory.graph.schema import INVENTORY, PLAYER
 from gym_memory.llm.base import ChatModel

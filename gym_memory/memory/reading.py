@@ -25,14 +25,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Triple
-from gym_memory.graph.places import EXIT, UNEXPLORED
 from gym_memory.graph.schema import (
     DEEDS,
     DIRECTIONS,
+    EXIT,
     INVENTORY,
     LOCATIONS,
     PLAYER,
     TRIED,
+    UNEXPLORED,
     VERBATIM,
     door_relation,
     way_relation,

@@ -15,8 +15,9 @@ from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract.base import is_whole
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import EXIT, current_place, ways_out
+from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import (
+    EXIT,
     LOCATIONS,
     OPPOSITE,
     PLAYER,

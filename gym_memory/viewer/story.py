@@ -12,16 +12,17 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import ResultsError
 from gym_memory.core.records import Triple
 from gym_memory.core.trajectory import Row
-from gym_memory.graph.places import EXIT, UNEXPLORED
+from gym_memory.graph.map import Square, lay_out
 from gym_memory.graph.schema import (
+    EXIT,
     LOCATIONS,
     PLAYER,
+    UNEXPLORED,
     VERBATIM,
     direction_of,
     door_relation,
     is_contents,
 )
-from gym_memory.viewer.places import Square, lay_out
 
 __all__ = ["CHUNK", "Beat", "Story", "tell"]
 

@@ -15,7 +15,7 @@ from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM, SIGHTING
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import route, unexplored_exits
+from gym_memory.graph.map import route, unexplored_exits
 
 TASK = Task("t", "", "nethack")
 RULES = get_extractor("nethack")

@@ -376,20 +376,6 @@ def house() -> TemporalGraph:
     return graph
 
 
-def test_shortest_path(house):
-    assert house.shortest_path("kitchen", "The Study") == [("east", "hall"), ("north", "study")]
-    assert house.shortest_path("gate", "kitchen") == [
-        ("south", "yard"), ("west", "hall"), ("west", "kitchen"),
-    ]  # fmt: skip  # as short as over the study; south comes first in DIRECTIONS
-    assert house.shortest_path("hall", "hall") == []
-    assert house.shortest_path("hall", "attic") is None
-    assert house.shortest_path("attic", "hall") is None
-    house.retire_matching("study", "is north of", "hall", t=1)
-    assert house.shortest_path("kitchen", "study") == [
-        ("east", "hall"), ("east", "yard"), ("north", "gate"), ("west", "study"),
-    ]  # fmt: skip
-
-
 def test_neighbours_and_hops(house):
     assert house.neighbours("apple") == ("kitchen", "worm")
     assert house.neighbours("apple", "out") == ("kitchen",)

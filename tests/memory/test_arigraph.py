@@ -15,9 +15,9 @@ from gym_memory.core.errors import InvalidArgumentError, ModelError, UnknownName
 from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import UNEXPLORED, current_place, unexplored_exits
-from gym_memory.graph.schema import OPPOSITE, direction_of
-from gym_memory.llm.base import Completion
+from gym_memory.graph.map import current_place, unexplored_exits
+from gym_memory.graph.schema import OPPOSITE, UNEXPLORED, direction_of
+from gym_memory.llm.base import Reply
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
@@ -652,13 +652,13 @@ class Scripted:
     def __init__(self, fail: bool = False):
         self.fail, self.roles = fail, []
 
-    def complete(self, messages, *, role="", schema=None, **_: object) -> Completion:
+    def complete(self, messages, *, role="", schema=None, **_: object) -> Reply:
         self.roles.append(role)
         if self.fail:
             raise ModelError("server", "no answer today")
         text = answer(messages)
         parsed = schema.model_validate_json(text) if schema is not None else None
-        return Completion(text, parsed=parsed)
+        return Reply(text, parsed=parsed)
 
 
 @MODES

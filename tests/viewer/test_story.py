@@ -19,7 +19,6 @@ from gym_memory.memory.registry import make_memory
 from gym_memory.run.jobs import Job, play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.viewer.places import lay_out
 from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.story import CHUNK, Story, tell
 from gym_memory.wrappers.record import RecordTrajectory
@@ -211,25 +210,6 @@ def test_choosing_by_words(tmp_path: Path) -> None:
     assert choose(recordings, "3").key == "3"
     with pytest.raises(InvalidArgumentError, match="0: Cooking"):
         choose(recordings, "arigraph seed 2")
-
-
-def test_places_lie_as_the_compass_says() -> None:
-    facts = [
-        Triple("b", "is east of", "a"),
-        Triple("c", "is south of", "b"),
-        Triple("d", "is west of", "c"),
-        Triple("e", "is north of", "d"),  # where a lies already
-        Triple("far", "is up of", "roof"),
-        Triple("apple", "is in", "a"),
-    ]
-    squares = lay_out(facts)
-    assert [squares[n] for n in "abcd"] == [(0, 0), (1, 0), (1, 1), (0, 1)]
-    assert len(set(squares.values())) == len(squares) == 7
-    assert "apple" not in squares
-    # A map that grows keeps its places.
-    grown = lay_out([*facts, Triple("z", "is west of", "a")], squares)
-    assert {name: grown[name] for name in squares} == squares
-    assert grown["z"] == (-1, 0)
 
 
 def test_a_folder_lists_its_recordings(tmp_path: Path) -> None:

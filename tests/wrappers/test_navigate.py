@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.graph.places import current_place, visited_places
+from gym_memory.graph.map import current_place, visited_places
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import IndexActions, Navigate
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gym_memory.core.records import Triple
-from gym_memory.graph.places import UNEXPLORED
 from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
     LOCATIONS,
     OPPOSITE,
     PLAYER,
+    UNEXPLORED,
     VERBATIM,
     direction_of,
     door_relation,

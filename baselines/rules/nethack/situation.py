@@ -13,7 +13,7 @@ from gym_memory.core.records import Observation, Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import current_place
+from gym_memory.graph.map import current_place
 
 __all__ = ["Plan", "Situation"]
 

@@ -37,7 +37,7 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.webshop.rules_request import read_request
-from gym_memory.graph.places import current_place
+from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER
 from gym_memory.graph.temporal import TemporalGraph
 

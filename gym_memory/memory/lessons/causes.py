@@ -16,7 +16,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import current_place
+from gym_memory.graph.map import current_place
 from gym_memory.memory.roles import rules
 
 __all__ = ["Act", "Needed", "idle_actions", "needed_acts", "plan_of", "read_acts", "vain_verbs"]

@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import EXIT
-from gym_memory.graph.schema import VERBATIM
+from gym_memory.graph.schema import EXIT, VERBATIM
 from gym_memory.graph.timeline import Event
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gym_memory.core.records import Cue, Triple
-from gym_memory.graph.places import current_place
+from gym_memory.graph.map import current_place, route
 from gym_memory.graph.schema import (
     INVENTORY,
     OPPOSITE,
@@ -232,7 +232,7 @@ class _Ranking:
             if name not in index.mapped or name == here:
                 continue
             facts, place = [], here
-            for direction, following in (here and index.graph.shortest_path(here, name)) or ():
+            for direction, following in route(index.graph, name) or ():
                 facts.append(index.place(place or "").ways[direction])
                 place = following
             facts += index.place(name).ways.values()

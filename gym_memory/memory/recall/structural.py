@@ -12,15 +12,17 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.map import current_place
 from gym_memory.graph.names import NameIndex
-from gym_memory.graph.places import EXIT, UNEXPLORED, current_place
 from gym_memory.graph.schema import (
     DIRECTIONS,
+    EXIT,
     INVENTORY,
     LOCATIONS,
     OPPOSITE,
     PLAYER,
     QUOTED,
+    UNEXPLORED,
     VERBATIM,
     direction_of,
     door_relation,

@@ -27,9 +27,10 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import EXIT, ways_out
+from gym_memory.graph.map import ways_out
 from gym_memory.graph.schema import (
     DIRECTIONS,
+    EXIT,
     LOCATIONS,
     OPPOSITE,
     PLAYER,

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import EXIT, current_place
+from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import (
     DIRECTIONS,
+    EXIT,
     INVENTORY,
     LOCATIONS,
     OPPOSITE,

@@ -23,8 +23,8 @@ from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.games.scienceworld.rules_names import base_of, is_plant
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import EXIT, current_place
-from gym_memory.graph.schema import PLAYER
+from gym_memory.graph.map import current_place
+from gym_memory.graph.schema import EXIT, PLAYER
 from gym_memory.memory.reading import split_entries
 from gym_memory.testing.chat.learnings import LESSON_FACT, lessons_of, plan_in
 

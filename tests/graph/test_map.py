@@ -1,22 +1,29 @@
-"""Places: Algorithm 3 on hand-worked maps, and every answer against a search from scratch."""
+"""The map: Algorithm 3 on hand-worked maps, and every answer against a search from scratch."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.places import (
-    UNEXPLORED,
+from gym_memory.graph.map import (
+    beyond,
     current_place,
+    distances,
+    lay_out,
     nearest_places,
+    ordered_ways,
+    positions,
     route,
+    shortest_path,
     unexplored_exits,
     visited_places,
     ways_out,
 )
-from gym_memory.graph.schema import DIRECTIONS, OPPOSITE
+from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, UNEXPLORED
 
 
 def graph_of(*facts: tuple[str, str, str]) -> TemporalGraph:
@@ -105,3 +112,60 @@ def test_nearest_places_are_a_breadth_first_search(edges, start) -> None:
         way = route(graph, place)
         assert len(way) == distance[place]
         assert (way[-1][1] if way else start) == place
+
+
+def test_shortest_path() -> None:
+    """Of equally short paths, the one whose first direction comes first."""
+    graph = TemporalGraph()
+    for a, way, b, back in (
+        ("kitchen", "east", "hall", "west"),
+        ("hall", "north", "study", "south"),
+        ("hall", "east", "yard", "west"),
+        ("study", "east", "gate", "west"),
+        ("yard", "north", "gate", "south"),
+    ):
+        graph.add(Triple(b, f"is {way} of", a), 0)
+        graph.add(Triple(a, f"is {back} of", b), 0)
+    ways = partial(ordered_ways, graph)
+    assert shortest_path("kitchen", "study", ways) == [("east", "hall"), ("north", "study")]
+    assert shortest_path("gate", "kitchen", ways) == [
+        ("south", "yard"), ("west", "hall"), ("west", "kitchen"),
+    ]  # fmt: skip  # as short as over the study; south comes first in DIRECTIONS
+    assert shortest_path("hall", "hall", ways) == []
+    assert shortest_path("hall", "attic", ways) is None
+    assert shortest_path("attic", "hall", ways) is None
+    graph.retire_matching("study", "is north of", "hall", t=1)
+    assert shortest_path("kitchen", "study", ways) == [
+        ("east", "hall"), ("east", "yard"), ("north", "gate"), ("west", "study"),
+    ]  # fmt: skip
+    graph.add(Triple("you", "is in", "kitchen"), 2)
+    assert route(graph, "The Yard") == [("east", "hall"), ("east", "yard")]
+
+
+def test_searches_take_any_map() -> None:
+    ways = {"a": {"east": "b", "up": "attic"}, "b": {"south": "c", "back": "a"}, "c": {"west": "a"}}
+    out = lambda place: ways.get(place, {})  # noqa: E731
+    assert distances("a", out) == {"a": 0, "b": 1, "attic": 1, "c": 2}
+    assert shortest_path("c", "attic", out) == [("west", "a"), ("up", "attic")]
+    assert positions("a", out) == {"a": (0, 0), "b": (1, 0), "c": (1, 1)}  # no square is up
+    assert beyond((1, 1), "northwest") == (0, 0)
+    assert beyond((1, 1), "up") is beyond(None, "north") is None
+
+
+def test_a_drawing_has_places_where_the_compass_says() -> None:
+    facts = [
+        Triple("b", "is east of", "a"),
+        Triple("c", "is south of", "b"),
+        Triple("d", "is west of", "c"),
+        Triple("e", "is north of", "d"),  # where a lies already
+        Triple("far", "is up of", "roof"),
+        Triple("apple", "is in", "a"),
+    ]
+    squares = lay_out(facts)
+    assert [squares[n] for n in "abcd"] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+    assert len(set(squares.values())) == len(squares) == 7
+    assert "apple" not in squares
+    # A map that grows keeps its places.
+    grown = lay_out([*facts, Triple("z", "is west of", "a")], squares)
+    assert {name: grown[name] for name in squares} == squares
+    assert grown["z"] == (-1, 0)

@@ -1,0 +1,220 @@
+"""The map in a graph: the agent's place, ways, exits, shortest paths, and squares of a grid.
+
+A *way* is a fact ``hall | is east of | kitchen``: going east from the kitchen leads to the hall.
+An *exit* is a fact ``kitchen | has exit | east``. A search takes ways as a function, so that it
+also serves maps that are not in a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+
+from gym_memory.core.records import Triple
+from gym_memory.graph.schema import DIRECTIONS, EXIT, PLAYER, UNEXPLORED, direction_of
+from gym_memory.graph.temporal import TemporalGraph
+
+__all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "lay_out"]
+__all__ += ["nearest_places", "ordered_ways", "positions", "route", "shortest_path", "spread"]
+__all__ += ["unexplored_exits", "visited_places", "ways_out"]
+
+Ways = Callable[[str], Mapping[str, str]]
+"""Return the ways out of a place: direction to the next place."""
+Square = tuple[int, int]
+"""Column (east is +1) and row (south is +1)."""
+
+_COMPASS: dict[str, Square] = {
+    "north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0),
+    "northeast": (1, -1), "southwest": (-1, 1), "northwest": (-1, -1), "southeast": (1, 1),
+}  # fmt: skip
+_DRAWN = {**_COMPASS, "up": (1, -1), "down": (-1, 1), "in": (1, 1), "out": (-1, -1)}
+
+
+class Leg(NamedTuple):
+    """One move of a path, and the place that it leads to."""
+
+    direction: str
+    place: str
+
+
+# ------------------------------------------------------------ what a graph says
+
+
+def current_place(graph: TemporalGraph) -> str | None:
+    """Return where the agent is; None if unknown."""
+    fact = graph.value(PLAYER, "location")
+    return fact.object if fact else None
+
+
+def ways_out(graph: TemporalGraph, place: str) -> dict[str, str]:
+    """Return the known ways from a place, in the order learnt; O(facts around it)."""
+    return {
+        direction: fact.subject
+        for fact in graph.incoming(place)
+        if (direction := direction_of(fact.relation)) is not None
+    }
+
+
+def ordered_ways(graph: TemporalGraph, place: str) -> dict[str, str]:
+    """Return the known ways from a place: by compass in a fixed order, then by named exits."""
+    ways = ways_out(graph, place)
+    return {way: ways[way] for way in (*DIRECTIONS, *ways) if way in ways}
+
+
+def unexplored_exits(graph: TemporalGraph, place: str) -> tuple[Triple, ...]:
+    """Return the exits that lead to an unknown place (AriGraph, Algorithm 3), in the order seen.
+
+    Each is given as ``place | has unexplored exit | direction``.
+    """
+    known = ways_out(graph, place)
+    return tuple(
+        Triple(fact.subject, UNEXPLORED, fact.object)
+        for fact in graph.outgoing(place)
+        if fact.relation == EXIT and fact.object not in known
+    )
+
+
+def nearest_places(graph: TemporalGraph, start: str) -> tuple[str, ...]:
+    """Return a place and all places that known ways lead to, nearest first."""
+    return tuple(distances(start, partial(ways_out, graph)))
+
+
+def visited_places(graph: TemporalGraph) -> tuple[str, ...]:
+    """Return the places where the agent was and can return to, nearest first, without its own."""
+    here = current_place(graph)
+    if here is None:
+        return ()
+    _, *others = nearest_places(graph, here)
+    return tuple(p for p in others if graph.fact(Triple(PLAYER, "is in", p)) is not None)
+
+
+def route(graph: TemporalGraph, target: str) -> list[Leg] | None:
+    """Return the shortest known path from the agent's place; None if there is none."""
+    here = current_place(graph)
+    if here is None:
+        return None
+    return shortest_path(here, graph.normalize(target), partial(ordered_ways, graph))
+
+
+# ------------------------------------------------------------ search
+
+
+def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
+    """Yield every place that ways lead to, breadth first, as a move and the place before it."""
+    seen, queue = {start}, [start]
+    for place in queue:  # grows while it is read
+        for direction, following in ways(place).items():
+            if following not in seen:
+                seen.add(following)
+                queue.append(following)
+                yield place, Leg(direction, following)
+
+
+def distances(start: str, ways: Ways) -> dict[str, int]:
+    """Return the moves to every place that ways lead to, nearest first; 0 for the start."""
+    moves = {start: 0}
+    for before, move in spread(start, ways):
+        moves[move.place] = moves[before] + 1
+    return moves
+
+
+def shortest_path(start: str, target: str, ways: Ways) -> list[Leg] | None:
+    """Return the moves of a shortest path, [] from a place to itself; None if there is none.
+
+    Of equally short paths, the one whose first ways come first.
+    """
+    came: dict[str, tuple[str, Leg]] = {}
+    for before, move in spread(start, ways) if start != target else ():
+        came[move.place] = before, move
+        if move.place == target:
+            break
+    path: list[Leg] = []
+    while target != start:
+        if target not in came:
+            return None
+        target, move = came[target]
+        path.append(move)
+    return path[::-1]
+
+
+# ------------------------------------------------------------ grids
+
+
+def beyond(square: Square | None, direction: str) -> Square | None:
+    """Return the next square in a compass direction; None if either is unknown."""
+    step = _COMPASS.get(direction)
+    return (square[0] + step[0], square[1] + step[1]) if square and step else None
+
+
+def positions(start: str, ways: Ways) -> dict[str, Square]:
+    """Return the square of each place by dead reckoning over the compass; squares may coincide."""
+
+    def compass(place: str) -> dict[str, str]:
+        return {way: other for way, other in ways(place).items() if way in _COMPASS}
+
+    squares = {start: (0, 0)}
+    for before, (direction, place) in spread(start, compass):
+        square = beyond(squares[before], direction)
+        assert square is not None
+        squares[place] = square
+    return squares
+
+
+def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> dict[str, Square]:
+    """Return a square of its own for each place that ways lead to or from, for a drawing.
+
+    A place that does not fit the plane (its square is taken, or the way to it leads up or through
+    a named exit) has the nearest free square in about the right direction.
+
+    Args:
+        facts: Facts in the order learnt; all but ways are ignored.
+        at: Squares that are given; they stay.
+
+    >>> lay_out([Triple("hall", "is east of", "kitchen"), Triple("shed", "is north of", "hall")])
+    {'kitchen': (0, 0), 'hall': (1, 0), 'shed': (1, -1)}
+    """
+    ways: dict[str, dict[str, Square]] = {}
+    for subject, relation, obj in facts:
+        direction = direction_of(relation)
+        if direction is not None:
+            column, row = _DRAWN.get(direction, (1, 1))
+            ways.setdefault(obj, {})[subject] = (column, row)
+            ways.setdefault(subject, {}).setdefault(obj, (-column, -row))
+    squares = dict(at or {})
+    taken = set(squares.values())
+    for start in [*squares, *ways]:
+        if start not in squares:  # a part of the map that no way leads to yet
+            left = min((column for column, _ in taken), default=0)
+            lowest = max((row for _, row in taken), default=-2)
+            squares[start] = (left, lowest + 2)
+            taken.add(squares[start])
+        queue = [start]
+        for place in queue:  # grows while it is read
+            column, row = squares[place]
+            for neighbour, (right, down) in ways.get(place, {}).items():
+                if neighbour not in squares:
+                    squares[neighbour] = _free((column + right, row + down), (right, down), taken)
+                    taken.add(squares[neighbour])
+                    queue.append(neighbour)
+    return squares
+
+
+def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
+    """Return the nearest free square; of equally near ones the farthest in a direction."""
+    column, row = square
+    for radius in count():
+        ring = [
+            (x, y)
+            for x in range(-radius, radius + 1)
+            for y in range(-radius, radius + 1)
+            if max(abs(x), abs(y)) == radius and (column + x, row + y) not in taken
+        ]
+        if ring:
+            x, y = max(
+                ring,
+                key=lambda s: (-abs(s[0]) - abs(s[1]), s[0] * towards[0] + s[1] * towards[1]),
+            )
+            return column + x, row + y
+    raise AssertionError("unreachable")
