@@ -351,3 +351,26 @@ def test_a_java_that_has_stopped_does_not_hang_a_step(monkeypatch):
         env.step("look around")
     assert not stopped.usable
     env.close()
+
+
+def test_only_its_own_process_may_command_java() -> None:
+    """Another user of the machine cannot run code through the port."""
+    gateway = pytest.importorskip("py4j.java_gateway")
+    running = engine.Engine()
+    try:
+        parameters = gateway.GatewayParameters(port=running.port)
+        stranger = gateway.JavaGateway(gateway_parameters=parameters)
+        with pytest.raises(Exception, match="Authentication error"):
+            stranger.jvm.java.lang.System.getProperty("user.name")
+        assert running.load("boil", 0, "")
+    finally:
+        running.kill()
+
+
+def test_a_stopped_java_ends_the_step() -> None:
+    running = engine.Engine(answer_seconds=2)
+    running.load("boil", 0, "")
+    os.kill(running.process_id, signal.SIGSTOP)
+    with pytest.raises(BackendError, match="no answer within 2 s"):
+        running.send("look around", inventory=True)
+    assert not running.usable

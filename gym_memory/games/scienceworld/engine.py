@@ -106,12 +106,16 @@ def _engine_jar() -> Path:
 class Engine:
     """A Java process with one world in it.
 
+    Args:
+        answer_seconds: Seconds that a call may take before the process counts as stopped.
+
     Raises:
         MissingDependencyError: The package or Java is absent.
         BackendError: Java does not start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answer_seconds: float = _ANSWER_SECONDS) -> None:
+        self._answer_seconds = answer_seconds
         check_installed()
         self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
         self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
@@ -119,21 +123,23 @@ class Engine:
         litter = cache_dir() / "scienceworld"  # the engine writes a list of types where it runs
         try:
             litter.mkdir(parents=True, exist_ok=True)
-            port, self._process = self._py4j.launch_gateway(
+            port, token, self._process = self._py4j.launch_gateway(
                 classpath=os.pathsep.join([str(_engine_jar()), str(_FAST_JAR)]),
                 javaopts=list(_JAVA_OPTIONS),
                 cwd=str(litter),
                 die_on_exit=True,
                 return_proc=True,
+                enable_auth=True,  # else any user of the machine could run code in the process
             )
             # No word to Java when Python lets go of an object: that might be said by a forked
             # process, or to another engine that has got the port of one that died.
             self._gateway = self._py4j.JavaGateway(
                 gateway_parameters=self._py4j.GatewayParameters(
                     port=port,
+                    auth_token=token,
                     auto_field=True,
                     enable_memory_management=False,
-                    read_timeout=_ANSWER_SECONDS,
+                    read_timeout=answer_seconds,
                 ),
                 java_process=self._process,
             )
@@ -142,6 +148,11 @@ class Engine:
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
         _all.add(self)
+
+    @property
+    def port(self) -> int:
+        """Port on which the process listens; it needs a random token."""
+        return int(self._gateway.gateway_parameters.port)
 
     @property
     def process_id(self) -> int:
@@ -157,7 +168,8 @@ class Engine:
         try:
             return call(*arguments)
         except self._errors as error:
-            reason = _reason(error)
+            stopped = isinstance(error.__cause__ or error.__context__, TimeoutError)
+            reason = f"no answer within {self._answer_seconds:g} s" if stopped else _reason(error)
             self.kill()
             raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from error
 
