@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
 import weakref
 import zlib
 from collections.abc import Callable
@@ -165,11 +166,14 @@ class Engine:
         return self._owner == os.getpid() and self._process.poll() is None
 
     def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        started = time.monotonic()
         try:
             return call(*arguments)
         except self._errors as error:
-            stopped = isinstance(error.__cause__ or error.__context__, TimeoutError)
-            reason = f"no answer within {self._answer_seconds:g} s" if stopped else _reason(error)
+            if time.monotonic() - started >= self._answer_seconds:  # py4j hides the cause
+                reason = f"no answer within {self._answer_seconds:g} s"
+            else:
+                reason = _reason(error)
             self.kill()
             raise BackendError(f"the ScienceWorld engine (Java) broke off: {reason}") from error
 
