@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
 
 __all__ = ["Human"]
@@ -14,6 +15,7 @@ _HELP = "a number picks an action, other text is said as it is, ? lists the acti
 _MAX_LISTED = 40
 
 
+@POLICIES.register("human")
 class Human(Policy):
     """Shows the observation and asks what to do.
 

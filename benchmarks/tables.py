@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from keep import read_rows
 
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.papers import load_experiment
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.results import intervals, sweep

@@ -30,6 +30,6 @@ def test_examples(name: str) -> None:
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
-    module = importlib.import_module("gym_memory.core.specs")
+    module = importlib.import_module("gym_memory.core.names")
     assert any(test.examples for test in finder.find(module))
     assert {"gym_memory.wrappers.actions", "gym_memory.baselines.base"} <= set(MODULES)

@@ -14,8 +14,8 @@ import pytest
 
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Task
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.extract.notes.statements import read_statements
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem

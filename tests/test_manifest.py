@@ -9,7 +9,7 @@ from manifest.train import LEARNERS, machine
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import textwrap
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,29 +16,57 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.core.registry import Registry
+from gym_memory.core.names import Registry
 from gym_memory.games import ENVIRONMENTS
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.memory.history import History
 
+SOURCES = {
+    "keeps.py": """
+        from gym_memory.memory.history import History as Base
+        class TABLE:
+            register = staticmethod(lambda name: lambda target: target)
+
+        @TABLE.register("history")
+        class History(Base):
+            '''Keep the latest
+            observations.
+
+            More about it.
+            '''
+        """,
+    "faulty/broken.py": """
+        @TABLE.register("broken")
+        def broken(size: int = 1, word: str = "a"):
+            '''Fail.'''
+        """,
+    "faulty/missing.py": """
+        import no_such_module_anywhere
+
+        @TABLE.register("missing")
+        class Missing:
+            '''Need a package.'''
+        """,
+}
+
 
 @pytest.fixture
-def table() -> Registry:
-    return Registry(
-        "memory",
-        "gym_memory.test_group",
-        {
-            "history": "gym_memory.memory.history:History",
-            "broken": "gym_memory.memory.history:Absent",
-            "missing": "no_such_module_anywhere:Thing",
-        },
-    )
+def table(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    for name, source in SOURCES.items():
+        path = tmp_path / "table_package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source).replace("'''", '"""'))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield Registry("memory", "gym_memory.test_group", "TABLE", ["table_package"])
+    for name in [name for name in sys.modules if name.startswith("table_package")]:
+        del sys.modules[name]
 
 
-def test_listing_imports_nothing(table: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "gym_memory.memory.history")
-    assert table.names() == ["history", "broken", "missing"]
-    assert "gym_memory.memory.history" not in sys.modules
+def test_listing_imports_nothing(table: Registry) -> None:
+    assert table.names() == table.builtin() == ["broken", "history", "missing"]
+    assert table.about("history") == "Keep the latest observations."
+    assert table.about("broken") == "Fail."
+    assert not any(name.startswith("table_package") for name in sys.modules)
 
 
 def test_get_and_make(table: Registry) -> None:
@@ -49,7 +78,9 @@ def test_get_and_make(table: Registry) -> None:
 
 
 def test_a_name_in_a_package_of_its_own_names_the_command_that_installs_it() -> None:
-    apart = Registry("memory", "gym_memory.test_group", {}, {"belief": "pip install ./belief"})
+    apart = Registry(
+        *("memory", "gym_memory.test_group", "TABLE", []), {"belief": "pip install ./belief"}
+    )
     with pytest.raises(MissingDependencyError, match=r"memory 'belief' .* pip install \./belief"):
         apart.make("belief?edges=3")
 
@@ -78,7 +109,7 @@ def test_unknown_parameter(table: Registry) -> None:
 
 
 def test_a_fault_inside_a_module_is_not_hidden(table: Registry) -> None:
-    with pytest.raises(AttributeError, match="Absent"):
+    with pytest.raises(NameError, match="TABLE"):
         table.get("broken")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
         table.get("missing")
@@ -117,7 +148,7 @@ def test_other_packages_add_names(tmp_path, monkeypatch: pytest.MonkeyPatch) -> 
         assert "diary" in MEMORIES.names()
         assert make_memory("diary?window=2").window == 2
     finally:
-        MEMORIES._classes.pop("diary", None)
+        MEMORIES.loaded.pop("diary", None)
 
 
 @pytest.mark.parametrize("table", [MEMORIES, POLICIES, ENVIRONMENTS], ids=lambda t: t.kind)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.specs import Spec, check_parameters, format_spec, parse_spec
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.names import Spec, format_spec, parse_spec
 
 
 @pytest.mark.parametrize(
@@ -86,23 +86,3 @@ def test_format_is_the_inverse(kwargs: dict) -> None:
 def test_format_sorts() -> None:
     assert format_spec("a", {"c": 1, "b": "x y"}) == format_spec("a", {"b": "x y", "c": 1})
     assert format_spec("a", {}) == "a"
-
-
-def test_check_parameters() -> None:
-    def takes(alpha: int, *, beta: int = 1) -> None: ...
-
-    def takes_all(**kwargs: int) -> None: ...
-
-    class Thing:
-        def __init__(self, alpha: int = 0): ...
-
-    check_parameters("memory", "m", takes, {"alpha": 1, "beta": 2})
-    check_parameters("memory", "m", takes_all, {"anything": 1})
-    check_parameters("memory", "m", Thing, {"alpha": 1})
-    with pytest.raises(UnknownNameError, match="Did you mean 'alpha'"):
-        check_parameters("memory", "m", takes, {"alhpa": 1})
-    for name in ("self", "beta"):
-        with pytest.raises(UnknownNameError, match=f"'{name}'"):
-            check_parameters("memory", "m", Thing, {name: 1})
-    with pytest.raises(UnknownNameError, match=r"expected one of \(none\)"):
-        check_parameters("memory", "m", lambda: None, {"a": 1})

@@ -197,7 +197,7 @@ def test_a_recorded_memory_is_learnt_again_with_its_default_settings(tmp_path: P
 
 
 def test_pages_may_start_our_games_with_plain_settings() -> None:
-    ours = {name for name, target in ENVIRONMENTS._targets.items() if "foreign" not in target}
+    ours = {name for name in ENVIRONMENTS.builtin() if name != "Foreign"}
     assert set(GAMES) == ours
     for spec in ("Cooking?level=hard&split=train&max_steps=5", "ScienceWorld?task=boil",
                  "NetHack?task=MiniHack-Room-5x5-v0", "ALFWorld?inventory=false"):  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any, SupportsIndex, TypeVar
 import gymnasium as gym
 import numpy as np
 
-from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_int, check_text
 from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["NO_OP", "IndexActions", "keep_evenly"]

@@ -18,9 +18,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.wrappers.checks import check_keys
 
 __all__ = ["EncodeText", "Encoding", "encode_observation", "encoded_space", "word_id"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_flag
-from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.settings import check_flag, check_known
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 from gym_memory.wrappers.navigate import Navigate
 
 __all__ = ["make_env"]
+
+_OWN = ("memory", "budget", "recall", "navigate")
 
 
 def make_env(
@@ -44,22 +43,10 @@ def make_env(
         InvalidArgumentError: A value is not of its kind.
     """
     factory = ENVIRONMENTS.get(name)
-    _check_parameters(name, factory, kwargs)
+    check_known(f"environment {name!r}", factory, kwargs, _OWN)
     if recall is not None:
         parsed = parse_spec(memory)
         memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
     check_flag("navigate", navigate)
     env = MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
     return Navigate(env) if navigate and hasattr(env.memory, "graph") else env
-
-
-def _check_parameters(name: str, factory: Callable[..., Any], kwargs: dict[str, Any]) -> None:
-    """Refuse what neither the environment nor :func:`make_env` takes; suggest the nearest."""
-    parameters = inspect.signature(factory).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    own = ("memory", "budget", "recall", "navigate")
-    known = [*(parameter.name for parameter in parameters), *own]
-    for key in kwargs:
-        if key not in known:
-            raise UnknownNameError(f"parameter of environment {name!r}", key, known)

@@ -8,9 +8,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_text
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Step, Task
+from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget
 from gym_memory.memory.registry import make_memory

@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_flag
 from gym_memory.graph.map import current_place, route, visited_places
 from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.wrappers.checks import check_keys

@@ -7,9 +7,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Reasons
+from gym_memory.core.settings import check_flag
 from gym_memory.core.trajectory import Row, RowWriter
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 from gym_memory.wrappers.detail import StepDetail

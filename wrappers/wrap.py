@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.core.specs import check_parameters
+from gym_memory.core.settings import check_known
 from gym_memory.games.foreign import ForeignEnv
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObservation
 
@@ -41,5 +41,5 @@ def wrap(
         >>> info["sources"]["valid_actions"], info["sources"]["dialect"]
         ('obs.valid_actions', 'textworld (found)')
     """
-    check_parameters("wrap", type(env).__name__, ForeignEnv, kwargs)
+    check_known(f"wrap {type(env).__name__!r}", ForeignEnv, kwargs)
     return MemoryObservation(ForeignEnv(env, **kwargs), memory=memory, budget=budget)

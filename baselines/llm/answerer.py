@@ -15,11 +15,12 @@ import functools
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.qa.reader import THEN, before_answering
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 
 __all__ = ["Answerer", "AnswererSettings"]
 
@@ -47,6 +48,7 @@ class AnswererSettings(LanguageSettings):
         check_int("hops", self.hops, 1, 4)
 
 
+@POLICIES.register("answerer")
 class Answerer(LanguagePolicy):
     """Looks up, then answers."""
 

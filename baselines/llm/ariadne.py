@@ -20,10 +20,11 @@ import functools
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.core.checks import check_int
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.llm import Completion
 
 __all__ = ["Ariadne", "AriadneSettings", "SubGoal"]
@@ -55,6 +56,7 @@ class AriadneSettings(LanguageSettings):
         check_int("plan_every", self.plan_every, 1)
 
 
+@POLICIES.register("ariadne")
 class Ariadne(LanguagePolicy):
     """Plans, then decides.
 

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
-from gym_memory.baselines.settings import check_name
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_name
 from gym_memory.llm import ChatModel, Scorer
 from gym_memory.llm.prompts import load_prompt
 
@@ -61,6 +62,7 @@ class ChooseSettings(LanguageSettings):
         check_name("score", self.score, _SCORES)
 
 
+@POLICIES.register("choose")
 class Choose(LanguagePolicy):
     """Scores each valid action by its likelihood.
 

@@ -15,10 +15,11 @@ import re
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.core.checks import check_int, check_share
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int, check_share
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
 
@@ -52,6 +53,7 @@ class ClinSettings(LanguageSettings):
         check_share("threshold", self.threshold)
 
 
+@POLICIES.register("clin")
 class Clin(LanguagePolicy):
     """Sets a goal with the help of learnings, then finds the action for it.
 

@@ -18,11 +18,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.settings import check_at_least
-from gym_memory.core.checks import check_flag, check_int
 from gym_memory.core.errors import InvalidArgumentError, ModelError
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.settings import check_flag, check_int, check_number
 from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Completion, Message, model_spec
 from gym_memory.llm.forms import Form
@@ -48,7 +47,7 @@ class LanguageSettings:
     Attributes:
         llm: A chat model or its spec, ``openai`` (all from the environment) or
             ``transformers?model=...``; inside the name of a policy a spec is quoted, see
-            :func:`gym_memory.core.specs.format_spec`.
+            :func:`gym_memory.core.names.format_spec`.
         model: Shorthand for the model's parameter ``model``; ``smollm`` is the model that comes
             with a package, in this process, unless a ``base_url`` says where else.
         base_url: Shorthand for the model's parameter ``base_url``.
@@ -77,7 +76,7 @@ class LanguageSettings:
         if self.history is not None:
             check_int("history", self.history, 0)
         check_int("history_tokens", self.history_tokens, 0)
-        check_at_least("temperature", self.temperature, 0)
+        check_number("temperature", self.temperature, low=0)
         check_flag("constrain", self.constrain)
 
 

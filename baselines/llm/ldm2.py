@@ -16,10 +16,11 @@ from types import GenericAlias
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.core.checks import check_share
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_share
 
 __all__ = ["Ldm2", "Ldm2Settings"]
 
@@ -46,6 +47,7 @@ class Ldm2Settings(LanguageSettings):
         check_share("agreement", self.agreement)
 
 
+@POLICIES.register("ldm2")
 class Ldm2(LanguagePolicy):
     """Imitates examples."""
 

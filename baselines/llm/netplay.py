@@ -16,6 +16,7 @@ import functools
 from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 
@@ -33,6 +34,7 @@ class NetPlaySettings(LanguageSettings):
     constrain: bool = dataclasses.field(default=False, init=False)
 
 
+@POLICIES.register("netplay")
 class NetPlay(LanguagePolicy):
     """Names a skill and its arguments.
 

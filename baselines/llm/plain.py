@@ -11,6 +11,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
 from gym_memory.memory.roles.text import prose
 
@@ -25,6 +26,7 @@ class PlainSettings(LanguageSettings):
     history_tokens: int = 16_000
 
 
+@POLICIES.register("plain")
 class Plain(LanguagePolicy):
     """Acts on the full history."""
 

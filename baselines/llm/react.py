@@ -11,6 +11,7 @@ import re
 from typing import Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation
 from gym_memory.llm import Completion
@@ -29,6 +30,7 @@ class ReactSettings(LanguageSettings):
     history_tokens: int = 8000
 
 
+@POLICIES.register("react")
 class React(LanguagePolicy):
     """Thinks, then acts."""
 

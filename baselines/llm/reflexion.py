@@ -11,8 +11,9 @@ import dataclasses
 from typing import Any, ClassVar
 
 from gym_memory.baselines.llm.react import React, ReactSettings
-from gym_memory.core.checks import check_int
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation, Outcome, Step, Transition
+from gym_memory.core.settings import check_int
 from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_text
 
 __all__ = ["Reflexion", "ReflexionSettings"]
@@ -35,6 +36,7 @@ class ReflexionSettings(ReactSettings):
         check_int("keep", self.keep, 1)
 
 
+@POLICIES.register("reflexion")
 class Reflexion(React):
     """Thinks, acts, and reflects after a trial that did not win."""
 

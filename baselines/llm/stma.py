@@ -17,9 +17,10 @@ import functools
 from typing import Annotated, Any, ClassVar, Literal
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
-from gym_memory.core.checks import check_flag, check_int
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_flag, check_int
 
 __all__ = ["Stma", "StmaSettings"]
 
@@ -48,6 +49,7 @@ class StmaSettings(LanguageSettings):
         check_flag("critic", self.critic)
 
 
+@POLICIES.register("stma")
 class Stma(LanguagePolicy):
     """Plans several actions, criticises each before it is played.
 

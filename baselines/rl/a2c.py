@@ -13,7 +13,11 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gym_memory.baselines.rl.shared.encoders import Encoder
+from gym_memory.baselines.rl.shared.player import LearnedPolicy
+from gym_memory.baselines.rl.shared.rollouts import NEVER, Rollouts, Table, actor_critic_loss
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagNetwork,
@@ -22,12 +26,9 @@ from gym_memory.baselines.rl.shared.bags import (
     Seen,
     scenes_of,
 )
-from gym_memory.baselines.rl.shared.encoders import Encoder
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
-from gym_memory.baselines.rl.shared.rollouts import NEVER, Rollouts, Table, actor_critic_loss
-from gym_memory.core.checks import check_int
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_int
 
 if TYPE_CHECKING:
     import torch
@@ -172,6 +173,7 @@ class A2cLearner(BagLearner):
         self._rollouts.load_state(record, self.unpack)
 
 
+@POLICIES.register("a2c")
 class A2c(LearnedPolicy):
     """Plays a trained actor."""
 

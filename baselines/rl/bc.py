@@ -20,17 +20,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from gym_memory.baselines.rl.shared.interning import Ragged
+from gym_memory.baselines.rl.shared.player import LearnedPolicy
+from gym_memory.baselines.rl.shared.teachers import Advice, PlannerTeacher, Recorded, Teacher
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import Seen
 from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
-from gym_memory.baselines.rl.shared.interning import Ragged
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
-from gym_memory.baselines.rl.shared.teachers import Advice, PlannerTeacher, Recorded, Teacher
-from gym_memory.core.checks import check_int
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 
 if TYPE_CHECKING:
     import torch
@@ -221,6 +222,7 @@ class BcLearner(DrrnLearner):
         self._labelled = [(number, label) for number, label in record["labelled"]]
 
 
+@POLICIES.register("bc")
 class Bc(LearnedPolicy):
     """Plays what was cloned."""
 

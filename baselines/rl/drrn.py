@@ -13,8 +13,12 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gym_memory.baselines.rl.shared.encoders import Encoder
+from gym_memory.baselines.rl.shared.interning import Batch, Ints, Ragged
+from gym_memory.baselines.rl.shared.player import LearnedPolicy
 from numpy.typing import NDArray
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagNetwork,
@@ -23,14 +27,10 @@ from gym_memory.baselines.rl.shared.bags import (
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.checkpoints import arrays, part, prefixed
-from gym_memory.baselines.rl.shared.encoders import Encoder
-from gym_memory.baselines.rl.shared.interning import Batch, Ints, Ragged
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
 from gym_memory.baselines.rl.shared.replay import NStep, Replay, Sample
-from gym_memory.baselines.settings import check_name, check_positive
-from gym_memory.core.checks import check_int, check_share
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_int, check_name, check_number, check_share
 
 if TYPE_CHECKING:
     import torch
@@ -96,8 +96,8 @@ class DrrnSettings(BagSettings):
         for name in ("alpha", "beta", "epsilon_start", "epsilon_end"):
             check_share(name, getattr(self, name))
         check_name("exploration", self.explore, ("epsilon", "softmax"))
-        check_positive("reward_boost", self.reward_boost)
-        check_positive("temperature", self.temperature)
+        check_number("reward_boost", self.reward_boost, above=0)
+        check_number("temperature", self.temperature, above=0)
 
 
 class QNetwork(BagNetwork):
@@ -318,6 +318,7 @@ class DrrnLearner(BagLearner):
         self._counts = record["counts"]
 
 
+@POLICIES.register("drrn")
 class Drrn(LearnedPolicy):
     """Plays a trained DRRN."""
 

@@ -22,17 +22,18 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagNetwork, Seen
 from gym_memory.baselines.rl.shared.encoders import Encoder
-from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
 from gym_memory.baselines.rl.shared.interning import Batch, Ints
 from gym_memory.baselines.rl.shared.player import LearnedPolicy
 from gym_memory.baselines.rl.shared.scene import ATTRIBUTES, Scene
-from gym_memory.core.checks import check_int
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.shared.bags import BagNetwork, Seen
+from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.graph.schema import PLAYER
 
 if TYPE_CHECKING:
@@ -305,6 +306,7 @@ def _said(word: str) -> str:
     return f"n said {stem(word)}"
 
 
+@POLICIES.register("gata")
 class Gata(LearnedPolicy):
     """Plays a trained GATA-like agent."""
 

@@ -33,12 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
-from gym_memory.core.checks import check_amount, check_int, check_share
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_amount, check_int, check_share
 
 if TYPE_CHECKING:
     import torch
@@ -272,6 +273,7 @@ def save(path: str | Path, model: Any) -> None:
 _MODES = ("greedy", "sample")
 
 
+@POLICIES.register("sb3")
 class Sb3(Policy):
     """Plays what MaskablePPO has learnt.
 

@@ -15,18 +15,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
 from gym_memory.baselines.rl.shared.encoders import Texts
-from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.baselines.rl.shared.player import LearnedPolicy
 from gym_memory.baselines.rl.shared.reader import PARTS, Ints, Reader, Words, lines_of
 from gym_memory.baselines.rl.shared.rollouts import Rollouts, Table, actor_critic_loss
-from gym_memory.baselines.settings import check_name, check_positive
-from gym_memory.core.checks import check_int, check_share
+
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
+from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int, check_name, check_number, check_share
 
 if TYPE_CHECKING:
     import torch
@@ -112,8 +112,8 @@ class TextSettings:
             check_int(name, getattr(self, name), 0)
         check_share("gamma", self.gamma)
         check_share("forget", self.forget)
-        check_positive("lr", self.lr)
-        check_positive("clip", self.clip)
+        check_number("lr", self.lr, above=0)
+        check_number("clip", self.clip, above=0)
 
 
 class TextLearner(Learner):
@@ -307,6 +307,7 @@ class TextLearner(Learner):
         self._rollouts.load_state(record, self.unpack)
 
 
+@POLICIES.register("text")
 class Text(LearnedPolicy):
     """Plays what was learnt.
 

@@ -16,9 +16,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.core.checks import check_share
 from gym_memory.core.records import Observation, Step
+from gym_memory.core.settings import check_share
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import PLAYER
@@ -106,6 +107,7 @@ class Advice(NamedTuple):
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
 
+@POLICIES.register("learner")
 class Learner(RulePolicy):
     """Follows the plan that the lessons give, then explores what they do not speak against.
 

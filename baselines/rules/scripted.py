@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
 
 __all__ = ["Random", "Walkthrough"]
 
 
+@POLICIES.register("random")
 class Random(Policy):
     """Picks one of the valid actions, each as likely as any other.
 
@@ -35,6 +37,7 @@ class Random(Policy):
         return actions[self._rng.integers(len(actions))] if actions else self.fallback
 
 
+@POLICIES.register("walkthrough")
 class Walkthrough(Policy):
     """Replays the engine's solution: the upper bound of every score.
 

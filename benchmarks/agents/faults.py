@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from gym_memory.core.specs import format_spec
+from gym_memory.core.names import format_spec
 from gym_memory.llm import Budget
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import EpisodeRow, RunConfig

@@ -21,7 +21,7 @@ from typing import Any
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import ModelError
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.llm import Completion, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.registry import MEMORIES

@@ -36,8 +36,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Step, Task
-from gym_memory.core.specs import parse_spec
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER
 from gym_memory.run.results import intervals

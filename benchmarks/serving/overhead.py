@@ -19,7 +19,7 @@ import numpy as np
 import uvicorn
 from openenv import GenericEnvClient
 
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.train.openenv import make_app
 from gym_memory.wrappers.make import make_env
 

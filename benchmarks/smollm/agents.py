@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.core.specs import Spec
+from gym_memory.core.names import Spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.llama import LlamaServer

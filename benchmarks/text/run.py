@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rl.text import Text, TextLearner, TextSettings
 from gym_memory.cli.train import Arena
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gym_memory.core.cache import cache_dir
+from gym_memory.core.files import cache_dir
 from gym_memory.core.versions import packages, plugins
 from gym_memory.version import __version__
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:

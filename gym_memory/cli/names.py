@@ -14,7 +14,8 @@ from rich.markup import escape
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.registry import Registry
+from gym_memory.core.names import Registry
+from gym_memory.core.settings import list_settings
 
 __all__ = ["command"]
 
@@ -116,35 +117,21 @@ def _parameters(target: Any) -> dict[str, Any]:
 
 def _details(kind: str, name: str) -> list[dict[str, Any]]:
     """What each parameter of one name means: settings where it has some, else its arguments."""
-    from gym_memory.baselines.settings import Setting, documented, list_settings
-
     if kind == "settings":
-        target, parameters = None, list_settings(_learner(name).settings_class)
+        parameters = list_settings(_learner(name))
     elif kind in _REGISTRIES:
-        target = _registry(kind).get(name)
-        settings_class = getattr(target, "settings_class", None)
-        parameters = [] if settings_class is None else list_settings(settings_class)
+        parameters = list_settings(_registry(kind).get(name))
     else:
         raise UnknownNameError("kind with parameters", kind, [*_REGISTRIES, "settings"])
-    if target is not None and not parameters:
-        meanings = documented(target, "Args")
-        parameters = [
-            Setting(p.name, _annotation(p), "" if p.default is p.empty else p.default, meaning)
-            for p in inspect.signature(target).parameters.values()
-            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-            for meaning in [meanings.get(p.name, "")]
-        ]
     return [
-        {"name": s.name, "type": s.kind, "default": _plain(s.default), "about": s.meaning}
+        {
+            "name": s.name,
+            "type": s.kind,
+            "default": "" if s.required else _plain(s.default),
+            "about": s.help.text,
+        }
         for s in parameters
     ]
-
-
-def _annotation(parameter: inspect.Parameter) -> str:
-    kind = parameter.annotation
-    if kind is parameter.empty:
-        return ""
-    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
 
 
 def _plain(value: Any) -> Any:
@@ -196,13 +183,13 @@ def _policies() -> list[dict[str, Any]]:
 
 def _settings() -> list[dict[str, Any]]:
     from gym_memory.baselines.registry import learner_classes
-    from gym_memory.baselines.settings import list_settings
 
     learners = learner_classes()
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for baseline, learner in learners.items():
-        for name, _, default, meaning in list_settings(learner.settings_class):
-            found.setdefault((name, meaning), {})[baseline] = default
+        for setting in list_settings(learner):
+            of_name = found.setdefault((setting.name, setting.help.text), {})
+            of_name[baseline] = setting.default
     return [
         {"name": name, "default": _defaults(by_baseline, len(learners)), "about": meaning}
         for (name, meaning), by_baseline in found.items()

@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from gym_memory.baselines.llm.language import LanguageSettings
-from gym_memory.baselines.settings import list_settings
+from gym_memory.core.settings import list_settings
 from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.run.worker import import_plugin

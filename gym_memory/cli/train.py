@@ -17,8 +17,8 @@ from rich.progress import TextColumn
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.optional import require
-from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "read_settings"]
@@ -186,7 +186,7 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
         InvalidArgumentError: The value of a setting is wrong.
     """
     from gym_memory.baselines.registry import POLICIES, learner_classes
-    from gym_memory.baselines.settings import make_settings
+    from gym_memory.core.settings import make_settings
 
     learner_class = getattr(POLICIES.get(baseline), "learner_class", None)
     if learner_class is None:

@@ -1,26 +1,54 @@
-"""Files: written so that a kill in the middle leaves them whole, read with one kind of error."""
+"""Write files so that a kill leaves them whole, and read them with one kind of error."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import json
+import numbers
 import os
+import sys
 import uuid
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-__all__ = ["LARGEST_JSON", "encode", "parse_json", "read_bytes", "read_json", "write_atomic"]
+import numpy as np
+
+__all__ = ["LARGEST_JSON", "cache_dir", "encode", "parse_json", "read_bytes", "read_json", "typed"]
+__all__ += ["write_atomic"]
+
+N = TypeVar("N", bound=NamedTuple)
 
 LARGEST_JSON = 1 << 30
 """Bytes of a file of JSON that is read as a whole, at most."""
 
+_KINDS: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    bool: (bool, np.bool_),
+    int: (numbers.Integral,),
+    float: (numbers.Real,),
+    tuple[str, ...]: (list, tuple),
+}
+
+
+def cache_dir() -> Path:
+    """Return ``$GYM_MEMORY_CACHE`` or the platform's cache folder, which may not exist.
+
+    It keeps what can be made again: generated games, exported models, vectors.
+    """
+    import platformdirs
+
+    chosen = os.environ.get("GYM_MEMORY_CACHE")
+    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("gym-memory"))
+
 
 def encode(text: str) -> bytes:
-    r"""UTF-8 of any text.
+    r"""Encode any text as UTF-8.
 
     A lone surrogate, which UTF-8 cannot hold and which an error message may, becomes ``\uXXXX``:
-    within JSON that is its very escape, so it is read back as it was.
+    within JSON that is its escape, so it is read back unchanged.
 
     >>> encode('"\ud800 \u00e9"')
     b'"\\ud800 \xc3\xa9"'
@@ -29,11 +57,7 @@ def encode(text: str) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value that a JSON text holds.
-
-    Raises:
-        ValueError: It holds none, or one nested so deep that no program here wrote it.
-    """
+    """Parse a JSON text; one nested too deep is a ValueError as well."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -41,12 +65,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """The content of a file of at most ``most`` bytes.
-
-    Raises:
-        OSError: It cannot be read, or is larger: no program here wrote it, and reading it might
-            take all memory.
-    """
+    """Read a file; one of more than ``most`` bytes, which might fill memory, is an OSError."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -56,26 +75,14 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """The value that a JSON file holds.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It holds none, see :func:`parse_json`.
-    """
+    """Parse a JSON file; raises OSError or ValueError."""
     return parse_json(read_bytes(path, LARGEST_JSON))
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Replace a file as a whole: a reader sees the old content or the new one.
+    """Replace a file at once: a reader sees the old content or the new one.
 
-    A process that is killed in the middle leaves ``.NAME.*.tmp`` beside it, nothing else.
-
-    Args:
-        path: The file; its folder must be there.
-        content: Text, written as UTF-8 (see :func:`encode`), or bytes.
-
-    Raises:
-        OSError: The file cannot be written there; the old one stands as it was.
+    A process killed in the middle leaves only ``.NAME.*.tmp`` beside the old file.
     """
     target = Path(path)
     temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}.tmp"
@@ -90,3 +97,26 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def typed(record: type[N], values: Iterable[Any]) -> N:
+    """Build a NamedTuple from plain values of a file; a value of another type is a TypeError.
+
+    >>> from gym_memory.core.records import Triple
+    >>> typed(Triple, ["apple", "is in", "fridge"])
+    Triple(subject='apple', relation='is in', object='fridge')
+    """
+    made = record(*values)
+    for value, (name, kind) in zip(made, _fields(record), strict=True):
+        wrong = not isinstance(value, _KINDS[kind]) or (
+            kind in (int, float) and isinstance(value, bool)
+        )
+        if wrong or (type(value) in (list, tuple) and not all(type(v) is str for v in value)):
+            raise TypeError(f"expected {record.__name__}.{name} as {kind}, got {value!r:.80}")
+    return made
+
+
+@lru_cache(maxsize=64)
+def _fields(record: type[Any]) -> tuple[tuple[str, Any], ...]:
+    hints = get_type_hints(record, vars(sys.modules[record.__module__]))
+    return tuple((name, hints[name]) for name in record._fields)

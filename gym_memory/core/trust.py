@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.core.errors import UnknownNameError, UntrustedError
-from gym_memory.core.registry import Registry
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import Registry, parse_spec
 
 __all__ = ["GAMES", "check_bare", "check_game"]
 

@@ -19,7 +19,7 @@ __all__ = ["Package", "Plugin", "environment_record", "git_commit", "packages", 
 
 DISTRIBUTION = "gym-memory"
 _GROUPS = "gym_memory."
-"""What the groups of our entry points begin with, see :mod:`gym_memory.core.registry`."""
+"""What the groups of our entry points begin with, see :mod:`gym_memory.core.names`."""
 
 
 class Package(NamedTuple):

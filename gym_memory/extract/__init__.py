@@ -11,28 +11,18 @@ from functools import lru_cache
 from inspect import signature
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.registry import Registry
+from gym_memory.core.names import Registry
 from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
 
 __all__ = ["EXTRACTORS", "READERS", "Extraction", "Extractor", "Mention", "Pattern"]
 __all__ += ["get_extractor"]
 
 EXTRACTORS = Registry(
-    "dialect",
-    "gym_memory.extractors",
-    {"plain": "gym_memory.extract.plain:PlainRules"},
+    "dialect", "gym_memory.extractors", "EXTRACTORS", ["gym_memory.extract", "gym_memory.games"]
 )
-"""Dialect (family of text) to its extraction rules; games declare theirs."""
+"""Dialect (family of text) to its extraction rules."""
 
-READERS = Registry(
-    "reader",
-    "gym_memory.readers",
-    {
-        "rules": "gym_memory.extract.reader:RulesReader",
-        "spacy": "gym_memory.extract.notes.parsed:ParserReader",
-        "both": "gym_memory.extract.reader:RulesThenParser",
-    },
-)
+READERS = Registry("reader", "gym_memory.readers", "READERS", ["gym_memory.extract"])
 """Who reads notes, goals and recipes for extraction rules that let somebody else do it."""
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.notes.known import kind_in
 from gym_memory.extract.notes.phrases import (
@@ -181,6 +182,7 @@ _DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
 _SPLIT = re.compile(rf"(?:,? and |, )(?={_ARTICLE})")
 
 
+@EXTRACTORS.register("plain")
 class PlainRules:
     """The extraction role for text of no known dialect, by rules.
 

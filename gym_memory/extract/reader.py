@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from gym_memory.extract import READERS
 from gym_memory.extract.base import Mention
 from gym_memory.extract.notes.named import KindOf
 from gym_memory.extract.notes.recipes import read_prose_recipe
@@ -36,6 +37,7 @@ class Reader(Protocol):
         ...
 
 
+@READERS.register("rules")
 class RulesReader:
     """Read by the rules of ``notes/statements.py`` and ``notes/recipes.py``."""
 
@@ -48,6 +50,7 @@ class RulesReader:
         return read_prose_recipe(text, kind_of)
 
 
+@READERS.register("both")
 class RulesThenParser:
     """The rules, and the parser for a text of which they make nothing.
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_flag, check_int
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.spaces import FreeText, raw_observation_space
 
 __all__ = ["Feedback", "Snapshot", "TextEnv"]

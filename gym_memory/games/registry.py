@@ -1,11 +1,10 @@
-"""The one table of games: environment ids, and the dialects that they speak."""
+"""The one table of games, and their Gymnasium ids."""
 
 from __future__ import annotations
 
 from gymnasium.envs.registration import register, registry
 
-from gym_memory.core.registry import Registry
-from gym_memory.extract import EXTRACTORS
+from gym_memory.core.names import Registry
 
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "env_id", "register_envs"]
 
@@ -13,36 +12,9 @@ NAMESPACE = "gym_memory"
 """What stands before the slash of every id."""
 
 ENVIRONMENTS = Registry(
-    "environment",
-    "gym_memory.environments",
-    {
-        "Cooking": "gym_memory.games.textworld.cooking:Cooking",
-        "TreasureHunt": "gym_memory.games.textworld.treasure_hunt:TreasureHunt",
-        "Errands": "gym_memory.games.textworld.errands:Errands",
-        "Cleaning": "gym_memory.games.textworld.cleaning:Cleaning",
-        "ALFWorld": "gym_memory.games.alfworld.env:ALFWorld",
-        "WebShop": "gym_memory.games.webshop.env:WebShop",
-        "TextWorld": "gym_memory.games.textworld.challenges:make_textworld",
-        "ScienceWorld": "gym_memory.games.scienceworld.env:ScienceWorld",
-        "Jericho": "gym_memory.games.jericho.env:Jericho",
-        "MultiHopQA": "gym_memory.games.qa.env:MultiHopQA",
-        "NetHack": "gym_memory.games.nethack.env:NetHack",
-        "Foreign": "gym_memory.games.foreign.make:make_foreign",
-    },
+    "environment", "gym_memory.environments", "ENVIRONMENTS", ["gym_memory.games"]
 )
 """Name to raw environment class; the id is ``gym_memory/<name>-v0``."""
-
-EXTRACTORS.declare(
-    {
-        "textworld": "gym_memory.games.textworld.rules:TextWorldRules",
-        "prose": "gym_memory.games.qa.rules:ProseRules",
-        "alfworld": "gym_memory.games.alfworld.rules:ALFWorldRules",
-        "webshop": "gym_memory.games.webshop.rules:WebShopRules",
-        "nethack": "gym_memory.games.nethack.rules:NetHackRules",
-        "fiction": "gym_memory.games.jericho.rules:FictionRules",
-        "scienceworld": "gym_memory.games.scienceworld.rules:ScienceWorldRules",
-    }
-)
 
 
 def env_id(name: str) -> str:

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from gym_memory.core.checks import typed
 from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
 from gym_memory.graph import edges
 from gym_memory.graph.edges import EdgeArrays

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gym_memory.core.registry import Registry
-from gym_memory.core.specs import Spec, parse_spec
+from gym_memory.core.names import Registry, Spec, parse_spec
 from gym_memory.llm.base import ChatModel, Completion, Message, Scorer, Tokens
 from gym_memory.llm.cache import ResponseCache
 from gym_memory.llm.forms import Form
@@ -46,15 +45,7 @@ __all__ = [
 SMOLLM = "smollm"
 """The model that comes with a package, for ``--model`` and wherever a model is named."""
 
-MODELS = Registry(
-    "chat model",
-    "gym_memory.models",
-    {
-        "openai": "gym_memory.llm.client:OpenAIChat",
-        "transformers": "gym_memory.llm.local:TransformersChat",
-        SMOLLM: "gym_memory.llm.smollm:SmolLM",
-    },
-)
+MODELS = Registry("chat model", "gym_memory.models", "MODELS", ["gym_memory.llm"])
 
 
 def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:

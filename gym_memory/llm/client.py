@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gym_memory.core.checks import check_amount
 from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_amount
+from gym_memory.llm import MODELS
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
@@ -27,6 +28,7 @@ _MOST_TOKENS = 1 << 40
 _JSON_MODES = ("off", "object", "schema", "grammar")
 
 
+@MODELS.register("openai")
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 

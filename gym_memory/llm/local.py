@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_int
+from gym_memory.llm import MODELS
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
@@ -21,6 +22,7 @@ from gym_memory.llm.writing import Writer, write_form, write_json
 __all__ = ["TransformersChat", "likelihoods"]
 
 
+@MODELS.register("transformers")
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gym_memory.core.checks import check_amount, check_int
 from gym_memory.core.errors import GymMemoryError, ModelError, ModelSetupError
+from gym_memory.core.settings import check_amount, check_int
 from gym_memory.llm.base import Completion, Message, Tokens
 from gym_memory.llm.cache import ResponseCache, call_key
 from gym_memory.llm.forms import Form

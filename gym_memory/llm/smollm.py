@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
+from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
+from gym_memory.llm import MODELS
 from gym_memory.llm.local import TransformersChat
 
 __all__ = ["SmolLM", "find_gguf", "unpacked"]
@@ -44,6 +45,7 @@ _NAMES = {
 """Parts of a layer: llama.cpp's names to those of transformers."""
 
 
+@MODELS.register("smollm")
 class SmolLM(TransformersChat):
     """SmolLM2-135M-Instruct in this process.
 

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from gym_memory.core.checks import check_amount
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, StoreError
 from gym_memory.core.files import parse_json
+from gym_memory.core.settings import check_amount
 from gym_memory.llm.base import Message, Tokens
 
 __all__ = [

@@ -10,8 +10,8 @@ from itertools import islice
 from operator import length_hint
 from typing import Any, ClassVar, Literal, get_args
 
-from gym_memory.core.checks import check_flag, check_int, typed
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.files import typed
 from gym_memory.core.records import (
     Cue,
     MemoryStats,
@@ -23,6 +23,7 @@ from gym_memory.core.records import (
     Task,
     Triple,
 )
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract import READERS, get_extractor
 from gym_memory.extract.base import apply
@@ -46,6 +47,7 @@ from gym_memory.memory.recall.ranking import part_of_each, put_unexplored, rank
 from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import (
     LLMExplore,
     LLMExtractor,
@@ -67,6 +69,7 @@ _FACTS_FIRST = 200
 """So many tokens are the facts'; of more, up to a quarter of all is kept free for the rest."""
 
 
+@MEMORIES.register("arigraph")
 class AriGraph(Memory):
     """The paper's memory: semantic facts that are kept up to date, episodes tied to them.
 

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.core.checks import check_flag, check_int, check_text, typed
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.settings import check_flag, check_int, check_text
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
@@ -21,6 +22,7 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,
@@ -42,6 +44,7 @@ _PLAN = "Do this first, in this order: "
 _KIND = "learnings"
 
 
+@MEMORIES.register("clin")
 class Clin(LessonMemory):
     """The paper's memory: what causes what, as sentences of four forms.
 

@@ -17,13 +17,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import typed
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.base import Lifetime, Memory
 from gym_memory.memory.recall.render import fit_facts, render_facts
+from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["Adversarial", "Altered", "Noise", "Present", "Shuffled"]
 
@@ -122,6 +123,7 @@ class _AlteredGraph(Altered):
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
+@MEMORIES.register("shuffled")
 class Shuffled(_AlteredGraph):
     """Speaks of this game by chance: the neutral control.
 
@@ -181,6 +183,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     return re.sub(pattern, other, text, flags=re.IGNORECASE)
 
 
+@MEMORIES.register("adversarial")
 class Adversarial(_AlteredGraph):
     """Says what is not: the objects of the recalled facts permuted among all of them.
 
@@ -205,6 +208,7 @@ _WARES = ("oxygen tank", "star chart", "wrench", "fuel cell", "visor", "probe", 
 _MARKS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-side", "labelled")
 
 
+@MEMORIES.register("noise")
 class Noise(_AlteredGraph):
     """Facts of a world that is not this one, as many characters as AriGraph would recall.
 
@@ -222,6 +226,7 @@ class Noise(_AlteredGraph):
         return Recall(text, shown)
 
 
+@MEMORIES.register("present")
 class Present(AriGraph):
     """A graph of the present step alone: what extraction gives without remembering.
 

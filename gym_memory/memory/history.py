@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.core.checks import check_flag, check_text
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
+from gym_memory.core.settings import check_flag, check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
+from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["History"]
 
@@ -31,6 +32,7 @@ def _head(action: str) -> str:
     return f"{entry_head(None, action)}\n" if action else ""
 
 
+@MEMORIES.register("history")
 class History(Memory):
     """Keeps the (action, observation) pairs of the episode and recalls the latest that fit.
 

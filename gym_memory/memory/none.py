@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from gym_memory.core.records import Cue, Outcome, Recall, Step, Task
 from gym_memory.memory.base import Memory
+from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["NoMemory"]
 
 
+@MEMORIES.register("none")
 class NoMemory(Memory):
     """Remembers nothing; its recall is always empty."""
 

@@ -7,10 +7,12 @@ from typing import ClassVar
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Triple
 from gym_memory.memory.arigraph import AriGraph
+from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["OracleGraph"]
 
 
+@MEMORIES.register("oracle")
 class OracleGraph(AriGraph):
     """Holds exactly what is true now, seen or not; recalls and ranks as AriGraph does.
 

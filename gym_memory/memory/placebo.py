@@ -8,10 +8,11 @@ import zlib
 from itertools import islice
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import check_text
 from gym_memory.core.records import Recall, Step, Task
+from gym_memory.core.settings import check_text
 from gym_memory.memory.base import Lifetime, Memory
 from gym_memory.memory.controls import Altered
+from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["Placebo"]
 
@@ -19,6 +20,7 @@ _QUOTED = re.compile(r'"([^"]*)"')
 _MOST_ACTIONS = 5000
 
 
+@MEMORIES.register("placebo")
 class Placebo(Altered):
     """Recalls what another memory would, with every action in its lessons exchanged by chance.
 

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
+from gym_memory.core.settings import check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.recall.bm25 import BM25
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.stores.stream import ByMeaning, Record, Stream, TextIndex, fit_records
 
 __all__ = ["RAG"]
@@ -23,6 +24,7 @@ __all__ = ["RAG"]
 _ORDERS = ("time", "rank")
 
 
+@MEMORIES.register("rag")
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.settings import check_int
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime
 from gym_memory.memory.lessons.base import LessonMemory
@@ -17,6 +17,7 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import LLMReflect, chat_model
 from gym_memory.memory.roles.text import score_in_words
 
@@ -27,6 +28,7 @@ _MOST_IDLE = 8
 _MAX_REFLECTION_CHARS = 4000
 
 
+@MEMORIES.register("reflexion")
 class Reflexion(LessonMemory):
     """Reflections on failed trials of one task instance, the last few of them.
 

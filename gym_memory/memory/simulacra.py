@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int, typed
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.settings import check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
@@ -20,6 +21,7 @@ from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import (
     Importance,
     Insights,
@@ -61,6 +63,7 @@ def told_insights(statements: Sequence[str], task: Task) -> list[str]:
     return sentences[:_MOST_INSIGHTS]
 
 
+@MEMORIES.register("simulacra")
 class Simulacra(Memory):
     """The memory of generative agents, a baseline of the AriGraph paper.
 

@@ -9,9 +9,10 @@ from itertools import chain
 from operator import length_hint
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import check_flag, check_int, check_text, typed
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.settings import check_flag, check_int, check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract.base import is_whole
 from gym_memory.graph import TemporalGraph
@@ -39,6 +40,7 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.entities import ATTRIBUTES, EntityIndex
 from gym_memory.memory.recall.render import fit_facts, render_episode
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import (
     Aggregate,
     ExtractRelations,
@@ -63,6 +65,7 @@ _ACTIONS_SHARE = 8
 _TRIES = 3
 
 
+@MEMORIES.register("stma")
 class STMA(Memory):
     """The paper's spatio-temporal memory: what happened as a summary, where things are as a graph.
 

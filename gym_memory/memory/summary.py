@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import check_int, check_text, typed
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
+from gym_memory.core.settings import check_int, check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
 from gym_memory.memory.roles.notes import Notes, fit_lines
 
@@ -37,6 +39,7 @@ class FactNotes:
         return notes.text(self._room)
 
 
+@MEMORIES.register("summary")
 class Summary(Memory):
     r"""Iterative summarisation, the baseline of the AriGraph paper.
 

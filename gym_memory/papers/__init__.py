@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.optional import require
-from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.papers.presets import memory_with_model, policy_with_model
 from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 

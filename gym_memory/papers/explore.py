@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import gymnasium as gym
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
+from gym_memory.core.settings import check_int
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.memory.ldm2.formation import choose, score_of
 

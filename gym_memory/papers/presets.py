@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.registry import Registry
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.names import Registry, format_spec, parse_spec
 from gym_memory.llm import model_spec
 from gym_memory.memory.registry import MEMORIES
 

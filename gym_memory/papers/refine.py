@@ -20,8 +20,8 @@ from typing import Any
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ResultsError
 from gym_memory.core.files import parse_json, read_json, write_atomic
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import Memory

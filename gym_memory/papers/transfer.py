@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.specs import check_parameters, format_spec, parse_spec
+from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.settings import check_known
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.run.jobs import RunConfig
 
@@ -121,6 +122,6 @@ def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ..
         name, kwargs = parse_spec(spec)
         path = archive.with_stem(f"{archive.stem}-{number}") if number else archive
         kwargs = {**kwargs, "lifetime": "forever", "store": str(path), "use": use}
-        check_parameters("memory", name, MEMORIES.get(name), kwargs)
+        check_known(f"memory {name!r}", MEMORIES.get(name), kwargs)
         found.append(format_spec(name, kwargs))
     return tuple(found)

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import (
     BackendError,
     GymMemoryError,
@@ -27,8 +26,9 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.files import write_atomic
+from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.settings import check_int
 from gym_memory.games.base import TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.run import EpisodeResult

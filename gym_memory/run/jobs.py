@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.checks import check_int, check_utf8
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.settings import check_int, check_utf8
 from gym_memory.llm import Budget, Meter, episode_usage, logged_calls
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout

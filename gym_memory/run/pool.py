@@ -25,8 +25,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import BackendError, InvalidArgumentError
+from gym_memory.core.settings import check_int
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.worker import MARK, kill_marked, serve

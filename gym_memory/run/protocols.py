@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from gym_memory.core.checks import check_flag, check_int
-from gym_memory.core.registry import Registry
+from gym_memory.core.names import Registry
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.run import EpisodeResult
 
 __all__ = ["PROTOCOLS", "BestOf", "Protocol", "RestartBudget", "SingleEpisode", "Trials"]
@@ -20,6 +20,9 @@ __all__ += ["make_protocol"]
 
 Play = Callable[..., EpisodeResult]
 """``play(limit=None)``: one more episode of the same task, same environment, same memory."""
+
+
+PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memory.run"])
 
 
 class Summary(NamedTuple):
@@ -52,6 +55,7 @@ class Protocol(ABC):
         """What ``results``, at least one and all without failure, come to."""
 
 
+@PROTOCOLS.register("single_episode")
 class SingleEpisode(Protocol):
     """One episode a seed, memory empty at its start."""
 
@@ -67,6 +71,7 @@ class SingleEpisode(Protocol):
         return Summary(last.normalized, last.success, last.steps, last.curve)
 
 
+@PROTOCOLS.register("trials")
 class Trials(Protocol):
     """Repeated trials of one task instance; the memory is kept (CLIN, Reflexion).
 
@@ -97,6 +102,7 @@ class Trials(Protocol):
         return SingleEpisode().summarize(results)
 
 
+@PROTOCOLS.register("restart_budget")
 class RestartBudget(Protocol):
     """A budget of steps on one task instance; a game that ends without a win starts again.
 
@@ -126,6 +132,7 @@ class RestartBudget(Protocol):
         return _best(results)
 
 
+@PROTOCOLS.register("best_of")
 class BestOf(Protocol):
     """Several processes for one task instance, the best of which counts (LDM2, Eq. 5).
 
@@ -161,18 +168,6 @@ def _best(results: Sequence[EpisodeResult]) -> Summary:
                 curve.append((played + step, score))
         played += result.steps
     return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
-
-
-PROTOCOLS = Registry(
-    "protocol",
-    "gym_memory.protocols",
-    {
-        "single_episode": "gym_memory.run.protocols:SingleEpisode",
-        "trials": "gym_memory.run.protocols:Trials",
-        "best_of": "gym_memory.run.protocols:BestOf",
-        "restart_budget": "gym_memory.run.protocols:RestartBudget",
-    },
-)
 
 
 def make_protocol(spec: str) -> Protocol:

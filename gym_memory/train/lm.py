@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
 from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.baselines.rl.shared.player import LearnedPolicy
-from gym_memory.baselines.settings import check_name, check_positive
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int, check_name, check_number
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
@@ -97,8 +97,8 @@ class LmSettings:
         for name in ("beta_steps", "learn_start", "kept"):
             check_int(name, getattr(self, name), 0)
         check_int("tokens", self.tokens, 2)
-        check_positive("lr", self.lr)
-        check_positive("clip", self.clip)
+        check_number("lr", self.lr, above=0)
+        check_number("clip", self.clip, above=0)
 
 
 class LmSeen(NamedTuple):
@@ -316,6 +316,7 @@ class LmLearner(Learner):
         self._steps, self._updates, self._read = record["counts"]
 
 
+@POLICIES.register("lm")
 class Lm(LearnedPolicy):
     """Plays a cloned language model: the valid action that is its likeliest answer."""
 

@@ -13,8 +13,8 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.names import parse_spec
 from gym_memory.core.optional import require
-from gym_memory.core.specs import parse_spec
 from gym_memory.games.registry import env_id, register_envs
 from gym_memory.train.steps import Played
 from gym_memory.version import __version__

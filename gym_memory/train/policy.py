@@ -10,8 +10,9 @@ import dataclasses
 from typing import Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.core.checks import check_int
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 
 __all__ = ["Prompted", "PromptedSettings"]
@@ -34,6 +35,7 @@ class PromptedSettings(LanguageSettings):
         check_int("max_actions", self.max_actions, 0)
 
 
+@POLICIES.register("prompted")
 class Prompted(LanguagePolicy):
     """Acts on the present state and the memory alone."""
 

@@ -6,10 +6,10 @@ import functools
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.llm.language import match_action
-from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Cue, Observation
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.settings import check_int, check_text
 from gym_memory.wrappers.make import make_env
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_int
 from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.train.session import Session, Turn, split_names, task_names
 from gym_memory.train.steps import Record, make_row, returns

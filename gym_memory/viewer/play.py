@@ -21,8 +21,8 @@ from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError
 from gym_memory.core.files import parse_json
 from gym_memory.core.html import text
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.run import EpisodeResult, rollout

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Outcome, Step, Task
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import Memory

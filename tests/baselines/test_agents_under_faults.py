@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.core.specs import format_spec
+from gym_memory.core.names import format_spec
 from gym_memory.llm import Budget
 from gym_memory.llm.prompts import read_slots
 from gym_memory.run import rollout

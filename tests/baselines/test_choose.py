@@ -13,8 +13,8 @@ from gym_memory.baselines.llm.choose import Choose
 from gym_memory.baselines.llm.language import fill
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation
-from gym_memory.core.specs import format_spec
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.prompts import load_prompt
 from gym_memory.run import rollout

@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from gym_memory.llm.structured import validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,12 +18,11 @@ from gym_memory.baselines.llm.ldm2 import Ldm2
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
+from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation
-from gym_memory.core.specs import format_spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.llm import Completion
 from gym_memory.llm.client import OpenAIChat
-from gym_memory.llm.structured import validate
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout

@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from gym_memory.llm.structured import validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,13 +28,12 @@ from gym_memory.core.errors import (
     ModelSetupError,
     UnknownNameError,
 )
+from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, Transition, Triple
-from gym_memory.core.specs import format_spec
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import Budget, Completion, episode_usage
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.prompts import load_prompt, read_slots
-from gym_memory.llm.structured import validate
 from gym_memory.memory.recall.render import render_facts
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.compare import compare

@@ -18,7 +18,7 @@ from gym_memory.baselines.rules.qa.reader import (
     evidence_in,
 )
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.specs import format_spec
+from gym_memory.core.names import format_spec
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job, play_job

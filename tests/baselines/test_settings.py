@@ -12,10 +12,10 @@ import pytest
 from gym_memory.baselines.llm.language import LanguageSettings
 from gym_memory.baselines.llm.react import React
 from gym_memory.baselines.registry import POLICIES, learner_classes, make_policy
-from gym_memory.baselines.settings import list_settings, make_settings
 from gym_memory.cli import main
 from gym_memory.cli.train import read_settings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.settings import list_settings, make_settings
 
 LEARNERS = learner_classes()
 
@@ -28,7 +28,7 @@ def test_these_can_be_trained() -> None:
 def test_every_setting_has_a_meaning_and_its_default_is_a_value(name: str) -> None:
     settings_class = LEARNERS[name].settings_class
     found = list_settings(settings_class)
-    assert all(setting.meaning.endswith(".") for setting in found)
+    assert all(setting.help.text.endswith(".") for setting in found)
     values = {setting.name: setting.default for setting in found}
     assert make_settings(settings_class, values) == settings_class()
     assert values == dataclasses.asdict(settings_class())
@@ -51,12 +51,12 @@ def test_an_agent_takes_its_settings_and_nothing_else(name: str) -> None:
     """A call, a name with parameters and the list agree on what there is."""
     agent = POLICIES.get(name)
     found = list_settings(agent.settings_class)
-    assert all(setting.meaning.endswith(".") and setting.kind for setting in found)
+    assert all(setting.help.text.endswith(".") and setting.kind for setting in found)
     assert [*inspect.signature(agent).parameters] == [setting.name for setting in found]
     assert agent.settings_class() == agent.settings_class(**{s.name: s.default for s in found})
     with pytest.raises(UnknownNameError, match=rf"parameter of policy '{name}' 'temperatur'"):
         make_policy(f"{name}?temperatur=1")
-    with pytest.raises(InvalidArgumentError, match="temperature >= 0, got"):
+    with pytest.raises(InvalidArgumentError, match="temperature as a number >= 0, got"):
         make_policy(f"{name}?temperature=cold")
     with pytest.raises(dataclasses.FrozenInstanceError):
         agent.settings_class().model = "other"
@@ -121,9 +121,9 @@ def test_the_nearest_docstring_counts() -> None:
         {setting.name: setting for setting in list_settings(LEARNERS[name].settings_class)}
         for name in ("gata", "drrn")
     )
-    assert gata["dim"].meaning.startswith("Size of an encoding; half of DRRN's")
+    assert gata["dim"].help.text.startswith("Size of an encoding; half of DRRN's")
     assert gata["batch"] == drrn["batch"]
-    assert drrn["discovery_bonus"].meaning.startswith("Added reward for a step whose text")
+    assert drrn["discovery_bonus"].help.text.startswith("Added reward for a step whose text")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_nearest_docstring_counts() -> None:
     [
         ("drrn", {"lr": "abc"}, "lr as a number, got 'abc'"),
         ("drrn", {"lr": True}, "lr as a number, got True"),
-        ("drrn", {"lr": 0}, "lr > 0, got 0"),
+        ("drrn", {"lr": 0}, "lr as a number > 0, got 0"),
         ("drrn", {"batch": 0}, "batch as an int >= 1, got 0"),
         ("drrn", {"batch": 1.5}, "batch as an int, got 1.5"),
         ("drrn", {"capacity": 63}, "capacity as an int >= 64, got 63"),
@@ -139,7 +139,7 @@ def test_the_nearest_docstring_counts() -> None:
         ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
         ("drrn", {"encoder": "lstm"}, "unknown encoder 'lstm': expected one of bag, gru"),
         ("drrn", {"explore": "soft"}, "unknown exploration 'soft'.*Did you mean 'softmax'"),
-        ("gata", {"neighbourhood": "maybe"}, "neighbourhood as true or false, got 'maybe'"),
+        ("gata", {"neighbourhood": "maybe"}, "neighbourhood as True or False, got 'maybe'"),
         ("gata", {"tokens": 0}, "tokens as an int >= 1"),
         ("gata", {"gama": 0.9}, "unknown setting 'gama'.*Did you mean 'gamma'"),
         ("a2c", {"n_steps": 0}, "n_steps as an int >= 1"),

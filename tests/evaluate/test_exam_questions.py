@@ -377,7 +377,7 @@ def test_a_sitting_replays_what_was_played(monkeypatch: pytest.MonkeyPatch) -> N
             super().__init__()
             made.append(self)
 
-    monkeypatch.setitem(MEMORIES._classes, "kept", Kept)
+    monkeypatch.setitem(MEMORIES.loaded, "kept", Kept)
     config = ExamConfig(("FakeHouse",), ("kept",), ("random",), (3,), (LONG,), (10, 25))
     answers = list(examine(config))
     assert all(answer.verdict == "right" for answer in answers)

@@ -26,7 +26,7 @@ def names(cell: str) -> list[str]:
 
 
 def test_every_memory_has_a_row() -> None:
-    builtin = set(MEMORIES._targets)
+    builtin = set(MEMORIES.builtin())
     assert {name for row in cells(PAGE.partition("##")[0])[2:] for name in names(row[0])} == builtin
     lives = {
         name for row in cells(section("How long each layer lives"))[2:] for name in names(row[0])
@@ -40,7 +40,7 @@ def test_every_parameter_has_a_row() -> None:
     for row in cells(section("Parameters"))[2:]:
         memory = (names(row[0]) or [memory])[0]
         told.setdefault(memory, set()).update(names(row[1]))
-    for name in MEMORIES._targets:
+    for name in MEMORIES.builtin():
         parameters = set(inspect.signature(MEMORIES.get(name)).parameters)
         if name not in SAME_AS_ARIGRAPH:
             assert told.pop(name, set()) == parameters, name

@@ -276,7 +276,7 @@ class _Forgetful(TextWorldRules):
 
 def test_a_bad_extractor_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     good = summarize([measure(fake("random", seed)) for seed in range(3)])[0]
-    monkeypatch.setitem(EXTRACTORS._classes, "textworld", _Forgetful)
+    monkeypatch.setitem(EXTRACTORS.loaded, "textworld", _Forgetful)
     get_extractor.cache_clear()
     try:
         bad = summarize([measure(fake("random", seed)) for seed in range(3)])[0]

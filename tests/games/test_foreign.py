@@ -15,8 +15,8 @@ from gymnasium.utils.env_checker import check_env
 import gym_memory
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import format_spec
 from gym_memory.core.records import Triple
-from gym_memory.core.specs import format_spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.games.foreign import ForeignEnv, make_foreign
 from gym_memory.games.spaces import FreeText

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import BackendError
+from gym_memory.core.files import cache_dir
 from gym_memory.games.textworld import games, list_games, manifest
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.env import TextWorldFamily
@@ -346,7 +346,7 @@ class Tiny(TextWorldFamily):
 def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
     from gym_memory.games.registry import ENVIRONMENTS
 
-    monkeypatch.setitem(ENVIRONMENTS._classes, "Tiny", Tiny)
+    monkeypatch.setitem(ENVIRONMENTS.loaded, "Tiny", Tiny)
     assert list_games.main(["Tiny", "--out", str(tmp_path)]) == 0
     text = (tmp_path / "tiny.json").read_text()
     written = Manifest(**json.loads(text))

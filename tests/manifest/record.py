@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 
 from .cells import cell_name, cells
 from .play import play, scripted_model

@@ -9,8 +9,8 @@ import random
 import pytest
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, StoreError
+from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
-from gym_memory.core.specs import format_spec, parse_spec
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import make_encoder

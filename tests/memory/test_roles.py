@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gym_memory.core.errors import BudgetExceededError, ModelSetupError
+from gym_memory.core.names import Spec, format_spec
 from gym_memory.core.records import Cue, Outcome, Step, Task, Triple
-from gym_memory.core.specs import Spec, format_spec
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat

@@ -14,8 +14,8 @@ import pytest
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
+from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
-from gym_memory.core.specs import format_spec
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.papers.explore import Exploration, explore

@@ -230,7 +230,7 @@ def test_labels_are_short() -> None:
 
 
 def test_no_two_memories_of_a_plot_look_alike() -> None:
-    assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES._targets)
+    assert len(set(PALETTE)) == len(PALETTE) >= len(MEMORIES.builtin())
 
 
 def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:

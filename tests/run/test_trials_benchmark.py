@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.memory import make_memory
 from gym_memory.run.jobs import play_job
 

@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.specs import format_spec
+from gym_memory.core.names import format_spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse

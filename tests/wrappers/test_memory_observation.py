@@ -51,7 +51,7 @@ class Diary(Memory):
 
 @pytest.fixture(autouse=True)
 def listed_for_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEMORIES._classes, "diary", Diary)
+    monkeypatch.setitem(MEMORIES.loaded, "diary", Diary)
 
 
 @pytest.fixture

@@ -13,16 +13,15 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from gym_memory.baselines.rl.shared.encoders import ENCODERS, Encoder, Texts
+from gym_memory.baselines.rl.shared.interning import Batch, Ints, Ragged, Vocabulary
 
 from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
-from gym_memory.baselines.rl.shared.encoders import ENCODERS, Encoder, Texts
 from gym_memory.baselines.rl.shared.features import FACTS, Lexicon, describe, words_of
-from gym_memory.baselines.rl.shared.interning import Batch, Ints, Ragged, Vocabulary
 from gym_memory.baselines.rl.shared.learner import Learner
-from gym_memory.baselines.settings import check_name, check_positive
-from gym_memory.core.checks import check_int, check_share
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int, check_name, check_number, check_share
 
 if TYPE_CHECKING:
     import torch
@@ -77,9 +76,9 @@ class BagSettings:
         check_int("vocabulary", self.vocabulary, 2)
         check_share("common", self.common)
         check_share("gamma", self.gamma)
-        check_positive("lr", self.lr)
-        check_positive("tuned_lr", self.tuned_lr)
-        check_positive("clip", self.clip)
+        check_number("lr", self.lr, above=0)
+        check_number("tuned_lr", self.tuned_lr, above=0)
+        check_number("clip", self.clip, above=0)
 
 
 class Seen(NamedTuple):

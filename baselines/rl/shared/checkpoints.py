@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gym_memory.baselines.rl.shared.learner import Learner, check_device
-from gym_memory.baselines.settings import make_settings
 from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import parse_json, write_atomic
 from gym_memory.core.optional import require
+from gym_memory.core.settings import make_settings
 
 if TYPE_CHECKING:
     import safetensors

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_int
 
 __all__ = ["Batch", "Ints", "Ragged", "Vocabulary"]
 

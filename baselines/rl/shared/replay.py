@@ -6,11 +6,11 @@ from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
+from gym_memory.baselines.rl.shared.interning import Ints
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared.interning import Ints
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_int
 
 __all__ = ["NStep", "Replay", "Sample", "Stored"]
 

@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gym_memory.baselines.rl.shared.envs import Envs, LocalEnvs, MakeEnv
 
 from gym_memory.baselines.rl.shared import checkpoints, run_folder
-from gym_memory.baselines.rl.shared.envs import Envs, LocalEnvs, MakeEnv
 from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable
-from gym_memory.baselines.settings import check_positive
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.settings import check_int, check_number
 
 __all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
 
@@ -65,7 +64,7 @@ class TrainSettings:
         for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
             value = getattr(self, name)
             check_int(name, value, 1)
-        check_positive("reward_scale", self.reward_scale)
+        check_number("reward_scale", self.reward_scale, above=0)
         if self.max_cpu_minutes < 0:
             raise InvalidArgumentError(
                 f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.advised import Advised
 from gym_memory.baselines.rules.alfworld.errand import Errand
 from gym_memory.baselines.rules.alfworld.habits import chance
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Move, only
-from gym_memory.core.checks import check_flag
+from gym_memory.core.settings import check_flag
 from gym_memory.games.alfworld.rules import goal_in
 
 __all__ = ["Searcher"]
 
 
+@POLICIES.register("searcher")
 class Searcher(Advised):
     """All six task types of ALFWorld; where the task is another, it wanders.
 

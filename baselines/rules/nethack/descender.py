@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.nethack.situation import Plan, Situation
-from gym_memory.core.checks import check_int
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 
 __all__ = ["Descender"]
 
@@ -44,6 +45,7 @@ _PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
 _HEALTHY, _IDLE = 0.6, 2
 
 
+@POLICIES.register("descender")
 class Descender(RulePolicy):
     """Explores, fights, rests, prays in need, and goes down when it is fit for it.
 

@@ -18,8 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
-from gym_memory.core.checks import check_int
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.games.qa.rules_names import names_in, words_of
 from gym_memory.memory.reading import split_entries
 
@@ -61,6 +62,7 @@ class Evidence(NamedTuple):
         return f"{self.title}. {' '.join(self.sentences)}"
 
 
+@POLICIES.register("reader")
 class Reader(Policy):
     """Reads all, then answers by rules.
 

@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.patience import Patience
 from gym_memory.baselines.rules.scienceworld.abandoned import Abandoned
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
@@ -59,6 +60,7 @@ _PAUSES = 2
 """Or, where that is more, so many times the steps without anything new when the task was shown."""
 
 
+@POLICIES.register("imitator")
 class Imitator(Policy):
     """Does what the demonstration did that agrees best.
 

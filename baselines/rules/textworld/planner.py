@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.advised import Advised
 from gym_memory.baselines.rules.plan import only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
@@ -34,6 +35,7 @@ from gym_memory.memory.encoders import DEFAULT_MODEL
 __all__ = ["Planner"]
 
 
+@POLICIES.register("planner")
 class Planner(Advised):
     """Explores, follows clues and recipes, fetches, brings, unlocks, cooks, tidies.
 

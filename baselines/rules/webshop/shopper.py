@@ -15,12 +15,13 @@ import re
 from functools import cached_property
 from typing import Any, ClassVar
 
+from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.patience import Patience
 from gym_memory.baselines.rules.plan import Move
-from gym_memory.core.checks import check_int
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
 from gym_memory.games.webshop.rules import SOME_SEARCH, THIS, listing_of, page_of
 from gym_memory.games.webshop.rules_request import (
@@ -166,6 +167,7 @@ class Shelf:
         return listing_of(self.graph, place)
 
 
+@POLICIES.register("shopper")
 class Shopper(RulePolicy):
     """Searches, compares, buys.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.run.results import intervals, read_episodes
 from gym_memory.run.results.plots import plot_trials
 from gym_memory.run.results.score import Unit, score_by_trial, units

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.optional import require
 from gym_memory.core.records import Triple
+from gym_memory.extract import READERS
 from gym_memory.extract.base import Mention
 from gym_memory.extract.notes.named import ARTICLES, THING, KindOf, NamedThing, Words
 from gym_memory.extract.notes.nouns import CONTAINER, DOOR, KEY, ROOM, SUPPORTER, word_set
@@ -73,6 +74,7 @@ def _parse(sentence: str) -> Any:
     return _model()(sentence)
 
 
+@READERS.register("spacy")
 class ParserReader:
     """Reads statements and recipes by their parse; see :mod:`gym_memory.extract.reader`.
 

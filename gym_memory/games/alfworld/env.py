@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_flag
 from gym_memory.games.alfworld.facts import triples_of, visible_now
 from gym_memory.games.alfworld.household import SPLITS
 from gym_memory.games.alfworld.source import find_source
 from gym_memory.games.alfworld.world import NOTHING_HAPPENS, Play, PlayState
 from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["ALFWorld"]
 
 
+@ENVIRONMENTS.register("ALFWorld")
 class ALFWorld(TextEnv):
     """One room full of furniture and things, and a task of one of six types.
 

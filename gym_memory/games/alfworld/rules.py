@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
 from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.notes.phrases import Phrase, split_things
@@ -37,6 +38,7 @@ _CARRYING = re.compile(r"You are (?:carrying: (?P<things>[^.]*)|not carrying any
 _STATES = {"heat": "hot", "cold": "cool"}
 
 
+@EXTRACTORS.register("alfworld")
 class ALFWorldRules:
     r"""Extract the facts of one step.
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gym_memory.core.checks import check_flag, check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_flag, check_int, check_text
 from gym_memory.extract import EXTRACTORS
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names

@@ -10,14 +10,15 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
-from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.specs import check_parameters
+from gym_memory.core.settings import check_int, check_known, check_text
 from gym_memory.games.foreign.env import ForeignEnv
+from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["make_foreign"]
 
 
+@ENVIRONMENTS.register("Foreign")
 def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
     """Any other text environment, by its Gymnasium id or by a function that makes it.
 
@@ -56,7 +57,7 @@ def _make(id: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
             ) from error
         function = getattr(module, name, None)
         if callable(function):
-            check_parameters("environment", id, function, kwargs)
+            check_known(f"environment {id!r}", function, kwargs)
             return function(**kwargs)
     try:
         spec = gym.spec(name)
@@ -66,6 +67,6 @@ def _make(id: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
     if spec.entry_point is not None:
         entry = spec.entry_point
         creator: Callable[..., Any] = load_env_creator(entry) if isinstance(entry, str) else entry
-        check_parameters("environment", id, creator, kwargs)
+        check_known(f"environment {id!r}", creator, kwargs)
     limit = {} if max_steps is None else {"max_episode_steps": check_int("max_steps", max_steps, 1)}
     return gym.make(name, disable_env_checker=True, **limit, **kwargs)

@@ -7,10 +7,11 @@ from importlib import resources
 from os import PathLike
 from pathlib import Path
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_int
 from gym_memory.games.jericho.engine import ParserEngine
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldEnv
 from gym_memory.games.textworld.games import cached_story
 from gym_memory.games.textworld.zmachine import check_story
@@ -28,6 +29,7 @@ _WALKTHROUGH = (
 )  # fmt: skip
 
 
+@ENVIRONMENTS.register("Jericho")
 class Jericho(TextWorldEnv):
     """Plays Z-machine stories (.z3 to .z8), those that jericho knows and any other.
 

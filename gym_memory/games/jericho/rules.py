@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.notes.phrases import (
     DIRECTION_LIST,
@@ -65,6 +66,7 @@ _GET = re.compile(r"(?:take|get|pick up|carry) (?P<name>.+)", re.IGNORECASE)
 _PUT_DOWN = re.compile(r"(?:drop|put down) (?P<name>.+)", re.IGNORECASE)
 
 
+@EXTRACTORS.register("fiction")
 class FictionRules:
     """Where you are, what is there and in it, what you carry, ways gone and exits named."""
 

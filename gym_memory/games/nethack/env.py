@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from gym_memory.core.checks import check_flag, check_int
 from gym_memory.core.errors import (
     BackendError,
     InvalidArgumentError,
@@ -16,6 +15,7 @@ from gym_memory.core.errors import (
 )
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import KEYS, Engine
@@ -23,6 +23,7 @@ from gym_memory.games.nethack.facts import facts_of, told_facts
 from gym_memory.games.nethack.minihack import make_minihack
 from gym_memory.games.nethack.play import Impossible, Play, Stop
 from gym_memory.games.nethack.text import VIEWS, describe, inventory_text
+from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["NetHack"]
 
@@ -36,6 +37,7 @@ _CHARACTER = re.compile(
 _UNKNOWN = "You know no such action."
 
 
+@ENVIRONMENTS.register("NetHack")
 class NetHack(TextEnv):
     """NetHack 3.6 in words: what is seen by one of two descriptors, skills as actions.
 

@@ -13,6 +13,7 @@ from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.games.nethack.rules_words import (
     HAS_EXIT,
@@ -41,6 +42,7 @@ _LISTS = ("- features", "- exits", "- items", "- monsters")
 _EXPLORED = ("explored", "partly explored")
 
 
+@EXTRACTORS.register("nethack")
 class NetHackRules:
     r"""The extraction role for NetHack, by rules.
 

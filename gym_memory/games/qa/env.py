@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import NamedTuple
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
+from gym_memory.core.settings import check_flag
 from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import load_dataset
@@ -17,6 +17,7 @@ from gym_memory.games.qa.formats import Question
 from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
 from gym_memory.games.qa.rules_names import names_in
 from gym_memory.games.qa.search import PassageSearch
+from gym_memory.games.registry import ENVIRONMENTS
 
 __all__ = ["MultiHopQA"]
 
@@ -34,6 +35,7 @@ class _State(NamedTuple):
     answer: str | None = None
 
 
+@ENVIRONMENTS.register("MultiHopQA")
 class MultiHopQA(TextEnv):
     """A question, its passages (distractors among them), and one answer.
 

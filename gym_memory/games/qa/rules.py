@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
 from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.qa.rules_names import Name, names_in, words_of
@@ -50,6 +51,7 @@ _LIST = re.compile(
 _PLACE = re.compile(r"\b(?:in|at|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
+@EXTRACTORS.register("prose")
 class ProseRules:
     """What a passage says of the names in it."""
 

@@ -30,8 +30,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import BackendError, MissingDependencyError
+from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
 
 __all__ = ["Answer", "Engine", "acquire", "check_installed", "release"]

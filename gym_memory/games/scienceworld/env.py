@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
+from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.scienceworld import catalog
 from gym_memory.games.scienceworld.engine import Answer, Engine, acquire, check_installed, release
 from gym_memory.games.scienceworld.facts import UNDECIDED, read_world
@@ -21,6 +22,7 @@ _FULL_SCORE = 100
 _gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
 
+@ENVIRONMENTS.register("ScienceWorld")
 class ScienceWorld(TextEnv):
     """The thirty tasks of ScienceWorld, on the original engine.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.core.records import Step, Task
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
 from gym_memory.games.scienceworld.rules_draft import Draft
 from gym_memory.games.scienceworld.rules_items import Item, name_of, read_item, read_items
@@ -33,6 +34,7 @@ _DESCRIBING = re.compile(r"(?:look at|examine) (?P<what>.+)")
 _SKIPPED = ("agent", INVENTORY, "nothing")
 
 
+@EXTRACTORS.register("scienceworld")
 class ScienceWorldRules:
     r"""The extraction role for ScienceWorld, by rules.
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.optional import require
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldEnv, TextWorldFamily
 from gym_memory.games.textworld.glulx import is_glulx, translated
 from gym_memory.games.textworld.story_engine import StoryEngine
@@ -163,6 +164,7 @@ class StoryFile(TextWorldEnv):
         return self._played
 
 
+@ENVIRONMENTS.register("TextWorld")
 def make_textworld(
     path: str | PathLike[str] | None = None,
     *,

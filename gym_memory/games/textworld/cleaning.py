@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import Feedback
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.houses import make_voiced_house
 from gym_memory.games.textworld.worldgen import (
@@ -318,6 +319,7 @@ def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[
     ]
 
 
+@ENVIRONMENTS.register("Cleaning")
 class Cleaning(TextWorldFamily):
     """Find what is out of place and put it where it belongs.
 

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_flag
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.cooking_plan import cooking_walkthrough
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
@@ -42,6 +43,7 @@ def _level(recipe: int, take: int, go: int, skills: str, steps: int) -> dict[str
     return {"recipe": recipe, "take": take, "go": go, **used, "steps": steps}
 
 
+@ENVIRONMENTS.register("Cooking")
 class Cooking(TextWorldFamily):
     """Cook a meal by the recipe.
 

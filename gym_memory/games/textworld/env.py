@@ -15,13 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.core.checks import check_flag
 from gym_memory.core.errors import (
     BackendError,
     MissingDependencyError,
     UnknownNameError,
 )
 from gym_memory.core.records import Oracle, Triple
+from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.textworld.engine import Answer, Engine, GameData
 from gym_memory.games.textworld.facts import describe, triples_of

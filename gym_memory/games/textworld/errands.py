@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.games.base import Feedback
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.worldgen import (
     FURNITURE,
@@ -224,6 +225,7 @@ class Tally(NamedTuple):
     done: int = 0
 
 
+@ENVIRONMENTS.register("Errands")
 class Errands(TextWorldFamily):
     """Find things and places again, for days, while some of them change behind one's back.
 

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import BackendError, CorruptGameError
+from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
 from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.zmachine import check_story

@@ -15,9 +15,8 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.core.files import read_json, write_atomic
+from gym_memory.core.files import cache_dir, read_json, write_atomic
 from gym_memory.core.optional import require
 from gym_memory.games.textworld.state import Pattern
 

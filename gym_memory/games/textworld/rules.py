@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.notes.known import is_door, kind_in
 from gym_memory.extract.notes.phrases import clean_name, direction_in, head_noun
@@ -55,6 +56,7 @@ _PRAISE = "Your score has just gone up"
 _PREPARED = "Adding the meal to your inventory"
 
 
+@EXTRACTORS.register("textworld")
 class TextWorldRules:
     r"""The extraction role for TextWorld, by rules.
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_memory.core.records import Oracle
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
 from gym_memory.games.textworld.worldgen import (
@@ -186,6 +187,7 @@ def _scatter(
     return floor, furniture
 
 
+@ENVIRONMENTS.register("TreasureHunt")
 class TreasureHunt(TextWorldFamily):
     """Follow the keys and notes to the golden locker and take the treasure.
 

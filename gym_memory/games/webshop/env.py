@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import ClassVar
 
-from gym_memory.core.checks import check_flag, check_int
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.base import Feedback, TextEnv
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product
 from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
 from gym_memory.games.webshop.files import read_catalogue
@@ -32,6 +33,7 @@ _STEPS = 100
 """The step limit of the official baselines."""
 
 
+@ENVIRONMENTS.register("WebShop")
 class WebShop(TextEnv):
     """A shop of search, result, item and detail pages.
 

@@ -34,6 +34,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
 from gym_memory.extract.notes.phrases import clean_name
 from gym_memory.games.webshop.rules_request import read_request
@@ -73,6 +74,7 @@ class Part(NamedTuple):
     end: int
 
 
+@EXTRACTORS.register("webshop")
 class WebShopRules:
     """Reads a page of the shop; see the module for the facts.
 

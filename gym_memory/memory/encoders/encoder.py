@@ -25,8 +25,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.settings import check_int
 from gym_memory.memory.encoders.base import DEFAULT_MODEL, Encoder, Vectors, unit
 from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
 from gym_memory.memory.encoders.vectors import VectorCache

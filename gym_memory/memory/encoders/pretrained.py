@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.cache import cache_dir
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
 from gym_memory.memory.encoders.base import DEFAULT_MODEL, unit
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.cache import cache_dir
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.files import cache_dir
+from gym_memory.core.settings import check_int
 from gym_memory.memory.encoders.sketch import Sketches
 
 __all__ = ["UNIT", "VectorCache", "VectorIndex", "whole"]

@@ -6,9 +6,10 @@ import copy
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from gym_memory.core.checks import check_flag, check_int, typed
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
@@ -17,6 +18,7 @@ from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.bank import Bank, recordings
 from gym_memory.memory.ldm2.formation import LONGEST, clipped, score_of
 from gym_memory.memory.ldm2.index import Example, said
+from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import chat_model
 from gym_memory.memory.stores.store import Store
 
@@ -39,6 +41,7 @@ class _Place(NamedTuple):
     observation_type: str
 
 
+@MEMORIES.register("ldm2")
 class LDM2(Memory):
     """The paper's dynamic memory: formation, two-level index, retrieval, refinement.
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_amount, check_share
+from gym_memory.core.settings import check_amount, check_share
 
 __all__ = ["BM25"]
 

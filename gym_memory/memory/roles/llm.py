@@ -92,7 +92,7 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
         llm: A chat model; the spec of one, such as ``openai`` (all from the environment) or
             ``openai?model=qwen&base_url=http://localhost:8000/v1``; None or empty for rules.
             Inside the name of a memory a spec is quoted, which
-            :func:`gym_memory.core.specs.format_spec` does.
+            :func:`gym_memory.core.names.format_spec` does.
 
     Raises:
         UnknownNameError: Unknown kind or parameter.

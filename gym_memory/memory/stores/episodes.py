@@ -14,9 +14,10 @@ from heapq import nlargest
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from gym_memory.core.checks import check_int, check_text, typed
 from gym_memory.core.errors import InvalidArgumentError, StoreError
+from gym_memory.core.files import typed
 from gym_memory.core.records import Triple
+from gym_memory.core.settings import check_int, check_text
 
 __all__ = ["Episode", "EpisodeStore", "Variant", "weight"]
 

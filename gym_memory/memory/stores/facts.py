@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import StoreError
 from gym_memory.core.files import parse_json
 from gym_memory.core.records import Triple
+from gym_memory.core.settings import check_int, check_text
 from gym_memory.graph import Source, TemporalGraph
 from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.encoders.vectors import UNIT, whole

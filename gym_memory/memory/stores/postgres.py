@@ -2,7 +2,7 @@
 
 A process keeps one connection a thread. The schema comes from numbered SQL files, applied by
 yoyo. A password may stand in the URL that Python code gives; it is in no message. On the command
-line and in results a URL carries none (see :mod:`gym_memory.core.specs`): there it comes from
+line and in results a URL carries none (see :mod:`gym_memory.core.names`): there it comes from
 ``PGPASSWORD`` or ``~/.pgpass``.
 """
 

@@ -16,9 +16,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.core.checks import typed
 from gym_memory.core.errors import InvalidArgumentError, StoreError
-from gym_memory.core.files import parse_json, write_atomic
+from gym_memory.core.files import parse_json, typed, write_atomic
 from gym_memory.memory.stores.database import Connection, Damage
 from gym_memory.memory.stores.place import open_database
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import typed
+from gym_memory.core.files import typed
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.recall.render import fit_episodes

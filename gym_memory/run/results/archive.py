@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import read_json
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.core.trust import check_bare
 from gym_memory.graph import TemporalGraph

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.files import write_atomic
-from gym_memory.core.specs import parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.run.results.score import (
     TableRow,
     Unit,

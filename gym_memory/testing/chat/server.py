@@ -17,9 +17,9 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import GymMemoryError
 from gym_memory.core.files import parse_json
+from gym_memory.core.settings import check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.testing.chat.answers import answer, asked_slots, prompt_of
 from gym_memory.testing.chat.faults import Faults, check_fault

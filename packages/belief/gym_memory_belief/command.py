@@ -13,7 +13,7 @@ from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.cli.train import interrupted, read_settings
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.specs import format_spec, parse_spec
+from gym_memory.core.names import format_spec, parse_spec
 
 __all__ = ["command"]
 
@@ -54,7 +54,7 @@ def command(
     `gym-memory run -e Cooking -m "belief?weights=runs/belief/belief.safetensors"`
     """
     options.load_plugins(plugins)
-    from gym_memory.baselines.settings import make_settings
+    from gym_memory.core.settings import make_settings
     from gym_memory_belief.corpus import play, read_corpus
     from gym_memory_belief.pretrain import Pretrainer, PretrainSettings
 

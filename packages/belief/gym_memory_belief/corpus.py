@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import make_policy
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Step
-from gym_memory.core.specs import parse_spec
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.graph.schema import PLAYER
 from gym_memory.run import rollout

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int, check_text
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
+from gym_memory.core.settings import check_int, check_text
 from gym_memory.core.tokens import count_tokens
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.base import Lifetime, Memory, check_budget

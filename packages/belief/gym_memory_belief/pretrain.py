@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.shared import checkpoints, run_folder
-from gym_memory.core.checks import check_flag, check_int
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
+from gym_memory.core.settings import check_flag, check_int
 from gym_memory_belief.corpus import Episode, common_words
 from gym_memory_belief.network import Reader, UpdaterNetwork, collate
 from gym_memory_belief.questions import Question, ask

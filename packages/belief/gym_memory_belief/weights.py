@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.checks import check_int
 from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import write_atomic
+from gym_memory.core.settings import check_int
 from gym_memory_belief.sight import FLAGS, PAIRS, SEGMENTS
 
 __all__ = ["DEFAULT_WEIGHTS", "Sizes", "Weights", "load_weights", "save_weights", "shapes"]

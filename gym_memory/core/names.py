@@ -1,0 +1,240 @@
+"""Names with parameters, ``arigraph?depth=2``, and the tables that find what a name stands for.
+
+A class joins a table by one line above it, ``@MEMORIES.register("arigraph")``. A table reads
+that line from the source, so listing names imports nothing. Another package adds names by an
+entry point of the table's group, or by ``register`` when it is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote
+
+from gym_memory.core.errors import (
+    InvalidArgumentError,
+    MissingDependencyError,
+    UnknownNameError,
+)
+from gym_memory.core.settings import check_known, check_utf8
+
+__all__ = ["Registry", "Spec", "format_spec", "parse_spec"]
+
+_PASSWORD = re.compile(r"postgres\w*://[^\s?@]*:\S*@|\bpassword=.", re.IGNORECASE)
+_REGISTERED = (
+    r'^@{label}\.register\("([^"]+)"\)\n(?:@.*\n)*(?:class|def) (\w+)'  # name, class or function
+    r'[^"]*(?:"(?!"")[^"]*)*"""(.+?)(?:\n\n|""")'  # first paragraph of its docstring
+)
+
+
+class Spec(NamedTuple):
+    """A parsed name with its parameters."""
+
+    name: str
+    kwargs: dict[str, Any]
+
+
+def parse_spec(text: str) -> Spec:
+    """Parse ``name?key=value&key=value``.
+
+    Values that read as JSON numbers, ``true``, ``false`` or ``null`` become such; everything
+    else stays a string.
+
+    >>> parse_spec("arigraph?episodic=false&depth=2")
+    Spec(name='arigraph', kwargs={'episodic': False, 'depth': 2})
+    """
+    if not isinstance(text, str):
+        raise InvalidArgumentError(
+            f"expected a name such as 'arigraph?depth=2', got {type(text).__name__}"
+        )
+    check_utf8("a name with its parameters", text)
+    _check_no_password(text)
+    name, _, query = text.partition("?")
+    if not name.strip():
+        raise InvalidArgumentError(f"expected name?key=value&..., got {text!r}: the name is empty")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError as error:
+        raise InvalidArgumentError(f"expected name?key=value&..., got {text!r}: {error}") from error
+    kwargs: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in kwargs:
+            raise InvalidArgumentError(f"parameter {key!r} is given twice in {text!r}")
+        _check_no_password(value)
+        kwargs[key] = _value(value)
+    return Spec(name.strip(), kwargs)
+
+
+def _value(text: str) -> Any:
+    """Read a JSON scalar where the text is one, else keep the string."""
+    try:
+        value = json.loads(text, parse_constant=str)  # "NaN" is a name, not a number
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, bool | int | float | None) else text
+
+
+def format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
+    """Write the inverse of :func:`parse_spec`, keys sorted.
+
+    >>> format_spec("arigraph", {"depth": 2, "episodic": False})
+    'arigraph?depth=2&episodic=false'
+    """
+    parts = []
+    for key in sorted(kwargs):
+        value = kwargs[key]
+        text = value if isinstance(value, str) else json.dumps(value)
+        _check_no_password(text)
+        parts.append(f"{quote(key)}={quote(text, safe='/:, ')}")
+    return name + ("?" + "&".join(parts) if parts else "")
+
+
+def _check_no_password(text: str) -> None:
+    """Refuse a password: names with parameters appear in results, logs and messages."""
+    if _PASSWORD.search(text):
+        raise InvalidArgumentError(
+            "expected a URL without a password (the text is not shown): give it in PGPASSWORD or "
+            "in ~/.pgpass"
+        )
+
+
+class _Source(NamedTuple):
+    """A class or function that a source file registers."""
+
+    target: str  # module:name
+    about: str
+
+
+class Registry:
+    """A table of names of one kind: games, dialects, memories, policies, ...
+
+    Args:
+        kind: Noun for messages (``memory``).
+        group: Entry-point group through which other packages add names.
+        label: Name of the variable that holds the table (``MEMORIES``).
+        folders: Packages whose sources register names, ``gym_memory.memory``.
+        packages: Name to the command that installs it, for our names in packages of their own.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        label: str,
+        folders: Sequence[str],
+        packages: Mapping[str, str] = {},
+    ):
+        self.kind, self.group = kind, group
+        self._label, self._folders, self._packages = label, folders, packages
+        self.loaded: dict[str, Any] = {}
+        """Names to the classes and functions in use; a test may patch it."""
+
+    @cached_property
+    def _sources(self) -> dict[str, _Source]:
+        pattern = re.compile(_REGISTERED.replace("{label}", self._label), re.MULTILINE | re.DOTALL)
+        mark = f"\n@{self._label}.register("
+        found = {}
+        for folder in self._folders:
+            for module, path in _modules(folder):
+                text = path.read_text("utf-8")
+                for match in pattern.finditer(text) if mark in text else ():
+                    name, attribute, about = match.groups()
+                    found[name] = _Source(f"{module}:{attribute}", " ".join(about.split()))
+        return dict(sorted(found.items()))
+
+    def builtin(self) -> list[str]:
+        """List the names that this package registers; imports nothing."""
+        return list(self._sources)
+
+    def names(self) -> list[str]:
+        """List all names, the built-in ones first; imports nothing."""
+        own = [*self._sources, *(n for n in self.loaded if n not in self._sources)]
+        return own + sorted({e.name for e in entry_points(group=self.group)} - set(own))
+
+    def about(self, name: str) -> str:
+        """Return the first paragraph of the docstring; of another package's, its name.
+
+        A name that was neither registered nor found in the sources is not imported.
+        """
+        if name in self._sources:
+            return self._sources[name].about
+        if name in self.loaded:
+            return " ".join((inspect.getdoc(self.loaded[name]) or "").partition("\n\n")[0].split())
+        return next((f"from {e.dist.name}" for e in self._points(name) if e.dist), "")
+
+    def register(self, name: str, target: Any = None) -> Any:
+        """Add a class or function under a name; without a target, return a decorator that does.
+
+        Raises:
+            InvalidArgumentError: The name is taken by something else.
+        """
+        if target is None:
+            return lambda decorated: self.register(name, decorated)
+        place = _place(target)
+        source = self._sources.get(name)
+        if (source and source.target != place) or place != _place(self.loaded.get(name, target)):
+            raise InvalidArgumentError(f"{self.kind} name {name!r} is taken: choose another")
+        self.loaded[name] = target
+        return target
+
+    def get(self, name: str) -> Any:
+        """Return the class or function behind a name.
+
+        Raises:
+            UnknownNameError: No such name; suggests the nearest.
+            MissingDependencyError: The name is in a package that is not installed.
+        """
+        if name in self.loaded:
+            return self.loaded[name]
+        if name in self._sources:
+            module, _, attribute = self._sources[name].target.partition(":")
+            found = getattr(importlib.import_module(module), attribute)
+        elif points := self._points(name):
+            found = points[0].load()
+        elif name in self._packages:
+            raise MissingDependencyError(f"{self.kind} {name!r}", self._packages[name])
+        else:
+            raise UnknownNameError(self.kind, name, self.names())
+        self.loaded[name] = found
+        return found
+
+    def make(self, spec: str | Spec, **defaults: Any) -> Any:
+        """Build what ``spec`` names, with its parameters over ``defaults``.
+
+        Raises:
+            UnknownNameError: Unknown name or parameter.
+        """
+        name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
+        factory = self.get(name)
+        check_known(f"{self.kind} {name!r}", factory, kwargs)
+        return factory(**{**defaults, **kwargs})
+
+    def _points(self, name: str) -> list[EntryPoint]:
+        return [e for e in entry_points(group=self.group) if e.name == name]
+
+
+def _place(target: Any) -> str:
+    return f"{getattr(target, '__module__', '')}:{getattr(target, '__qualname__', repr(target))}"
+
+
+def _modules(folder: str) -> Iterator[tuple[str, Path]]:
+    """Yield the dotted name and the file of every module of a package; imports none of them."""
+    top, *rest = folder.split(".")
+    spec = find_spec(top)
+    for location in (spec and spec.submodule_search_locations) or ():
+        root = Path(location, *rest)
+        for parent, _, files in os.walk(root):
+            dotted = [folder, *Path(parent).relative_to(root).parts]
+            for file in files:
+                if file.endswith(".py"):
+                    names = dotted if file == "__init__.py" else [*dotted, file[:-3]]
+                    yield ".".join(names), Path(parent, file)

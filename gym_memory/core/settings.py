@@ -1,0 +1,304 @@
+"""Settings: declared once, as annotated parameters of a constructor or fields of a dataclass.
+
+    depth: Annotated[int, Help("Hops from what is in view.", low=0)] = 2
+
+Name, type, default, range and help come from there: for checks, ``gym-memory list``, docs and
+command-line options. Decorate a constructor with :func:`checked`; derive a dataclass from
+:class:`Settings`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+
+__all__ = ["Help", "Setting", "Settings", "check_amount", "check_flag", "check_int", "check_known"]
+__all__ += ["check_name", "check_number", "check_share", "check_text", "check_utf8", "checked"]
+__all__ += ["list_settings", "make_settings"]
+
+P = ParamSpec("P")
+S = TypeVar("S")
+Number = float | int | None
+
+_KINDS = {bool: "True or False", int: "an int", float: "a number", str: "text", NoneType: "None"}
+_ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {6,}.+)*)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Help:
+    """The meaning of a setting, one sentence, and the values that it takes.
+
+    Args:
+        text: The meaning.
+        low: Least value.
+        high: Greatest value.
+        above: Greatest lower bound that is no value itself.
+        choices: Values, or a function that lists them; a ``Literal`` type needs none.
+    """
+
+    text: str
+    low: Number = None
+    high: Number = None
+    above: Number = None
+    choices: Sequence[Any] | Callable[[], Sequence[Any]] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A declared setting; ``default`` is ``inspect.Parameter.empty`` where it must be given."""
+
+    name: str
+    kinds: tuple[Any, ...]
+    default: Any
+    help: Help
+
+    @property
+    def required(self) -> bool:
+        """True if there is no default."""
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """Values to choose from; empty if any will do."""
+        given = self.help.choices
+        named = tuple(c for kind in self.kinds for c in get_args(kind) if _is_literal(kind))
+        return named or tuple(given() if callable(given) else given)
+
+    @property
+    def kind(self) -> str:
+        """The type in words, ``int | None``."""
+        names = ["str" if _is_literal(k) else getattr(k, "__name__", str(k)) for k in self.kinds]
+        return " | ".join(dict.fromkeys("None" if n == "NoneType" else n for n in names))
+
+    @property
+    def bounds(self) -> str:
+        """The range in words, ``>= 1``; empty without one."""
+        low, high, above = self.help.low, self.help.high, self.help.above
+        if above is not None:
+            return f"> {above:g}" if high is None else f"in ({above:g}, {high:g}]"
+        if low is not None:
+            return f">= {low:g}" if high is None else f"in [{low:g}, {high:g}]"
+        return "" if high is None else f"<= {high:g}"
+
+    def check(self, value: Any) -> None:
+        """Raise an error that names the setting if it does not take ``value``."""
+        choices = self.choices
+        if choices:
+            if value not in choices and not (value is None and NoneType in self.kinds):
+                raise UnknownNameError(self.name, str(value), map(str, choices))
+        elif not any(_is_a(value, kind) and self._in_range(value) for kind in self.kinds):
+            words = [_KINDS[kind] for kind in self.kinds if kind in _KINDS]
+            words[0] += f" {self.bounds}".rstrip()
+            raise InvalidArgumentError(
+                f"expected {self.name} as {' or '.join(words)}, got {value!r:.80}"
+            )
+
+    def _in_range(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return True
+        low, high, above = self.help.low, self.help.high, self.help.above
+        return (
+            math.isfinite(value)
+            and (low is None or value >= low)
+            and (high is None or value <= high)
+            and (above is None or value > above)
+        )
+
+
+def _is_literal(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    if kind not in _KINDS:
+        return True  # an object such as a chat model, which checks itself
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float if kind is float else kind)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Base of frozen dataclasses of settings; checks every value that is given."""
+
+    def __post_init__(self) -> None:
+        for setting in list_settings(type(self)):
+            setting.check(getattr(self, setting.name))
+
+
+def checked(constructor: Callable[P, None]) -> Callable[P, None]:
+    """Check the annotated arguments of a constructor before it runs."""
+    signature = inspect.signature(constructor)
+
+    @functools.wraps(constructor)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        given = signature.bind(*args, **kwargs).arguments
+        for setting in _of_function(constructor):
+            if setting.name in given:
+                setting.check(given[setting.name])
+        constructor(*args, **kwargs)
+
+    return run
+
+
+def list_settings(target: Any) -> list[Setting]:
+    """List the settings of a component: a dataclass, a class with ``settings_class``, a function.
+
+    A parameter without :class:`Help` has that of the ``Args`` of the docstring.
+    """
+    target = getattr(target, "settings_class", target)
+    if dataclasses.is_dataclass(target):
+        return list(_of_dataclass(target))
+    return list(_of_function(target))
+
+
+@functools.cache
+def _of_dataclass(target: Any) -> tuple[Setting, ...]:
+    hints = _hints(target)
+    documented = _documented(target, "Attributes")
+    return tuple(
+        _setting(f.name, hints.get(f.name, f.type), _default(f), documented)
+        for f in dataclasses.fields(target)
+        if f.init
+    )
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+
+
+@functools.cache
+def _of_function(target: Any) -> tuple[Setting, ...]:
+    hints = _hints(target.__init__ if isinstance(target, type) else target)
+    documented = _documented(target, "Args")
+    return tuple(
+        _setting(p.name, hints.get(p.name, p.annotation), p.default, documented)
+        for p in inspect.signature(target).parameters.values()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"
+    )
+
+
+def _hints(target: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(target, include_extras=True)
+    except NameError:  # a name that only a type checker imports
+        return {}
+
+
+def _setting(name: str, hint: Any, default: Any, documented: Mapping[str, str]) -> Setting:
+    extras: tuple[Any, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *extras = get_args(hint)  # type: ignore[assignment]
+    about = next((extra for extra in extras if isinstance(extra, Help)), None)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return Setting(name, kinds, default, about or Help(documented.get(name, "")))
+
+
+def _documented(target: Any, section: str) -> dict[str, str]:
+    """Map names to meanings by a section of a Google docstring, base classes included."""
+    meanings: dict[str, str] = {}
+    for base in reversed(getattr(target, "__mro__", (target,))):
+        text = inspect.cleandoc(base.__doc__ or "").partition(f"{section}:\n")[2]
+        meanings |= {name: " ".join(meaning.split()) for name, meaning in _ARGUMENT.findall(text)}
+    return meanings
+
+
+def make_settings(settings_class: Callable[..., S], values: Mapping[str, Any]) -> S:
+    """Build settings from plain values, such as those of a file or a command line."""
+    known = {setting.name: setting for setting in list_settings(settings_class)}
+    for name, value in values.items():
+        if name not in known:
+            raise UnknownNameError("setting", name, known)
+        known[name].check(value)
+    return settings_class(**values)
+
+
+def check_known(
+    what: str, function: Callable[..., Any], given: Iterable[str], also: Sequence[str] = ()
+) -> None:
+    """Check that ``function`` takes every parameter of ``given``; ``also`` are taken elsewhere.
+
+    >>> check_known("memory 'm'", check_int, ["lwo"])
+    Traceback (most recent call last):
+    ...
+    gym_memory.core.errors.UnknownNameError: unknown parameter of memory 'm' 'lwo': expected one \
+of high, low, name, value. Did you mean 'low'?
+    """
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    known = [*(name for name in known if name != "self"), *also]
+    for name in given:
+        if name not in known:
+            raise UnknownNameError(f"parameter of {what}", name, known or ["(none)"])
+
+
+def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return ``value`` if it is an int in [low, high]."""
+    Setting(name, (int,), None, Help("", low, high)).check(value)
+    return int(value)
+
+
+def check_number(name: str, value: Any, **bounds: float) -> float:
+    """Return ``value`` if it is a finite number within ``low``, ``high``, ``above``."""
+    Setting(name, (float,), None, Help("", **bounds)).check(value)
+    return float(value)
+
+
+def check_amount(name: str, value: Any) -> float:
+    """Return ``value`` if it is a finite number >= 0."""
+    return check_number(name, value, low=0)
+
+
+def check_share(name: str, value: Any) -> float:
+    """Return ``value`` if it is a number in [0, 1]."""
+    return check_number(name, value, low=0, high=1)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value`` if it is True or False."""
+    Setting(name, (bool,), None, Help("")).check(value)
+    return bool(value)
+
+
+def check_text(name: str, value: Any) -> str:
+    """Return ``value`` if it is a string."""
+    Setting(name, (str,), None, Help("")).check(value)
+    return str(value)
+
+
+def check_name(kind: str, value: str, known: Sequence[str]) -> str:
+    """Return ``value`` if it is one of the names known."""
+    if value not in known:
+        raise UnknownNameError(kind, value, known)
+    return value
+
+
+def check_utf8(name: str, value: Any) -> str:
+    """Return ``value`` if it is a string that UTF-8 can hold, unlike some of a command line."""
+    try:
+        check_text(name, value).encode()
+    except UnicodeEncodeError:
+        raise InvalidArgumentError(f"expected {name} as UTF-8 text, got {value!r}") from None
+    return str(value)
