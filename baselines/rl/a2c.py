@@ -1,34 +1,31 @@
 """Advantage actor-critic over valid actions with graph features, in the manner of KG-A2C.
 
 KG-A2C (Ammanabrolu and Hausknecht 2020) decodes templates and objects with masks from its graph.
-Where the valid actions are given there is nothing to decode: the actor scores each of them, by
-the relations that the recalled facts tell of what it names, and the critic looks at the situation
-and at the strongest that each unit finds among the actions. As there: several games side by
-side, returns of 8 steps, entropy weight 0.03. It sees what DRRN sees.
+With valid actions given there is nothing to decode: the actor scores each of them by what DRRN
+sees. As there: several games side by side, returns of 8 steps, entropy weight 0.03.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from gym_memory.baselines.rl.shared.encoders import Encoder
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
-from gym_memory.baselines.rl.shared.rollouts import NEVER, Rollouts, Table, actor_critic_loss
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
     BagLearner,
     BagNetwork,
     BagSettings,
+    Encoder,
     Scenes,
     Seen,
     scenes_of,
 )
-from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, actor_critic_loss
 from gym_memory.core.optional import require
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 
 if TYPE_CHECKING:
     import torch
@@ -40,34 +37,28 @@ __all__ = ["A2c", "A2cLearner", "A2cSettings"]
 
 @dataclasses.dataclass(frozen=True)
 class A2cSettings(BagSettings):
-    """Settings, besides those of every learner by bags.
+    """Settings of A2C besides those of every learner that sees bags."""
 
-    Attributes:
-        n_steps: Steps of each game between two updates.
-        lr: Learning rate of Adam; higher than DRRN's, because every step is used once.
-        entropy: Weight of the policy's entropy.
-        value_weight: Weight of the critic's squared error.
-        repeat_penalty: What a command's logit loses for each time that it was given in this place
-            in this episode; part of the policy, in training and in play.
-    """
-
-    n_steps: int = 8
-    lr: float = 3e-3
-    entropy: float = 0.03
-    value_weight: float = 0.5
-    repeat_penalty: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("n_steps", self.n_steps, 1)
+    n_steps: Annotated[int, Help("Steps of each game between two updates.", low=1)] = 8
+    lr: Annotated[
+        float,
+        Help("Learning rate of Adam; above DRRN's, because every step is used once.", above=0),
+    ] = 3e-3
+    entropy: Annotated[float, Help("Weight of the policy's entropy.")] = 0.03
+    value_weight: Annotated[float, Help("Weight of the critic's squared error.")] = 0.5
+    repeat_penalty: Annotated[
+        float,
+        Help(
+            "Loss of a command's logit for each time that it was given in this place in this "
+            "episode; part of the policy, in training and in play."
+        ),
+    ] = 0.0
 
 
 class ActorCritic(BagNetwork):
     """Both heads over one encoder.
 
-    Args:
-        settings: Sizes.
-        encoder: Bags to vectors.
+    The critic sees the situation and the best that each unit finds among the actions.
     """
 
     def __init__(self, settings: A2cSettings, encoder: Encoder):
@@ -83,7 +74,7 @@ class ActorCritic(BagNetwork):
         )
 
     def forward(self, scenes: Scenes) -> Table:
-        """Logits and values of observations with at least one action each."""
+        """Return logits and values of observations with at least one action each."""
         encoded = self.encoder(scenes.bags)
         device, counts = encoded.device, scenes.counts
         n, total = len(counts), len(scenes.actions)
@@ -101,7 +92,7 @@ class ActorCritic(BagNetwork):
 
 
 class A2cLearner(BagLearner):
-    """Learns; see the module."""
+    """Learns actor and critic; see the module."""
 
     name = "a2c"
     settings_class = A2cSettings
@@ -109,16 +100,15 @@ class A2cLearner(BagLearner):
 
     def __init__(self, settings: A2cSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self._rollouts = Rollouts()
+        self.rollouts = Rollouts()
 
-    def _network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: Encoder) -> BagNetwork:
+        """Build actor and critic."""
         return ActorCritic(self.settings, encoder)
 
-    # ------------------------------------------------------------ acting
-
-    def _table(self, seen: list[Seen]) -> Table:
-        """Logits with the penalty for what was tried, and values."""
-        table: Table = self._online(scenes_of(seen))
+    def table(self, seen: list[Seen]) -> Table:
+        """Return logits, with the penalty for what was tried, and values."""
+        table: Table = self.online(scenes_of(seen, self.store_class()))
         tried = np.zeros(table.logits.shape, np.float32)
         for row, one in zip(tried, seen, strict=True):
             row[: len(one.commands)] = one.times
@@ -126,51 +116,48 @@ class A2cLearner(BagLearner):
         return Table(table.logits - penalty, table.values)
 
     def act(self, seen: list[Seen], *, explore: bool) -> list[int]:
-        """Drawn from the policy, or its likeliest action."""
+        """Draw from the policy, or choose its likeliest action."""
         with torch.no_grad():
-            logits = self._table(seen).logits.cpu().numpy().astype(np.float64)
+            logits = self.table(seen).logits.cpu().numpy().astype(np.float64)
         if explore:
-            logits += self._rng.gumbel(size=logits.shape)
+            logits += self.rng.gumbel(size=logits.shape)
         # Equal actions stay equal whatever else is in the batch: the first one is taken.
         return np.argmax(np.round(logits, 4), axis=1).tolist()
 
-    # ------------------------------------------------------------ learning
-
     def observe(self, slot: int, experience: Experience) -> None:
         """Add a step to the slot's rollout."""
-        self._steps += 1
-        self._rollouts.add(slot, experience)
+        self.steps += 1
+        self.rollouts.add(slot, experience)
 
     def learn(self) -> dict[str, float]:
-        """One update when every slot has a whole rollout; the rollouts are then forgotten."""
-        if not self._rollouts.ready(self.settings.n_steps):
+        """Make one update when every slot has a whole rollout; then forget the rollouts."""
+        if not self.rollouts.ready(self.settings.n_steps):
             return {}
-        steps = self._rollouts.steps()
-        table = self._table([step.seen for step in steps])
+        steps = self.rollouts.steps()
+        table = self.table([step.seen for step in steps])
         values = table.values.detach().cpu().numpy()
-        returns, counted = self._rollouts.returns(values, self.settings.gamma, self._critic)
+        returns, counted = self.rollouts.returns(values, self.settings.gamma, self.critic)
         actions = [step.action for step in steps]
         loss, logged = actor_critic_loss(table, actions, returns, counted, self.settings)
-        self._descend(loss)
-        self._updates += 1
-        self._rollouts.clear()
-        return {"updates": float(self._updates), **logged}
+        self.descend(loss)
+        self.updates += 1
+        self.rollouts.clear()
+        return {"updates": float(self.updates), **logged}
 
-    def _critic(self, seen: list[Seen]) -> list[float]:
+    def critic(self, seen: list[Seen]) -> list[float]:
+        """Return the values of some observations."""
         with torch.no_grad():
-            return self._table(seen).values.cpu().tolist()
-
-    # ------------------------------------------------------------ keeping
+            return self.table(seen).values.cpu().tolist()
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Rollouts under way, too."""
+        """Return also the rollouts under way."""
         tensors, record = super().progress()
-        return tensors, record | self._rollouts.state(self.pack)
+        return tensors, record | self.rollouts.state(self.pack)
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(tensors, record)
-        self._rollouts.load_state(record, self.unpack)
+        self.rollouts.load_state(record, self.unpack)
 
 
 @POLICIES.register("a2c")

@@ -2,38 +2,32 @@
 
 As in GATA's text-and-graph agent: relational message passing over the graph, attention from the
 words to the nodes and back, and a score for each action, learnt by double DQN with prioritized
-replay. What differs:
-
-* The graph is whatever the memory recalls, sparse and of any size, with no table of entities. A
-  node is told by its name only where that is common; all others begin alike and become what their
-  edges make of them, so a food never seen in training is as good as any.
-* A message is the neighbour times the relation (as in CompGCN, Vashishth et al. 2020), one matrix
-  a layer, where R-GCN has a matrix a relation or a basis of them.
-* An action is the nodes that it names, after the message passing, besides the relations around
-  them that DRRN sees (:mod:`gym_memory.baselines.rl.shared.features`); ``neighbourhood=false``
-  leaves these out.
-
-The rest is :class:`~gym_memory.baselines.rl.drrn.DrrnLearner`: a situation's bag holds the graph.
+replay (:class:`~gym_memory.baselines.rl.drrn.DrrnLearner`). :class:`GataNetwork` says what differs.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from gym_memory.baselines.rl.shared.encoders import Encoder
-from gym_memory.baselines.rl.shared.interning import Batch, Ints
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
-from gym_memory.baselines.rl.shared.scene import ATTRIBUTES, Scene
+from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagNetwork, Seen
-from gym_memory.baselines.rl.shared.features import parse_action, stem, words_of
+from gym_memory.baselines.rl.shared.bags import BagNetwork, Encoder, Seen
+from gym_memory.baselines.rl.shared.features import (
+    ATTRIBUTES,
+    Scene,
+    parse_action,
+    stem,
+    words_of,
+)
+from gym_memory.baselines.rl.shared.learner import LearnedPolicy
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help
 from gym_memory.graph.schema import PLAYER
 
 if TYPE_CHECKING:
@@ -41,103 +35,122 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Gata", "GataLearner", "GataSettings", "Graphs", "unpack_graphs"]
-
-_HEAD = 5
-"""A situation's bag begins with its text and the numbers of nodes, edges, marks and words."""
+__all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags", "GraphStore"]
 
 
 @dataclasses.dataclass(frozen=True)
 class GataSettings(DrrnSettings):
-    """Settings, besides DRRN's.
+    """Settings of GATA besides DRRN's."""
+
+    layers: Annotated[int, Help("Rounds of message passing.", low=0)] = 2
+    tokens: Annotated[int, Help("Words of the text in the attention, the last ones.", 1)] = 32
+    neighbourhood: Annotated[bool, Help("Give actions the features that DRRN sees, too.")] = True
+    dim: Annotated[
+        int, Help("Size of an encoding; half of DRRN's, because every node has one.", low=1)
+    ] = 32
+
+
+# ------------------------------------------------------------ graphs
+
+
+class GraphBag(NamedTuple):
+    """A situation with its graph, or an action with the nodes that it names.
 
     Attributes:
-        layers: Rounds of message passing.
-        tokens: Words of the text that take part in the attention, the last ones.
-        neighbourhood: Whether an action also has the features that DRRN sees.
-        dim: Size of an encoding; half of DRRN's, because here every node has one.
+        bag: Number of the text and rows of the features.
+        nodes: All nodes of a situation; those that an action names.
+        edges: Node, row of the relation, node; one edge after another.
+        marks: Node, row of one of its features; one mark after another.
+        words: Rows of the words.
     """
 
-    layers: int = 2
-    tokens: int = 32
-    neighbourhood: bool = True
-    dim: int = 32
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("layers", self.layers, 0)
-        check_int("tokens", self.tokens, 1)
+    bag: tuple[int, ...]
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...] = ()
+    marks: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()
 
 
-class Graphs(NamedTuple):
-    """Some situations' graphs as one, with their words.
+class GraphBags(NamedTuple):
+    """Several of them; each field holds that of all, end to end."""
 
-    Attributes:
-        counts: Nodes of each situation, shape (n,).
-        edges: Node, relation's row, node; shape (edges, 3).
-        marks: Node and row of one of its features; shape (marks, 2).
-        words: Rows of the words, end to end.
-        word_counts: Words of each situation, shape (n,).
-        bags: What is left: text and features of each situation, as bags.
-    """
+    bag: Batch
+    nodes: Batch
+    edges: Batch
+    marks: Batch
+    words: Batch
 
-    counts: Ints
-    edges: Ints
-    marks: Ints
-    words: Ints
-    word_counts: Ints
-    bags: Batch
+    def take(self, which: Ints) -> GraphBags:
+        """Return some of them, in the order given."""
+        return GraphBags(*(field.take(which) for field in self))
 
 
-def _spans(starts: Ints, lengths: Ints) -> Ints:
-    """``starts[i], starts[i] + 1, ...``, ``lengths[i]`` of them, for all i end to end."""
-    begins = np.cumsum(lengths) - lengths
-    return np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
+class GraphStore:
+    """Stores distinct :class:`GraphBag` under numbers, as :class:`.Ragged` stores lists."""
+
+    def __init__(self) -> None:
+        self._records = Ragged()
+        self._fields = {name: Ragged() for name in GraphBag._fields}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def add(self, bag: GraphBag) -> int:
+        """Return its number; store it if it is new."""
+        stores = self._fields.values()
+        return self._records.add(tuple(s.add(part) for s, part in zip(stores, bag, strict=True)))
+
+    def gather(self, numbers: Ints) -> GraphBags:
+        """Return those of these numbers."""
+        columns = self._columns(numbers)
+        stores = self._fields.values()
+        return GraphBags(*(s.gather(column) for s, column in zip(stores, columns, strict=True)))
+
+    def _columns(self, numbers: Ints) -> Ints:
+        return self._records.gather(numbers).values.reshape(-1, len(self._fields)).T
+
+    def keep(self, numbers: Ints) -> Ints:
+        """Forget all but these; return old to new number, -1 for the forgotten."""
+        columns = self._columns(numbers)
+        for store, column in zip(self._fields.values(), columns, strict=True):
+            column[:] = store.keep(np.unique(column))[column]
+        renamed = np.full(len(self), -1, np.int64)
+        renamed[numbers] = np.arange(len(numbers))
+        self._records = Ragged()
+        for record in columns.T.tolist():
+            self._records.add(tuple(record))
+        return renamed
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return everything as arrays."""
+        stores = {"records": self._records, **self._fields}
+        return {f"{n}.{key}": a for n, s in stores.items() for key, a in s.state().items()}
+
+    def load_state(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        for name, store in {"records": self._records, **self._fields}.items():
+            store.load_state({key: arrays[f"{name}.{key}"] for key in ("values", "starts")})
 
 
-def _rest(bags: Batch, which: Ints, skipped: Ints) -> Batch:
-    """The first number of some bags, and what follows after the next ``skipped`` ones."""
-    lengths = bags.lengths[which] - skipped
-    starts = bags.offsets[which] + skipped
-    values = bags.values[_spans(starts, lengths)]
-    offsets = np.cumsum(lengths) - lengths
-    values[offsets] = bags.values[bags.offsets[which]]
-    return Batch(values, offsets, lengths)
-
-
-def unpack_graphs(bags: Batch, which: Ints) -> Graphs:
-    """Read the bags of situations.
-
-    Args:
-        bags: All bags.
-        which: Those that are situations, shape (n,).
-    """
-    starts = bags.offsets[which]
-    nodes, edges, marks, words = (bags.values[starts + 1 + i] for i in range(_HEAD - 1))
-    first = np.cumsum(nodes) - nodes
-    at_marks = starts + _HEAD + 3 * edges
-    at_words = at_marks + 2 * marks
-    all_edges = bags.values[_spans(starts + _HEAD, 3 * edges)].reshape(-1, 3)
-    all_edges[:, [0, 2]] += np.repeat(first, edges)[:, None]
-    all_marks = bags.values[_spans(at_marks, 2 * marks)].reshape(-1, 2)
-    all_marks[:, 0] += np.repeat(first, marks)
-    skipped = _HEAD - 1 + 3 * edges + 2 * marks + words
-    return Graphs(
-        nodes,
-        all_edges,
-        all_marks,
-        bags.values[_spans(at_words, words)],
-        words,
-        _rest(bags, which, skipped),
-    )
+# ------------------------------------------------------------ the network
 
 
 class GataNetwork(BagNetwork):
-    """Graphs, words and actions to Q.
+    """Returns Q from graphs, words and actions.
+
+    Differences from GATA:
+
+    * The graph is whatever the memory recalls, sparse and of any size, with no table of entities. A
+      node has its name as a feature only if that is common; all others begin alike and become what
+      their edges make of them, so a food never seen in training is as good as any.
+    * A message is the neighbour times the relation (as in CompGCN, Vashishth et al. 2020), one
+      matrix a layer, where R-GCN has a matrix a relation or a basis of them.
+    * An action is the nodes that it names, after the message passing, and the relations around
+      them that DRRN sees; ``neighbourhood=false`` leaves these out.
 
     Args:
         settings: Sizes.
-        encoder: Bags to vectors; its table is that of words, relations and names, too.
+        encoder: Bags to vectors; its table is also that of words, relations and names.
     """
 
     def __init__(self, settings: GataSettings, encoder: Encoder):
@@ -156,43 +169,35 @@ class GataNetwork(BagNetwork):
         self.layer = torch.nn.Linear(hidden, hidden)
         self.head = torch.nn.Linear(hidden, 1)
 
-    def forward(self, bags: Batch, states: Ints, actions: Ints) -> torch.Tensor:
-        """Values of pairs.
-
-        Args:
-            bags: Distinct bags.
-            states: Which bag is the situation, of each pair, shape (pairs,).
-            actions: Which bag is the action, likewise.
-
-        Returns:
-            float32 of shape (pairs,).
-        """
+    def forward(self, bags: GraphBags, states: Ints, actions: Ints) -> torch.Tensor:
+        """Return the values of pairs, float32 of shape (pairs,); as DRRN's network."""
         device = self.anyone.device
         used, state = np.unique(states, return_inverse=True)
-        graphs = unpack_graphs(bags, used)
+        graphs = bags.take(used)
         nodes, summary = self._read(graphs)
-        s = self.of_state(torch.cat([self.encoder(graphs.bags), summary], 1))
+        s = self.of_state(torch.cat([self.encoder(graphs.bag), summary], 1))
 
         acts, action = np.unique(actions, return_inverse=True)
-        named = bags.values[bags.offsets[acts] + 1]
-        a = self.of_bag(self.encoder(_rest(bags, acts, named + 1)))
+        a = self.of_bag(self.encoder(bags.bag.take(acts)))
         mixed = s[_on(state, device)] + a[_on(action, device)]
 
-        # What each pair's action names: nodes of the pair's own situation.
-        counts = named[action]
-        first = np.cumsum(graphs.counts) - graphs.counts
-        names = bags.values[_spans(bags.offsets[actions] + 2, counts)]
-        which = _on(names + np.repeat(first[state], counts), device)
-        pairs = _on(np.repeat(np.arange(len(counts)), counts), device)
-        mixed = mixed.index_add(0, pairs, self.of_nodes(nodes)[which])
+        # The nodes that each pair's action names are those of the pair's own situation.
+        named = bags.nodes.take(actions)
+        which = named.values + np.repeat(graphs.nodes.offsets[state], named.lengths)
+        pairs = _on(np.repeat(np.arange(len(actions)), named.lengths), device)
+        mixed = mixed.index_add(0, pairs, self.of_nodes(nodes)[_on(which, device)])
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
 
-    def _read(self, graphs: Graphs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Nodes after messages and attention, and each situation's nodes and words summed up."""
+    def _read(self, graphs: GraphBags) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the nodes after messages and attention, and a summary of each situation."""
         device, table = self.anyone.device, self.encoder.bag.weight
-        source, relation, goal = (_on(column, device) for column in graphs.edges.T)
-        marked, mark = (_on(column, device) for column in graphs.marks.T)
-        total = int(graphs.counts.sum())
+        first = graphs.nodes.offsets
+        edges, marks = graphs.edges.values.reshape(-1, 3), graphs.marks.values.reshape(-1, 2)
+        edges[:, [0, 2]] += np.repeat(first, graphs.edges.lengths // 3)[:, None]
+        marks[:, 0] += np.repeat(first, graphs.marks.lengths // 2)
+        source, relation, goal = (_on(column, device) for column in edges.T)
+        marked, mark = (_on(column, device) for column in marks.T)
+        total = len(graphs.nodes.values)
         nodes = self.anyone.expand(total, -1).index_add(0, marked, _rows(table, mark))
         degree = torch.ones(total, device=device).index_add(
             0, goal, torch.ones(len(goal), device=device)
@@ -201,9 +206,9 @@ class GataNetwork(BagNetwork):
         for own, others in zip(self.own, self.others, strict=True):
             sent = torch.zeros_like(nodes).index_add(0, goal, nodes[source] * factor)
             nodes = nodes + torch.relu(own(nodes) + others(sent / degree[:, None]))
-        words = _rows(table, _on(graphs.words, device))
-        node_table, is_node = _padded(nodes, graphs.counts)
-        word_table, is_word = _padded(words, graphs.word_counts)
+        words = _rows(table, _on(graphs.words.values, device))
+        node_table, is_node = _padded(nodes, graphs.nodes.lengths)
+        word_table, is_word = _padded(words, graphs.words.lengths)
         match = word_table @ node_table.transpose(1, 2) / nodes.shape[1] ** 0.5
         to_nodes = _softmax(match, is_node[:, None, :])
         to_words = _softmax(match.transpose(1, 2), is_word[:, None, :])
@@ -223,12 +228,12 @@ def _on(numbers: Any, device: Any) -> torch.Tensor:
 
 
 def _rows(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Rows of the table; row 0, for what is unknown, is never trained."""
+    """Return rows of the table; row 0, for what is unknown, is never trained."""
     return torch.nn.functional.embedding(rows, table, padding_idx=0)
 
 
 def _padded(flat: torch.Tensor, counts: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows end to end as a table (situations, most rows, dim), and which of its places are used."""
+    """Return rows as a table (situations, most rows, dim), and which of its places are used."""
     most = max(int(counts.max(initial=0)), 1)
     used = torch.from_numpy(np.arange(most) < counts[:, None]).to(flat.device)
     table = flat.new_zeros(len(counts), most, flat.shape[1])
@@ -237,41 +242,47 @@ def _padded(flat: torch.Tensor, counts: Ints) -> tuple[torch.Tensor, torch.Tenso
 
 
 def _softmax(match: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
-    """Attention over the places used; a situation without any attends to nothing."""
+    """Return the attention over the places used; a situation without any attends to nothing."""
     weights = torch.softmax(match.masked_fill(~used, -1e9), 2)
     return weights * used
 
 
+# ------------------------------------------------------------ the learner
+
+
 class GataLearner(DrrnLearner):
-    """Learns; see the module."""
+    """Learns as DRRN, with a graph in the situation and nodes in the actions."""
 
     name = "gata"
     settings_class = GataSettings
     settings: GataSettings
+    store_class = GraphStore
 
-    def _network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: Encoder) -> BagNetwork:
+        """Build the Q network."""
         return GataNetwork(self.settings, encoder)
 
     def see(
         self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
     ) -> Seen:
-        """As DRRN, with the graph in the situation's bag and the nodes named in the actions'."""
+        """Encode an observation with its graph."""
         seen = super().see(obs, task_id, before, action)
         numbers: dict[str, int] = {PLAYER: 0}
-        graph = self._graph(obs, task_id, numbers)
         state, *actions = seen.bags
-        bags = [(state[0], *graph, *state[1:])]
-        for command, bag in zip(obs["valid_actions"], actions, strict=True):
+        bags = [self._situation(obs, task_id, numbers, state)]
+        for command, (text, *features) in zip(obs["valid_actions"], actions, strict=True):
             phrase = parse_action(command)
             named = tuple(numbers[name] for name in phrase.names if name in numbers)
-            features = bag[1:] if self.settings.neighbourhood else ()
-            said = self._vocabulary.rows((f"a {phrase.verb} {phrase.template}", _said(phrase.verb)))
-            bags.append((bag[0], len(named), *named, *said, *features))
+            kept = features if self.settings.neighbourhood else ()
+            verb = (f"a {phrase.verb} {phrase.template}", _said(phrase.verb))
+            bags.append(GraphBag((text, *self.vocabulary.rows(verb), *kept), named))
         return seen._replace(bags=tuple(bags))
 
-    def _graph(self, obs: Observation, task_id: str, numbers: dict[str, int]) -> list[int]:
-        """Counts, edges, marks and words; gives the nodes their numbers."""
-        rows, lexicon = self._vocabulary.rows, self._lexicon
+    def _situation(
+        self, obs: Observation, task_id: str, numbers: dict[str, int], bag: tuple[int, ...]
+    ) -> GraphBag:
+        """Build the graph; gives the nodes their numbers."""
+        rows, lexicon = self.vocabulary.rows, self.lexicon
         text = words_of(obs["text"])
         if task_id:
             lexicon.learn(task_id, text)
@@ -284,7 +295,7 @@ class GataLearner(DrrnLearner):
             edges += (one, there, two, two, back, one)
             if relation in ATTRIBUTES:
                 values[obj] = None
-        scene, told = Scene(obs["triples"]), frozenset(text)
+        scene, mentioned = Scene(obs["triples"]), frozenset(text)
         marks: list[int] = []
         for name, number in numbers.items():
             features = [f"n {scene.whereabouts(name)}"]
@@ -292,17 +303,22 @@ class GataLearner(DrrnLearner):
                 features.append(_said(name))
             elif lexicon.common(name):
                 features.append(f"n {name}")
-            if told.issuperset(words_of(name)):
+            if mentioned.issuperset(words_of(name)):
                 features.append("n told")
             for row in rows(features):
                 marks += (number, row)
         words = rows(f"t {word}" for word in text if lexicon.common(word))[-self.settings.tokens :]
-        counts = (len(numbers), len(edges) // 3, len(marks) // 2, len(words))
-        return [*counts, *edges, *marks, *words]
+        nodes = tuple(numbers.values())
+        return GraphBag(bag, nodes, tuple(edges), tuple(marks), tuple(words))
+
+    def unpack(self, packed: list[Any]) -> Seen:
+        """Return the inverse of :meth:`pack`."""
+        seen = super().unpack(packed)
+        return seen._replace(bags=tuple(GraphBag(*map(tuple, bag)) for bag in seen.bags))
 
 
 def _said(word: str) -> str:
-    """What a verb shares with the value that it leads to: ``chop`` and ``chopped``."""
+    """Name what a verb shares with the value that it leads to: ``chop`` and ``chopped``."""
     return f"n said {stem(word)}"
 
 

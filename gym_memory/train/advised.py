@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.baselines.rl.shared.teachers import Advice, PlannerTeacher
+from gym_memory.baselines.rl.shared.learner import Advice, PlannerTeacher
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, MemoryObservation
 
 __all__ = ["Advised"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
+from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
 from gym_memory.core.optional import require
 from gym_memory.run.cluster import MOST_TRIES, connect, room_for

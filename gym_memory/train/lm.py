@@ -25,7 +25,7 @@ import numpy as np
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
 from gym_memory.baselines.rl.shared.learner import Experience, Learner
-from gym_memory.baselines.rl.shared.player import LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import LearnedPolicy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -33,7 +33,7 @@ from gym_memory.core.settings import check_int, check_name, check_number
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
-from gym_memory.llm.prefix import Prefix
+from gym_memory.llm.writing import Prefix
 from gym_memory.train.frozen import Frozen
 from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.train.steps import played, step_rows

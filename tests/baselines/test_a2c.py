@@ -40,11 +40,11 @@ def test_returns_are_those_of_the_definition() -> None:
         )
         learner.observe(1, Experience("game", seen[t], 0, reward, seen[t + 1], False, False))
     values = np.arange(8.0)
-    returns, counted = learner._rollouts.returns(values, SMALL.gamma, learner._critic)
+    returns, counted = learner.rollouts.returns(values, SMALL.gamma, learner.critic)
     np.testing.assert_allclose(returns[:4], [1 + 0.9 * 0.5, 0.5, 2 + 0.9 * 3.0, 3.0])
     assert counted.tolist() == [True, True, True, False, True, True, True, True]
     with torch.no_grad():
-        beyond = float(learner._table([seen[4]]).values[0])
+        beyond = float(learner.table([seen[4]]).values[0])
     expected = 9 + 0.9 * beyond
     for reward in (2.0, 0.5, 1.0):
         expected = reward + 0.9 * expected
@@ -68,7 +68,7 @@ def test_it_learns_a_corridor() -> None:
             here[slot] = there or "a"
         learner.learn()
     seen = [learner.see(obs(room, "advance", "return")) for room in "abc"]
-    chances = torch.softmax(learner._table(seen).logits.detach(), 1)[:, 0]
+    chances = torch.softmax(learner.table(seen).logits.detach(), 1)[:, 0]
     assert float(chances.min()) > 0.7
     assert learner.act(seen, explore=False) == [0, 0, 0]
 

@@ -12,7 +12,7 @@ from trained import assert_same_training
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.teachers import Advice, PlannerTeacher, Recorded
+from gym_memory.baselines.rl.shared.learner import Advice, PlannerTeacher, Recorded
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
@@ -101,7 +101,7 @@ def test_the_share_of_the_teacher() -> None:
     learner = BcLearner(dataclasses.replace(TINY, beta_steps=100, rl_after=50))
     shares = []
     for steps in (0, 25, 49, 50):
-        learner._steps = steps
+        learner.steps = steps
         shares.append(learner.beta)
     assert shares == pytest.approx([1.0, 0.75, 0.51, 0.0])
     assert learner.reinforces

@@ -12,8 +12,8 @@ import torch
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import Seen
-from gym_memory.baselines.rl.shared.interning import Batch
 from gym_memory.baselines.rl.shared.learner import Experience
+from gym_memory.baselines.rl.shared.replay import Batch
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 
@@ -50,7 +50,7 @@ def values(learner: DrrnLearner, seen: Seen) -> Any:
         flat = np.array([*seen.bags[0], *bag], np.int64)
         batch = Batch(flat, np.array([0, lengths[0]]), lengths)
         with torch.no_grad():
-            found.append(float(learner._online(batch, np.array([0]), np.array([1]))))
+            found.append(float(learner.online(batch, np.array([0]), np.array([1]))))
     return np.array(found)
 
 
@@ -100,22 +100,22 @@ def test_double_dqn_targets() -> None:
     learner = DrrnLearner(SMALL, seed=3)
     corridor(learner, 3, np.random.default_rng(2))
     with torch.no_grad():
-        for parameter in learner._target.parameters():
+        for parameter in learner.target.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(1)) * 0.3)
-        for parameter in learner._online.parameters():
+        for parameter in learner.online.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=torch.manual_seed(2)) * 0.3)
-    drawn = learner._replay.draw(12, 0.4, np.random.default_rng(0))
-    found = learner._next_values(drawn)
+    drawn = learner.replay.draw(12, 0.4, np.random.default_rng(0))
+    found = learner.next_values(drawn)
     for number, next_obs in enumerate(drawn.next_obs):
         if next_obs < 0:
             assert found[number] == 0
             continue
-        bags = learner._observations.gather(np.array([next_obs])).values
-        pairs = learner._bags.gather(bags)
+        bags = learner.observations.gather(np.array([next_obs])).values
+        pairs = learner.bags.gather(bags)
         index = np.arange(1, len(bags))
         with torch.no_grad():
-            online = learner._online(pairs, np.zeros(len(index), np.int64), index)
-            target = learner._target(pairs, np.zeros(len(index), np.int64), index)
+            online = learner.online(pairs, np.zeros(len(index), np.int64), index)
+            target = learner.target(pairs, np.zeros(len(index), np.int64), index)
         assert found[number] == pytest.approx(float(target[int(online.argmax())]), abs=1e-5)
 
 
@@ -153,7 +153,7 @@ def test_a_new_text_is_worth_something() -> None:
     one, two = (learner.see(obs(room, "x"), "game") for room in "ab")
     for _ in range(4):
         learner.observe(0, Experience("game", one, 0, 0.0, two, False, False))
-    arrays, _ = learner._replay.state()
+    arrays, _ = learner.replay.state()
     np.testing.assert_allclose(arrays["floats"][:, 0], 0.5 / np.sqrt([1, 2, 3, 4]))
 
 
@@ -167,7 +167,7 @@ def test_what_an_episode_has_not_shown_before_is_worth_something(facts: bool) ->
         if seen is not None:
             learner.observe(0, Experience("game", seen, 0, 1.0, later, False, False))
         seen = learner.unpack(json.loads(json.dumps(learner.pack(later))))
-    arrays, _ = learner._replay.state()
+    arrays, _ = learner.replay.state()
     assert arrays["floats"][:, 0].tolist() == [1.5, 1.0, 1.0, 1.5, 1.0]
 
 
@@ -197,10 +197,10 @@ def test_what_is_overwritten_is_forgotten() -> None:
         seen = learner.see(obs(f"room {number}", "x", f"y{number}"), "game")
         later = learner.see(obs(f"room {number + 1}", "x", f"y{number + 1}"), "game")
         learner.observe(0, Experience("game", seen, 1, 1.0, later, False, False))
-    assert len(learner._observations) <= 2 * 32 + 4
-    drawn = learner._replay.draw(16, 0.4, np.random.default_rng(0))
-    assert learner._next_values(drawn).shape == (16,)
-    records = learner._observations.gather(drawn.obs)
+    assert len(learner.observations) <= 2 * 32 + 4
+    drawn = learner.replay.draw(16, 0.4, np.random.default_rng(0))
+    assert learner.next_values(drawn).shape == (16,)
+    records = learner.observations.gather(drawn.obs)
     assert (records.lengths == 3).all()
 
 

@@ -1,8 +1,9 @@
-"""GATA-like: graphs survive the bag, names do not matter, batches change nothing, it learns."""
+"""GATA-like: graphs survive the store, names do not matter, batches change nothing, it learns."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,7 @@ import torch
 from trained import assert_same_training
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.rl.gata import GataLearner, GataSettings, unpack_graphs
-from gym_memory.baselines.rl.shared.interning import Ragged
+from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphStore
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.core.records import Triple
@@ -44,12 +44,12 @@ def kitchen(wanted: str, other: str) -> Any:
 
 def values(learner: GataLearner, *seen: Any) -> Any:
     """Q of every action of some observations, in one batch."""
-    store = Ragged()
+    store = GraphStore()
     records = [[store.add(bag) for bag in one.bags] for one in seen]
     states = np.array([r[0] for r in records for _ in r[1:]])
     actions = np.array([number for r in records for number in r[1:]])
     with torch.no_grad():
-        found = learner._online(store.gather(np.arange(len(store))), states, actions)
+        found = learner.online(store.gather(np.arange(len(store))), states, actions)
     return found.numpy()
 
 
@@ -59,27 +59,43 @@ def shaken(settings: GataSettings = SMALL) -> GataLearner:
     for game in range(8):
         learner.see(kitchen(f"food{game}", f"other{game}"), f"game {game}")
     with torch.no_grad():
-        for parameter in learner._online.parameters():
+        for parameter in learner.online.parameters():
             noise = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2))
             parameter.add_(0.3 * noise)
     return learner
 
 
-def test_a_graph_survives_the_bag() -> None:
+def test_a_store_gives_graphs_back() -> None:
     learner = shaken()
     seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait"))]
-    store = Ragged()
-    numbers = np.array([store.add(one.bags[0]) for one in seen])
-    graphs = unpack_graphs(store.gather(numbers), np.arange(2))
-    # you, kitchen, leek, plum, recipe, diced; then only you.
-    assert graphs.counts.tolist() == [6, 1]
-    edges = graphs.edges.reshape(-1, 2, 3)
-    assert edges[:, 0][:, [0, 2]].tolist() == [[0, 1], [2, 1], [3, 1], [4, 2], [2, 5]]
-    assert (edges[:, 1][:, [2, 0]] == edges[:, 0][:, [0, 2]]).all()
-    assert set(graphs.marks[:, 0].tolist()) == set(range(7))
-    assert graphs.word_counts[1] == 0 < graphs.word_counts[0]
-    assert graphs.bags.values[graphs.bags.offsets].tolist() == [0, 0]
-    assert [bag[1:3] for bag in seen[0].bags[1:]] == [(1, 2), (1, 3)]
+    store = GraphStore()
+    numbers = np.array([store.add(bag) for one in seen for bag in one.bags])
+    assert len(store) == 5 == len(set(numbers.tolist()))
+    assert store.add(seen[0].bags[0]) == numbers[0]
+    twin = GraphStore()
+    twin.load_state(store.state())
+    kept = GraphStore()
+    kept.load_state(store.state())
+    renamed = kept.keep(numbers[[3, 0]])
+    assert renamed[numbers[[3, 0]]].tolist() == [0, 1]
+    assert (np.delete(renamed, numbers[[3, 0]]) == -1).all()
+    for graphs in (twin.gather(numbers[[0, 3]]), kept.gather(np.array([1, 0]))):
+        # you, kitchen, leek, plum, recipe, diced; then only you.
+        assert graphs.nodes.lengths.tolist() == [6, 1]
+        assert graphs.nodes.values.tolist() == [*range(6), 0]
+        edges = graphs.edges.values.reshape(-1, 2, 3)
+        assert edges[:, 0][:, [0, 2]].tolist() == [[0, 1], [2, 1], [3, 1], [4, 2], [2, 5]]
+        assert (edges[:, 1][:, [2, 0]] == edges[:, 0][:, [0, 2]]).all()
+        assert set(graphs.marks.values[::2].tolist()) == set(range(6))
+        assert graphs.words.lengths[1] == 0 < graphs.words.lengths[0]
+        assert graphs.bag.values[graphs.bag.offsets].tolist() == [0, 0]
+    assert [bag.nodes for bag in seen[0].bags[1:]] == [(2,), (3,)]
+
+
+def test_an_observation_survives_a_checkpoint() -> None:
+    learner = shaken()
+    seen = learner.see(kitchen("leek", "plum"))
+    assert learner.unpack(json.loads(json.dumps(learner.pack(seen)))) == seen
 
 
 @pytest.mark.parametrize("neighbourhood", [True, False])

@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from gym_memory.llm.structured import validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,8 +20,9 @@ from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation
 from gym_memory.core.trajectory import read_trajectory
-from gym_memory.llm import Completion
+from gym_memory.llm import Reply, Request
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.forms import validate
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.run import EpisodeResult, rollout
@@ -55,9 +55,9 @@ class Told:
     def __init__(self, *lines: str):
         self.lines = list(lines)
 
-    def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Completion:
+    def complete(self, request: Request) -> Reply:
         text = self.lines.pop(0)
-        return Completion(text, parsed=None if schema is None else validate(text, schema))
+        return Reply(text, parsed=request.schema and validate(text, request.schema))
 
 
 def shown(**fields: Any) -> Observation:

@@ -66,7 +66,7 @@ def test_what_it_says_does_not_depend_on_what_else_is_in_the_batch() -> None:
     learner = TextLearner(SMALL)
     one = learner.see(obs("the apple is here", "eat apple", "go east"))
     two = learner.see(obs("", "go west", "go east", "look", text="Another room, with an apple."))
-    alone, both = learner._read([one]), learner._read([two, one])
+    alone, both = learner.read([one]), learner.read([two, one])
     np.testing.assert_allclose(alone.logits[0].detach(), both.logits[1, :2].detach(), atol=1e-5)
     assert float(both.values[1]) == pytest.approx(float(alone.values[0]), abs=1e-5)
 
@@ -135,7 +135,7 @@ def test_actor_critic_alone_learns_a_corridor() -> None:
             )
             here[slot] = there or "hall"
         learner.learn()
-    chances = torch.softmax(learner._read([look(room) for room in rooms]).logits, 1)[:, 0]
+    chances = torch.softmax(learner.read([look(room) for room in rooms]).logits, 1)[:, 0]
     assert float(chances.min()) > 0.7
 
 
@@ -147,9 +147,9 @@ def test_minilm_has_the_words_already() -> None:
     except Exception as error:
         pytest.skip(f"MiniLM is not at hand: {error}")
     learner = TextLearner(dataclasses.replace(SMALL, words="minilm"))
-    table = learner._read([learner.see(obs("an apple", "eat apple", "eat stone"))])
+    table = learner.read([learner.see(obs("an apple", "eat apple", "eat stone"))])
     assert torch.isfinite(table.logits).all()
-    assert sum(p.numel() for p in learner._network.parameters()) < 50_000
+    assert sum(p.numel() for p in learner.network.parameters()) < 50_000
 
 
 def test_mistakes_are_named() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rl.shared.features import Lexicon, describe, parse_action, stem
-from gym_memory.baselines.rl.shared.scene import Scene
+from gym_memory.baselines.rl.shared.features import Lexicon, Scene, describe, parse_action, stem
 from gym_memory.core.records import Triple
 
 KITCHEN = """

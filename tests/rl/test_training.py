@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
 
 def test_a_stopped_run_keeps_what_it_has(tmp_path: Path) -> None:
     run = trainer(tmp_path)
-    run._listener = lambda steps, row: run.stop() if steps >= 75 else None
+    run.listener = lambda steps, row: run.stop() if steps >= 75 else None
     run.run()
     assert run.steps == 75
     trainer(tmp_path).run()
@@ -198,7 +198,7 @@ def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
     run = Trainer(learner, lambda split: Mute(make_env(split)), how, tmp_path / "some", {})
     run.run()
     assert run.steps == 60
-    assert any(slot.actions[3::4] == ["look"] * len(slot.actions[3::4]) for slot in run._slots)
+    assert any(slot.actions[3::4] == ["look"] * len(slot.actions[3::4]) for slot in run.episodes)
     policy = Drrn(str(tmp_path / "some"))
     assert rollout(Mute(make_env("valid")), policy, seed=0).steps > 3
     none = Trainer(learner, lambda split: Mute(make_env(split), True), how, tmp_path / "no", {})

@@ -1,8 +1,8 @@
-"""What learners share that see bags of features: how they look, a network, its optimizer.
+"""What learners share that see bags of features: encoders, settings, network, optimizer.
 
 Such a learner sees the situation and every valid action as a *bag*: the number of a text and the
-rows of named features (:mod:`gym_memory.baselines.rl.shared.features`). It brings the network that
-scores them and says how that is trained; all else that playing and saving need is here.
+rows of named features (:mod:`gym_memory.baselines.rl.shared.features`). It adds the network that
+scores them and its update. Equal bags, and equal texts, are encoded once a batch.
 """
 
 from __future__ import annotations
@@ -10,75 +10,224 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from gym_memory.baselines.rl.shared.encoders import ENCODERS, Encoder, Texts
-from gym_memory.baselines.rl.shared.interning import Batch, Ints, Ragged, Vocabulary
 
 from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
-from gym_memory.baselines.rl.shared.features import FACTS, Lexicon, describe, words_of
+from gym_memory.baselines.rl.shared.features import Lexicon, Vocabulary, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
+from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_int, check_name, check_number, check_share
+from gym_memory.core.settings import Help, Settings
+from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
+from gym_memory.memory.encoders.pretrained import load_transformer
 
 if TYPE_CHECKING:
     import torch
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Scenes", "Seen", "scenes_of"]
+__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Discount", "Encoder", "MiniLM", "Rate"]
+__all__ += ["Scenes", "Seen", "Texts", "scenes_of"]
+
+Kind = Literal["bag", "gru", "minilm", "minilm-tuned"]
+Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
+Rate = Annotated[float, Help("Learning rate of Adam.", above=0)]
+
+_WORDS = 4096
+"""Rows for words that a GRU reads, by a stable hash."""
+_MAX_WORDS = 80
+"""Words of a text that are read, the last ones."""
 
 
 @dataclasses.dataclass(frozen=True)
-class BagSettings:
-    """Settings of every learner by bags.
+class BagSettings(Settings):
+    """Settings of every learner that sees bags."""
 
-    Attributes:
-        encoder: ``bag`` (features only); ``gru``, ``minilm`` (frozen) or ``minilm-tuned`` (which
-            also read the text).
-        dim: Size of an encoding.
-        hidden: Width of the layers over situation and action.
-        vocabulary: Rows of the embedding table.
-        words: ``auto``: words are features only where no facts are recalled; ``always``.
-        facts: What is made of recalled facts, see :func:`.describe`: ``related``; ``plain`` leaves
-            out what solves part of the game; ``rendered`` reads them as text.
-        common: Share of the training games in which a name must stand to be told by name.
-        gamma: Discount a step.
-        lr: Learning rate of Adam.
-        tuned_lr: The same for MiniLM itself where it is tuned: what it knows washes out at ``lr``.
-        clip: Largest norm of the gradient.
+    encoder: Annotated[
+        Kind,
+        Help("bag: features alone; gru, minilm (frozen) and minilm-tuned also read the text."),
+    ] = "bag"
+    dim: Annotated[int, Help("Size of an encoding.", low=1)] = 64
+    hidden: Annotated[int, Help("Width of the layers over situation and action.", low=1)] = 64
+    vocabulary: Annotated[int, Help("Rows of the embedding table.", low=2)] = 4096
+    words: Annotated[
+        Literal["auto", "always"],
+        Help("Words as features: auto, only where no facts are recalled, or always."),
+    ] = "auto"
+    facts: Annotated[
+        Literal["related", "plain", "rendered"],
+        Help(
+            "Use of recalled facts: related; plain leaves out what solves part of the game; "
+            "rendered reads them as text."
+        ),
+    ] = "related"
+    common: Annotated[
+        float,
+        Help("Share of the training games in which a name must occur to be a feature.", 0, 1),
+    ] = 0.8
+    gamma: Discount = 0.9
+    lr: Rate = 1e-3
+    tuned_lr: Annotated[
+        float,
+        Help("Learning rate of a tuned MiniLM, which forgets its pretraining at lr.", above=0),
+    ] = 2e-5
+    clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 5.0
 
-    Raises:
-        InvalidArgumentError: A number is out of its range.
-        UnknownNameError: A name is not one of those that there are.
+
+# ------------------------------------------------------------ encoders
+
+
+class Texts:
+    """Texts by number, each once; number 0 is no text."""
+
+    def __init__(self) -> None:
+        self.load_state([])
+
+    def number(self, text: str) -> int:
+        """Return the number of a text."""
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = len(self._texts)
+            self._texts.append(text)
+        return found
+
+    def __getitem__(self, number: int) -> str:
+        return self._texts[number]
+
+    def state(self) -> list[str]:
+        """Return all texts in their order."""
+        return self._texts[1:]
+
+    def load_state(self, texts: list[str]) -> None:
+        """Replace all texts."""
+        self._texts = ["", *texts]
+        self._numbers = {text: number for number, text in enumerate(self._texts)}
+
+
+class Encoder(torch.nn.Module):
+    """Encodes bags: the sum of the embeddings of the features, plus what reads the text.
+
+    Args:
+        kind: What reads the text: nothing (``bag``), ``gru``, ``minilm`` or ``minilm-tuned``.
+        texts: The texts that bags name by number.
+        rows: Rows of the embedding table; row 0 stays zero.
+        dim: Size of a vector.
     """
 
-    encoder: str = "bag"
-    dim: int = 64
-    hidden: int = 64
-    vocabulary: int = 4096
-    words: str = "auto"
-    facts: str = "related"
-    common: float = 0.8
-    gamma: float = 0.9
-    lr: float = 1e-3
-    tuned_lr: float = 2e-5
-    clip: float = 5.0
+    def __init__(self, kind: Kind, texts: Texts, *, rows: int, dim: int):
+        super().__init__()
+        self._texts = texts
+        self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
+        # What was met once and hardly trained should say hardly anything.
+        torch.nn.init.zeros_(self.bag.weight)
+        self.reader: torch.nn.Module | None = None
+        if kind != "bag":
+            self.reader = {"gru": _Gru, "minilm": MiniLM, "minilm-tuned": _TunedMiniLM}[kind](dim)
 
-    def __post_init__(self) -> None:
-        check_name("encoder", self.encoder, ENCODERS)
-        check_name("words", self.words, ("auto", "always"))
-        check_name("facts", self.facts, FACTS)
-        check_int("dim", self.dim, 1)
-        check_int("hidden", self.hidden, 1)
-        check_int("vocabulary", self.vocabulary, 2)
-        check_share("common", self.common)
-        check_share("gamma", self.gamma)
-        check_number("lr", self.lr, above=0)
-        check_number("tuned_lr", self.tuned_lr, above=0)
-        check_number("clip", self.clip, above=0)
+    @property
+    def reads(self) -> bool:
+        """True if texts matter; if not, bags should name none."""
+        return self.reader is not None
+
+    def tuned(self) -> list[torch.nn.Parameter]:
+        """Return the pretrained parameters that are trained on."""
+        if isinstance(self.reader, _TunedMiniLM):
+            return list(self.reader.model.parameters())
+        return []
+
+    def forward(self, bags: Batch) -> torch.Tensor:
+        """Encode bags, each with its text's number first: float32 of shape (bags, dim)."""
+        device = self.bag.weight.device
+        texts, rows = bags.split()
+        found: torch.Tensor = self.bag(
+            torch.from_numpy(rows.values).to(device), torch.from_numpy(rows.offsets).to(device)
+        )
+        if self.reader is not None:
+            used, where = np.unique(texts, return_inverse=True)
+            read = self.reader([self._texts[int(number)] for number in used])
+            found = found + read[torch.from_numpy(where).to(device)]
+        return found
+
+
+class _Gru(torch.nn.Module):
+    """Last state of a GRU over the words of a text."""
+
+    def __init__(self, dim: int):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(_WORDS, dim, padding_idx=0)
+        self.gru = torch.nn.GRU(dim, dim, batch_first=True)
+
+    def forward(self, texts: list[str]) -> torch.Tensor:
+        rows = [
+            [1 + zlib.crc32(word.encode()) % (_WORDS - 1) for word in words_of(text)[-_MAX_WORDS:]]
+            or [0]
+            for text in texts
+        ]
+        lengths = torch.tensor([len(row) for row in rows])
+        padded = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
+        for place, row in enumerate(rows):
+            padded[place, : len(row)] = torch.tensor(row)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            self.embedding(padded.to(self.embedding.weight.device)),
+            lengths,
+            batch_first=True,
+            enforce_sorted=False,
+        )
+        state: torch.Tensor = self.gru(packed)[1][0]
+        return state
+
+
+class MiniLM(torch.nn.Module):
+    """A trained layer over frozen sentence embeddings, each computed once.
+
+    Args:
+        dim: Size of a vector.
+        stretched: Scale embeddings so that one number, not the whole, is about 1 in size.
+    """
+
+    def __init__(self, dim: int, *, stretched: bool = False):
+        super().__init__()
+        self._encoder = make_encoder(DEFAULT_MODEL)
+        self._scale = self._encoder.dim**0.5 if stretched else 1.0
+        self._kept: dict[str, torch.Tensor] = {}
+        self.layer = torch.nn.Linear(self._encoder.dim, dim)
+
+    def forward(self, texts: Sequence[str]) -> torch.Tensor:
+        """Encode texts: float32 of shape (texts, dim)."""
+        new = [text for text in texts if text not in self._kept]
+        if new:
+            vectors = torch.from_numpy(np.asarray(self._encoder.encode(new), np.float32))
+            self._kept.update(zip(new, vectors * self._scale, strict=True))
+        stacked = torch.stack([self._kept[text] for text in texts])
+        read: torch.Tensor = self.layer(stacked.to(self.layer.weight.device))
+        return read
+
+
+class _TunedMiniLM(torch.nn.Module):
+    """Sentence embeddings trained together with everything else."""
+
+    def __init__(self, dim: int):
+        super().__init__()
+        # Without dropout, as it was loaded: all chance is the learner's.
+        self.model: Any = load_transformer(DEFAULT_MODEL, "encoder=minilm-tuned")
+        size = len(self.model.encode("", show_progress_bar=False))
+        self.layer = torch.nn.Linear(size, dim)
+
+    def forward(self, texts: list[str]) -> torch.Tensor:
+        device = self.layer.weight.device
+        tokens = {
+            name: value.to(device) if torch.is_tensor(value) else value
+            for name, value in self.model.tokenize(texts).items()
+        }
+        read: torch.Tensor = self.layer(self.model(tokens)["sentence_embedding"])
+        return read
+
+
+# ------------------------------------------------------------ observations
 
 
 class Seen(NamedTuple):
@@ -89,11 +238,11 @@ class Seen(NamedTuple):
             the encoder reads none) and the rows of its features.
         place: Stable hash of the game's text, which is the same whatever the memory.
         commands: Stable hash of each action's text.
-        tried: How often each command was given in each place of the episode so far.
+        tried: Times that each command was given in each place of the episode so far.
         known: The words of the game's texts in the episode so far.
     """
 
-    bags: tuple[tuple[int, ...], ...]
+    bags: tuple[Any, ...]
     place: int
     commands: tuple[int, ...]
     tried: dict[tuple[int, int], int]
@@ -101,7 +250,7 @@ class Seen(NamedTuple):
 
     @property
     def times(self) -> list[int]:
-        """How often each action was taken in this place of the episode so far."""
+        """Times that each action was taken in this place of the episode so far."""
         return [self.tried.get((self.place, command), 0) for command in self.commands]
 
 
@@ -110,20 +259,19 @@ class Scenes(NamedTuple):
 
     Attributes:
         bags: The distinct bags.
-        states: Which bag is the situation, of each observation, shape (n,).
-        actions: Which bags are the actions, those of each observation end to end.
+        states: Number of each observation's situation, shape (n,).
+        actions: Numbers of the actions, those of each observation end to end.
         counts: Actions of each observation, shape (n,).
     """
 
-    bags: Batch
+    bags: Any
     states: Ints
     actions: Ints
     counts: Ints
 
 
-def scenes_of(seen: list[Seen]) -> Scenes:
-    """Number the distinct bags of some observations."""
-    store = Ragged()
+def scenes_of(seen: list[Seen], store: Any) -> Scenes:
+    """Number the distinct bags of some observations in an empty store."""
     numbers = [[store.add(bag) for bag in one.bags] for one in seen]
     return Scenes(
         store.gather(np.arange(len(store))),
@@ -133,12 +281,11 @@ def scenes_of(seen: list[Seen]) -> Scenes:
     )
 
 
-class BagNetwork(torch.nn.Module):
-    """A network over encoded bags.
+# ------------------------------------------------------------ the learner
 
-    Args:
-        encoder: Bags to vectors.
-    """
+
+class BagNetwork(torch.nn.Module):
+    """A network over encoded bags."""
 
     def __init__(self, encoder: Encoder):
         super().__init__()
@@ -148,72 +295,64 @@ class BagNetwork(torch.nn.Module):
 class BagLearner(Learner):
     """Sees bags, holds one network with its optimizer, counts steps and updates.
 
-    A baseline gives the network (:meth:`_network`), ``act``, ``observe`` and ``learn``, and adds
-    to ``progress`` and ``load_progress`` what else it keeps.
-
-    Args:
-        settings: The baseline's settings.
-        seed: Seed of all chance, the network's first weights included.
-        device: ``cpu`` or ``cuda``.
+    A baseline adds the network (:meth:`network`), ``act``, ``observe`` and ``learn``, and extends
+    ``progress`` and ``load_progress`` by what else it keeps.
     """
 
     settings: BagSettings
+    store_class: ClassVar[type] = Ragged
+    """Stores bags, like :class:`.Ragged`."""
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
-        self._rng = np.random.default_rng([seed, 0])
-        self._vocabulary = Vocabulary(settings.vocabulary)
-        self._lexicon = Lexicon(settings.common)
-        self._texts = Texts()
-        self._online = self._new_network()
-        self._optimizer = torch.optim.Adam(self._parameters(), lr=settings.lr, fused=True)
-        self._steps = self._updates = 0
+        self.rng = np.random.default_rng([seed, 0])
+        self.vocabulary = Vocabulary(settings.vocabulary)
+        self.lexicon = Lexicon(settings.common)
+        self.texts = Texts()
+        self.online = self.new_network()
+        tuned = self.online.encoder.tuned()
+        apart = set(map(id, tuned))
+        rest = [p for p in self.online.parameters() if id(p) not in apart]
+        groups: list[dict[str, Any]] = [{"params": rest}]
+        groups += [{"params": tuned, "lr": settings.tuned_lr}] * bool(tuned)
+        self.optimizer = torch.optim.Adam(groups, lr=settings.lr, fused=True)
+        self.steps = self.updates = 0
 
     @abstractmethod
-    def _network(self, encoder: Encoder) -> BagNetwork:
-        """The baseline's network, fresh, on top of an encoder."""
+    def network(self, encoder: Encoder) -> BagNetwork:
+        """Build the baseline's network on top of an encoder."""
 
-    def _new_network(self) -> BagNetwork:
-        """A network whose weights come from the seed alone: the same ones in every call."""
-        sizes = {"rows": self.settings.vocabulary, "dim": self.settings.dim}
+    def new_network(self) -> BagNetwork:
+        """Build a network whose weights come from the seed alone: the same ones in every call."""
+        s = self.settings
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            network = self._network(Encoder(self.settings.encoder, self._texts, **sizes))
-        return network.to(self.device)
+            encoder = Encoder(s.encoder, self.texts, rows=s.vocabulary, dim=s.dim)
+            return self.network(encoder).to(self.device)
 
-    def _parameters(self) -> list[dict[str, Any]]:
-        """The network's parameters, in groups with a learning rate of their own."""
-        tuned = self._online.encoder.tuned()
-        apart = set(map(id, tuned))
-        rest = [p for p in self._online.parameters() if id(p) not in apart]
-        groups: list[dict[str, Any]] = [{"params": rest}]
-        return [*groups, {"params": tuned, "lr": self.settings.tuned_lr}] if tuned else groups
-
-    def _descend(self, loss: torch.Tensor) -> None:
-        """One step of the optimizer, the gradient clipped."""
-        self._optimizer.zero_grad()
+    def descend(self, loss: torch.Tensor) -> None:
+        """Take one step of the optimizer, the gradient clipped."""
+        self.optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._online.parameters(), self.settings.clip)
-        self._optimizer.step()
-
-    # ------------------------------------------------------------ seeing
+        torch.nn.utils.clip_grad_norm_(self.online.parameters(), self.settings.clip)
+        self.optimizer.step()
 
     def see(
         self, obs: Observation, task_id: str = "", before: Seen | None = None, action: int = -1
     ) -> Seen:
         """Encode an observation."""
-        self._vocabulary.frozen = not task_id
+        self.vocabulary.frozen = not task_id
         s = self.settings
-        state, actions = describe(obs, self._lexicon, task_id, words=s.words, facts=s.facts)
-        rows = self._vocabulary.rows
-        told = ["" for _ in range(len(actions) + 1)]
-        if self._online.encoder.reads:
-            told = [obs["text"], *obs["valid_actions"]]
+        state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)
+        rows = self.vocabulary.rows
+        texts = ["" for _ in range(len(actions) + 1)]
+        if self.online.encoder.reads:
+            texts = [obs["text"], *obs["valid_actions"]]
         bags = [
-            (self._texts.number(text), *rows(features))
-            for text, features in zip(told, (state, *actions), strict=True)
+            (self.texts.number(text), *rows(features))
+            for text, features in zip(texts, (state, *actions), strict=True)
         ]
         tried: dict[tuple[int, int], int] = {}
         # Counts go by the bare text: a memory is to help as an observation, and only so.
@@ -226,46 +365,44 @@ class BagLearner(Learner):
         return Seen(tuple(bags), _code(obs["text"]), commands, tried, known)
 
     def pack(self, seen: Seen) -> list[Any]:
-        """As JSON-able values."""
+        """Return it as JSON-able values."""
         tried = [[*pair, times] for pair, times in seen.tried.items()]
         return [*seen[:-2], tried, sorted(seen.known)]
 
     def unpack(self, packed: list[Any]) -> Seen:
-        """The inverse of :meth:`pack`."""
+        """Return the inverse of :meth:`pack`."""
         bags, place, commands, tried, known = packed
         tried = {(there, command): times for there, command, times in tried}
         bags = tuple(map(tuple, bags))
         return Seen(bags, place, tuple(commands), tried, frozenset(known))
 
-    # ------------------------------------------------------------ keeping
-
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The network, the rows of its features, the common names."""
-        record = {"vocabulary": self._vocabulary.names, "lexicon": self._lexicon.state()}
-        return dict(self._online.state_dict()), record
+        """Return the network, the rows of its features, the common names."""
+        record = {"vocabulary": self.vocabulary.names, "lexicon": self.lexicon.state()}
+        return dict(self.online.state_dict()), record
 
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        self._online.load_state_dict(tensors)
-        self._vocabulary = Vocabulary(self.settings.vocabulary, record["vocabulary"])
-        self._lexicon.load_state(record["lexicon"])
+        self.online.load_state_dict(tensors)
+        self.vocabulary = Vocabulary(self.settings.vocabulary, record["vocabulary"])
+        self.lexicon.load_state(record["lexicon"])
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Optimizer, texts, chance and counters."""
+        """Return optimizer, texts, chance and counters."""
         record = {
-            "texts": self._texts.state(),
-            "rng": self._rng.bit_generator.state,
-            "steps": self._steps,
-            "updates": self._updates,
+            "texts": self.texts.state(),
+            "rng": self.rng.bit_generator.state,
+            "steps": self.steps,
+            "updates": self.updates,
         }
-        return moments(self._optimizer), record
+        return moments(self.optimizer), record
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        load_moments(self._optimizer, tensors)
-        self._texts.load_state(record["texts"])
-        self._rng.bit_generator.state = record["rng"]
-        self._steps, self._updates = record["steps"], record["updates"]
+        load_moments(self.optimizer, tensors)
+        self.texts.load_state(record["texts"])
+        self.rng.bit_generator.state = record["rng"]
+        self.steps, self.updates = record["steps"], record["updates"]
 
 
 def _code(text: str) -> int:

@@ -1,72 +1,43 @@
-"""Checkpoints: one safetensors file that holds tensors and, in its header, JSON; never pickle.
+"""Files of a training: checkpoints, its configuration and its curve.
 
-::
-
-    best.safetensors      what the policy plays: weights and vocabulary, best on valid games
-    last.safetensors      the same, of the end
-    training.safetensors  all that going on with the training needs
-
-A file is replaced as a whole, so a reader sees the old one or the new one.
+A checkpoint is one safetensors file that holds tensors and, in its header, JSON; never pickle. It
+is replaced as a whole, so a reader sees the old one or the new one.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-from gym_memory.baselines.rl.shared.learner import Learner, check_device
 from gym_memory.core.errors import CheckpointError
-from gym_memory.core.files import parse_json, write_atomic
+from gym_memory.core.files import parse_json, read_json, write_atomic
 from gym_memory.core.optional import require
-from gym_memory.core.settings import make_settings
 
-if TYPE_CHECKING:
-    import safetensors
-    import safetensors.torch
-    import torch
-else:
-    torch = require("torch", "rl", "the RL baselines")
-    safetensors = require("safetensors", "rl", "checkpoints")
-    require("safetensors.torch", "rl", "checkpoints")
-
-__all__ = [
-    "BEST",
-    "LAST",
-    "TRAINING",
-    "arrays",
-    "load_moments",
-    "load_player",
-    "moments",
-    "part",
-    "prefixed",
-    "read",
-    "save_player",
-    "write",
-]
+__all__ = ["BEST", "LAST", "TRAINING", "arrays", "check_config", "load_moments", "moments", "part"]
+__all__ += ["prefixed", "read", "write", "write_config", "write_curve"]
 
 BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
+"""Files with the best player on valid games, the last one, and all that a training resumes from."""
+_CONFIG, _CURVE = "config.json", "curve.jsonl"
 _FORMAT = "gym-memory learner 1"
-L = TypeVar("L", bound=Learner)
+
+
+# ------------------------------------------------------------ checkpoints
 
 
 def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-    """Replace a checkpoint.
-
-    Args:
-        path: The file.
-        tensors: Name to torch tensor.
-        record: JSON-able values.
+    """Replace a checkpoint by torch tensors and a record of JSON-able values.
 
     Raises:
         CheckpointError: The file cannot be written there.
     """
+    safetensors = require("safetensors.torch", "rl", "checkpoints")
     header = {"format": _FORMAT, "record": json.dumps(record)}
     # Tied or sliced tensors share memory, which the format refuses.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
-    content = safetensors.torch.save(plain, metadata=header)
+    content = safetensors.save(plain, metadata=header)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, content)
@@ -75,11 +46,12 @@ def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and the record of a checkpoint.
+    """Return the tensors and the record of a checkpoint.
 
     Raises:
         CheckpointError: There is none, it is torn, or something else wrote it.
     """
+    safetensors = require("safetensors", "rl", "checkpoints")
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
@@ -97,31 +69,32 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise CheckpointError(f"expected a whole checkpoint at {str(path)!r}: {error}") from error
 
 
-def prefixed(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Tensors, or arrays as such, under ``name.``: one part of a checkpoint."""
+def prefixed(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tensors, or arrays as such, under ``name.``: one part of a checkpoint."""
+    torch = require("torch", "rl", "checkpoints")
     return {f"{name}.{key}": torch.as_tensor(value) for key, value in values.items()}
 
 
 def part(tensors: dict[str, Any], name: str) -> dict[str, Any]:
-    """The inverse of :func:`prefixed`: the tensors of one part."""
+    """Return the tensors of one part: the inverse of :func:`prefixed`."""
     prefix = f"{name}."
     return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
 
 
 def arrays(tensors: dict[str, Any], name: str) -> dict[str, Any]:
-    """Those of one part as arrays."""
+    """Return the tensors of one part as arrays."""
     return {key: tensor.numpy() for key, tensor in part(tensors, name).items()}
 
 
-def moments(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """What Adam keeps of every parameter: one part of a checkpoint, ``adam``."""
+def moments(optimizer: Any) -> dict[str, Any]:
+    """Return what Adam keeps of every parameter: one part of a checkpoint, ``adam``."""
     tensors: dict[str, Any] = {}
     for number, kept in optimizer.state_dict()["state"].items():
         tensors |= prefixed(f"adam.{number}", kept)
     return tensors
 
 
-def load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, Any]) -> None:
+def load_moments(optimizer: Any, tensors: dict[str, Any]) -> None:
     """Give an optimizer what :func:`moments` took from it, found among other parts."""
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in part(tensors, "adam").items():
@@ -130,48 +103,70 @@ def load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, Any]) -> N
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
-def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
-    """Write what a learner plays with.
+# ------------------------------------------------------------ the folder of a run
+
+
+def check_config(
+    folder: Path,
+    wanted: Mapping[str, Any],
+    what: str,
+    defaults: Mapping[str, Mapping[str, Any]] | None = None,
+) -> bool:
+    """Return True if the wanted run has begun in a folder, False if none has.
 
     Args:
-        path: The file.
-        learner: The learner.
-        about: What to note with it (environment, memory, scores, ...).
-    """
-    tensors, record = learner.weights()
-    head = {"baseline": learner.name, "settings": dataclasses.asdict(learner.settings)}
-    write(path, tensors, {**head, "about": about, "learnt": record})
-
-
-def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
-    """A learner that can play, from a file or from the folder of a training run.
+        folder: The run's folder.
+        wanted: JSON-able values that identify the run.
+        what: Name of the kind of run, for messages.
+        defaults: For parts of the configuration, the values that an older run did not write.
 
     Raises:
-        CheckpointError: It cannot be read, or is one of another baseline.
-        InvalidArgumentError: There is no such device here.
+        CheckpointError: The folder holds another run, or its configuration cannot be read.
     """
-    file = Path(path) / BEST if Path(path).is_dir() else Path(path)
-    tensors, record = read(file)
-    if "slots" in record:
-        raise CheckpointError(
-            f"expected a player, got the state of a training at {str(file)!r}: give the folder, "
-            f"or {BEST} or {LAST} in it"
-        )
-    if record.get("baseline") != learner_class.name:
-        raise CheckpointError(
-            f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
-            f"got one of {record.get('baseline')!r}"
-        )
-    check_device(device)
+    path = folder / _CONFIG
+    if not path.exists():
+        return False
     try:
-        settings = make_settings(learner_class.settings_class, record["settings"])
-        learner = learner_class(settings, device=device)
-        learner.load_weights(tensors, record["learnt"])
-    except (
-        ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-    ) as error:  # fmt: skip
+        found = {**read_json(path)}
+        for name, values in (defaults or {}).items():
+            found[name] = {**values, **found.get(name, {})}
+    except (OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"expected {str(path)!r} to be that of a {what}: {error}") from error
+    different = _differences(found, json.loads(json.dumps(wanted)))
+    if different:
         raise CheckpointError(
-            f"expected a checkpoint of this version of {learner_class.name!r} at {str(file)!r}: "
-            f"{error}"
-        ) from error
-    return learner
+            f"{str(folder)!r} holds another {what} ({'; '.join(different)}): choose another folder"
+        )
+    return True
+
+
+def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
+    """Begin a run: make its folder and note what identifies it.
+
+    Raises:
+        CheckpointError: Nothing can be kept there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")
+    except OSError as error:
+        raise CheckpointError(f"cannot keep a {what} in {str(folder)!r}: {error}") from error
+
+
+def write_curve(folder: Path, curve: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the curve: a line of JSON a measurement."""
+    write_atomic(folder / _CURVE, "".join(json.dumps(row) + "\n" for row in curve))
+
+
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Return where two configurations differ; those of different baselines in that alone."""
+    different = []
+    for key in {**wanted, **found}:
+        there, here = found.get(key), wanted.get(key)
+        if isinstance(there, dict) and isinstance(here, dict):
+            different += _differences(there, here)
+        elif there != here:
+            different.append(f"{key} is {there!r} there and {here!r} here")
+        if key == "baseline" and different:
+            break
+    return different

@@ -1,16 +1,8 @@
 """Features of an observation: bags of named features for the situation and for every action.
 
-One description serves every memory. With facts in the observation the relations do the work
-(:mod:`gym_memory.baselines.rl.shared.scene`); with text only there are the words, and the words
-*around* what an action names ("dice the ..." in a recipe just read). Whatever is known, the
-entities of an action stand in their roles (``1``, ``2``), so that what was learnt of a carrot
-holds for a papaya.
-
-What has no relation to anything (a knife is just a knife) keeps its name, if the name is
-*common*: if it stands in most of the training games (:class:`Lexicon`). Words that say the same
-of an action and of a thing are taken out as well: ``chop`` matches ``needs to be chopped``, a stove
-*used for frying* what *needs to be fried*; both become ``=``, so that twenty games with hardly any
-chopping still teach how to chop.
+One description serves every memory. Recalled facts give relations with the names taken out; where
+only text is recalled, the words and those around what an action names serve instead. The entities
+of an action take its roles (``1``, ``2``), so what is learnt of a carrot holds for a papaya.
 """
 
 from __future__ import annotations
@@ -20,11 +12,24 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.baselines.rl.shared.scene import Scene
-from gym_memory.core.records import Observation
-from gym_memory.graph.schema import DIRECTIONS
+from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Observation, Triple
+from gym_memory.core.settings import check_int
+from gym_memory.graph.map import distances
+from gym_memory.graph.schema import (
+    DIRECTIONS,
+    INVENTORY,
+    LOCATIONS,
+    OPPOSITE,
+    PLAYER,
+    UNEXPLORED,
+    VERBATIM,
+    direction_of,
+    door_relation,
+)
 
-__all__ = ["FACTS", "Described", "Lexicon", "Phrase", "describe", "parse_action", "stem"]
+__all__ = ["ATTRIBUTES", "FACTS", "Described", "Lexicon", "Phrase", "Scene", "Vocabulary"]
+__all__ += ["describe", "parse_action", "stem", "words_of"]
 
 _WORDS = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*")
 _PREPOSITIONS = frozenset(
@@ -34,27 +39,22 @@ _PREPOSITIONS = frozenset(
 _ARTICLES = frozenset(("a", "an", "the", "some", "and"))
 _ROLES = ("1", "2", "3")
 
+FACTS = ("related", "plain", "rendered")
+"""Ways to describe recalled facts, see :func:`describe`."""
+ATTRIBUTES = frozenset({"is", "needs to be", "used for"})
+"""Relations whose object is a value out of a closed list, the same in every game."""
+_HAND = "@hand"
+_EXITS = frozenset({UNEXPLORED, "has exit"})
+_DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
+_MAX_DEPTH = 8
+"""Things in things that are followed to a room; a guard against facts that go in a circle."""
 
-class Described(NamedTuple):
-    """An observation in features.
 
-    Attributes:
-        state: Features of the situation.
-        actions: Features of each valid action, in the observation's order.
-    """
-
-    state: tuple[str, ...]
-    actions: tuple[tuple[str, ...], ...]
+# ------------------------------------------------------------ words and names
 
 
 class Phrase(NamedTuple):
-    """An action taken apart.
-
-    Attributes:
-        verb: Its first word.
-        template: The rest, with ``<>`` for what it names: ``<> from <>``.
-        names: What it names, lower case, without articles.
-    """
+    """An action taken apart: verb, template with ``<>`` for each name, and the names."""
 
     verb: str
     template: str
@@ -63,7 +63,7 @@ class Phrase(NamedTuple):
 
 @lru_cache(maxsize=100_000)
 def parse_action(action: str) -> Phrase:
-    """Take an action apart at its prepositions.
+    """Take an action apart at its prepositions; names are lower case, without articles.
 
     >>> parse_action("take red apple from the counter")
     Phrase(verb='take', template='<> from <>', names=('red apple', 'counter'))
@@ -89,13 +89,18 @@ def parse_action(action: str) -> Phrase:
 
 @lru_cache(maxsize=20_000)
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text, lower case."""
+    """Return the words of a text, lower case."""
     return tuple(_WORDS.findall(text.lower()))
+
+
+@lru_cache(maxsize=20_000)
+def _words_but_articles(text: str) -> tuple[str, ...]:
+    return tuple(word for word in words_of(text) if word not in _ARTICLES)
 
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """What the forms of a word share; good enough to compare a verb with its participles.
+    """Return what the forms of a word share; enough to compare a verb with its participles.
 
     >>> [stem(w) for w in ("chop", "chopped", "dice", "diced", "fry", "fried", "frying")]
     ['chop', 'chop', 'dic', 'dic', 'fri', 'fri', 'fri']
@@ -111,10 +116,10 @@ def stem(word: str) -> str:
 
 
 class Lexicon:
-    """Which words and names are common, by the number of training games that have them.
+    """Counts in how many training games each word and name occurs; frequent ones are common.
 
     Args:
-        share: Share of the games seen in which a common name stands, in (0, 1].
+        share: Share of the games seen in which a common name occurs, in (0, 1].
         least: Games to be seen before anything is common, >= 1.
     """
 
@@ -124,7 +129,7 @@ class Lexicon:
         self._count: dict[str, int] = {}
 
     def learn(self, game: str, words: Iterable[str]) -> None:
-        """Note the words of a game; may be called again and again."""
+        """Note the words of a game; each counts once a game."""
         seen = self._games.setdefault(game, {})
         for word in words:
             if word not in seen:
@@ -132,12 +137,12 @@ class Lexicon:
                 self._count[word] = self._count.get(word, 0) + 1
 
     def common(self, word: str) -> bool:
-        """Whether a word or name is common."""
+        """True if a word or name is common."""
         games = max(len(self._games), self.least)
         return self._count.get(word, 0) >= self.share * games
 
     def state(self) -> list[list[str]]:
-        """The words of each game, the game first; what is to be saved."""
+        """Return the words of each game, the game first."""
         return [[game, *words] for game, words in self._games.items()]
 
     def load_state(self, state: list[list[str]]) -> None:
@@ -147,8 +152,215 @@ class Lexicon:
             self.learn(game, words)
 
 
-FACTS = ("related", "plain", "rendered")
-"""Ways to describe recalled facts, see :func:`describe`."""
+class Vocabulary:
+    """Features to rows of an embedding table, in the order in which training meets them.
+
+    Row 0 is for features never trained, and stays zero: a word that is new in a test game says
+    nothing instead of something arbitrary. Features that find no free row get row 0, too.
+
+    Args:
+        size: Rows, the first included, >= 2.
+        names: Features that have rows already, in order.
+    """
+
+    def __init__(self, size: int, names: Iterable[str] = ()):
+        check_int("size", size, 2)
+        self.size = size
+        self.frozen = False
+        self._rows = {name: row for row, name in enumerate(names, 1)}
+        if len(self._rows) >= size:
+            raise InvalidArgumentError(f"expected at most {size - 1} names, got {len(self._rows)}")
+
+    @property
+    def names(self) -> list[str]:
+        """The features with a row, those of rows 1, 2, ... in order."""
+        return list(self._rows)
+
+    def rows(self, features: Iterable[str]) -> list[int]:
+        """Return rows of features; new ones get the next free row, or 0 if ``frozen`` or full."""
+        known = self._rows
+        found = []
+        for feature in features:
+            row = known.get(feature)
+            if row is None:
+                if self.frozen or len(known) + 1 >= self.size:
+                    row = 0
+                else:
+                    row = known[feature] = len(known) + 1
+            found.append(row)
+        return found
+
+
+# ------------------------------------------------------------ relations
+
+
+class Scene:
+    """Says what recalled facts tell about entities, without their names.
+
+    Names do not carry over from one game to the next, relations do. So an entity is described by
+    its *atoms*: the relations it takes part in, where it is as seen from the agent, and the values
+    of its attributes. ``carrot`` of a recipe that asks for a diced one, on a counter of this room,
+    is ``{<requires, needs to be:diced, @here}``, and so is any other food there. Attributes with
+    the same value are one atom: *needs to be* roasted and *is* roasted give
+    ``is+needs to be:roasted``.
+
+    Args:
+        triples: The recalled facts, in the shared vocabulary of :mod:`gym_memory.graph.schema`.
+
+    Attributes:
+        here: The agent's place, empty if unknown.
+        links: Facts that are neither place, way, exit nor attribute, in their order.
+    """
+
+    def __init__(self, triples: Iterable[Triple]):
+        self.here = ""
+        self.links: list[Triple] = []
+        self._holder: dict[str, str] = {}
+        self._values: dict[str, dict[str, list[str]]] = {}
+        self._linked: dict[str, list[tuple[str, str]]] = {}
+        self._ways: dict[str, dict[str, str]] = {}
+        self._exits: dict[str, dict[str, None]] = {}
+        self._bare: dict[str, tuple[str, ...]] = {}
+        for triple in triples:
+            self._add(*triple)
+
+    def _add(self, subject: str, relation: str, obj: str) -> None:
+        direction = direction_of(relation)
+        if direction is not None:
+            # A recall gives one of the two directions of a way and leaves out the other.
+            self._ways.setdefault(obj, {})[direction] = subject
+            self._ways.setdefault(subject, {}).setdefault(OPPOSITE[direction], obj)
+        elif relation in _EXITS:
+            self._exits.setdefault(subject, {})[obj] = None
+        elif relation in LOCATIONS:
+            if subject == PLAYER:
+                self.here = obj
+            else:
+                self._holder[subject] = obj
+        elif relation in ATTRIBUTES:
+            relations = self._values.setdefault(subject, {}).setdefault(obj, [])
+            if relation not in relations:
+                relations.append(relation)
+        elif relation not in VERBATIM:
+            name = "has door" if relation in _DOORS else relation
+            self._linked.setdefault(subject, []).append((f"{name}>", obj))
+            self._linked.setdefault(obj, []).append((f"<{name}", subject))
+            if relation not in _DOORS:
+                self.links.append(Triple(subject, relation, obj))
+
+    @property
+    def held(self) -> list[str]:
+        """The things that the agent carries."""
+        return [name for name, holder in self._holder.items() if holder == INVENTORY]
+
+    def room_of(self, name: str) -> str:
+        """Return the place that holds an entity, directly or not; empty if unknown."""
+        for _ in range(_MAX_DEPTH):
+            if name in self._ways or name in self._exits or name == self.here:
+                return name
+            if name == INVENTORY:
+                return INVENTORY
+            if name not in self._holder:
+                return ""
+            name = self._holder[name]
+        return ""
+
+    def whereabouts(self, name: str) -> str:
+        """Return ``@hand``, ``@here``, ``@away`` or ``@unknown``."""
+        room = self.room_of(name)
+        if room == INVENTORY:
+            return _HAND
+        if not room:
+            return "@unknown"
+        return "@here" if room == self.here else "@away"
+
+    def values(self, name: str) -> list[tuple[str, str]]:
+        """Return the attributes of an entity, each ``(relations, value)``."""
+        return [
+            ("+".join(sorted(relations)), value)
+            for value, relations in self._values.get(name, {}).items()
+        ]
+
+    def bare_atoms(self, name: str) -> tuple[str, ...]:
+        """Return the atoms of an entity without its attributes, its whereabouts last."""
+        found = self._bare.get(name)
+        if found is None:
+            parts = []
+            for relation, other in self._linked.get(name, ()):
+                parts.append(relation)
+                if relation.endswith(">"):
+                    parts.append(f"{relation}{self.whereabouts(other)}")
+            parts.append(self.whereabouts(name))
+            found = self._bare[name] = tuple(dict.fromkeys(parts))
+        return found
+
+    def atoms(self, name: str) -> tuple[str, ...]:
+        """Return all atoms of an entity; of one that no fact names only ``@unknown``."""
+        own = [f"{relations}:{value}" for relations, value in self.values(name)]
+        return (*own, *self.bare_atoms(name))
+
+    def way(self, direction: str) -> str:
+        """Return the place that a direction leads to from here; empty if unknown."""
+        return self._ways_from(self.here).get(direction, "")
+
+    def _ways_from(self, place: str) -> dict[str, str]:
+        return self._ways.get(place, {})
+
+    def unexplored(self, place: str) -> list[str]:
+        """Return the exits of a place that no known way takes."""
+        ways = self._ways_from(place)
+        return [exit_ for exit_ in self._exits.get(place, ()) if exit_ not in ways]
+
+    def signposts(self) -> dict[str, dict[str, None]]:
+        """Return, for each direction from here, the atoms that are nearest that way.
+
+        A direction gets every atom (and ``name:knife``) of a thing elsewhere if it begins a
+        shortest path to the nearest place with that atom; ``unexplored`` is an exit not taken.
+        """
+        away = distances(self.here, self._ways_from)
+        offers: dict[str, list[str]] = {}
+        for place in away:
+            if place == self.here:
+                continue
+            offers[place] = [atom for atom in self.atoms(place) if not atom.startswith("@")]
+            if self.unexplored(place):
+                offers[place].append("unexplored")
+        for name in self._holder:
+            room = self.room_of(name)
+            if room in offers:
+                offers[room] += [a for a in self.atoms(name) if not a.startswith("@")]
+                offers[room].append(f"name:{name}")
+        nearest: dict[str, int] = {}
+        for place, offered in offers.items():
+            for atom in offered:
+                nearest[atom] = min(away[place], nearest.get(atom, away[place]))
+        first_steps = self._first_steps(away)
+        signs: dict[str, dict[str, None]] = {}
+        for place, offered in offers.items():
+            for atom in offered:
+                if nearest[atom] == away[place]:
+                    for step in first_steps[place]:
+                        signs.setdefault(step, {})[atom] = None
+        return signs
+
+    def _first_steps(self, away: dict[str, int]) -> dict[str, dict[str, None]]:
+        """Return the directions that begin a shortest path to each place."""
+        steps: dict[str, dict[str, None]] = {place: {} for place in away}
+        for place in away:
+            for direction, other in self._ways_from(place).items():
+                if away[other] == away[place] + 1:
+                    steps[other] |= steps[place] or {direction: None}
+        return steps
+
+
+# ------------------------------------------------------------ the description
+
+
+class Described(NamedTuple):
+    """Features of the situation, and of each valid action in the observation's order."""
+
+    state: tuple[str, ...]
+    actions: tuple[tuple[str, ...], ...]
 
 
 def describe(
@@ -159,18 +371,21 @@ def describe(
     words: str = "auto",
     facts: str = "related",
 ) -> Described:
-    """All features of an observation.
+    """Return all features of an observation.
+
+    What has no relation to anything (a knife is just a knife) keeps its name if the name is common.
+    A word that an action shares with a thing becomes ``=``: ``chop`` matches *needs to be chopped*,
+    a stove *used for frying* what *needs to be fried*. So twenty games with hardly any chopping
+    teach how to chop.
 
     Args:
         obs: The observation.
-        lexicon: Which names are common.
-        game: The training game, whose words the lexicon then learns; empty while evaluating.
-        words: Whether the words of texts are features: ``auto`` where no facts are recalled,
-            ``always``. Words tell one training game from the next, so a learner that has both
-            learns routes and recipes by heart.
-        facts: What is made of recalled facts: ``related`` is all that the module tells; ``plain``
-            leaves out what solves part of the game, ``=`` and the signposts; ``rendered`` reads
-            the memory's text as any other text, without ``=`` either.
+        lexicon: Names that are common.
+        game: The training game, whose words the lexicon learns; empty while evaluating.
+        words: Use of words as features: ``auto`` where no facts are recalled, or ``always``. Words
+            distinguish training games, so a learner with both memorizes routes and recipes.
+        facts: Use of recalled facts: ``related`` for all of the above; ``plain`` without ``=`` and
+            signposts, which solve part of the game; ``rendered`` reads the memory's text instead.
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = Scene(triples), facts == "related"
@@ -272,11 +487,11 @@ def _direction(
 
 
 def _contexts(name: str, texts: list[tuple[str, str]]) -> tuple[tuple[str, str, str], ...]:
-    """The words around every mention of a name: (which text, word, which side)."""
+    """Return the words around every mention of a name, as (text, word, side)."""
     words = tuple(name.split())
     found: dict[tuple[str, str, str], None] = {}
     for source, text in texts:
-        tokens = _tokens(text)
+        tokens = _words_but_articles(text)
         start = 0
         while True:
             try:
@@ -293,8 +508,3 @@ def _contexts(name: str, texts: list[tuple[str, str]]) -> tuple[tuple[str, str, 
             else:
                 start += 1
     return tuple(found)
-
-
-@lru_cache(maxsize=20_000)
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(word for word in words_of(text) if word not in _ARTICLES)

@@ -1,26 +1,36 @@
-"""What a baseline that learns offers to the training loop."""
+"""What learns, who teaches it, and the policy that plays what was learnt."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import zlib
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.baselines.base import Policy
+from gym_memory.baselines.registry import make_policy
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
+from gym_memory.core.settings import make_settings
+from gym_memory.core.trajectory import read_trajectory
 
-__all__ = ["Experience", "Learner", "check_device", "playable"]
+__all__ = ["Advice", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher", "Recorded"]
+__all__ += ["Teacher", "load_player", "playable", "save_player"]
 
 
 class Experience(NamedTuple):
-    """One environment step as handed to :meth:`Learner.observe`.
+    """One environment step as given to :meth:`Learner.observe`.
 
     Attributes:
-        task_id: The task instance played.
-        seen: What :meth:`Learner.see` made of the observation acted on.
+        task_id: The task that is played.
+        seen: The observation acted on, encoded by :meth:`Learner.see`.
         action: Index of the valid action taken.
         reward: Reward of the environment.
-        next_seen: What ``see`` made of the observation after.
+        next_seen: The observation after, encoded.
         terminated: The game ended.
         truncated: The episode was cut.
     """
@@ -34,12 +44,12 @@ class Experience(NamedTuple):
     truncated: bool
 
 
-def check_device(name: str) -> str:
-    """Return ``name`` if tensors can be there.
+def playable(obs: Observation) -> Observation:
+    """Return the observation; one without valid actions gets the action ``look``."""
+    return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}
 
-    Raises:
-        InvalidArgumentError: They cannot.
-    """
+
+def _check_device(name: str) -> str:
     torch = require("torch", "rl", "the RL baselines")
     gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
     found = ["cpu", *["cuda"][: len(gpus)], *gpus]
@@ -51,32 +61,24 @@ def check_device(name: str) -> str:
     return name
 
 
-def playable(obs: Observation) -> Observation:
-    """The observation; where it lists no valid action, ``look`` is the one."""
-    return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}
-
-
 class Learner(ABC):
-    """A learning baseline: networks, what they learn from, and how.
+    """A learning baseline: its networks, what they learn from, and its updates.
 
     The loop steps several environments together; each has a *slot*, a number from 0. All chance
     comes from ``seed``. A learner holds torch tensors; everything else in it is plain values, so
-    that a checkpoint is a safetensors file and a JSON file.
+    that a checkpoint is a safetensors file with JSON.
 
     Args:
-        settings: The baseline's settings dataclass, plain values.
+        settings: The baseline's settings dataclass.
         seed: Seed of all chance.
         device: ``cpu`` or ``cuda``.
-
-    Raises:
-        InvalidArgumentError: There is no such device here.
     """
 
     name: ClassVar[str]
     settings_class: ClassVar[type]
 
     def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
-        self.settings, self.seed, self.device = settings, seed, check_device(device)
+        self.settings, self.seed, self.device = settings, seed, _check_device(device)
 
     @abstractmethod
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
@@ -86,21 +88,21 @@ class Learner(ABC):
             obs: The observation.
             task_id: The training game, which the vocabulary learns from; empty while evaluating,
                 where nothing may be learnt.
-            before: What was seen a step before in this episode; None at its start.
+            before: The observation before in this episode, encoded; None at its start.
             action: Index of the valid action taken there.
         """
 
     @abstractmethod
     def pack(self, seen: Any) -> Any:
-        """What was seen as JSON-able values, for a checkpoint amid an episode."""
+        """Return an encoded observation as JSON-able values, for a checkpoint amid an episode."""
 
     @abstractmethod
     def unpack(self, packed: Any) -> Any:
-        """The inverse of :meth:`pack`."""
+        """Return the inverse of :meth:`pack`."""
 
     @abstractmethod
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
-        """Indices of the valid actions to take, one for each observation, in one batch.
+        """Choose the index of a valid action for each observation, in one batch.
 
         Each observation has at least one; only that after the last step of an episode, which is
         seen and never acted on, may have none.
@@ -108,18 +110,18 @@ class Learner(ABC):
 
     @abstractmethod
     def observe(self, slot: int, experience: Experience) -> None:
-        """Take in a step of a slot's environment."""
+        """Keep a step of a slot's environment."""
 
     @abstractmethod
     def learn(self) -> dict[str, float]:
-        """Update the networks as often as is due; returns what to log, empty when nothing was.
+        """Make all updates that are due; return what to log, empty if there was none.
 
         The key ``updates`` counts all updates so far.
         """
 
     @abstractmethod
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """All that playing needs: tensors, and JSON-able values."""
+        """Return all that playing needs: tensors, and JSON-able values."""
 
     @abstractmethod
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
@@ -127,8 +129,162 @@ class Learner(ABC):
 
     @abstractmethod
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """All that going on with the training needs besides the weights, likewise."""
+        """Return all that the training needs besides the weights: tensors, and JSON-able values."""
 
     @abstractmethod
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace it by what :meth:`progress` returned."""
+
+
+# ------------------------------------------------------------ playing
+
+L = TypeVar("L", bound=Learner)
+
+
+def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
+    """Write the weights of a learner, with notes ``about`` them (environment, scores, ...)."""
+    tensors, record = learner.weights()
+    head = {"baseline": learner.name, "settings": dataclasses.asdict(learner.settings)}
+    checkpoints.write(path, tensors, {**head, "about": about, "learnt": record})
+
+
+def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
+    """Return a learner that can play, from a file or from the folder of a training run.
+
+    Raises:
+        CheckpointError: It cannot be read, or is one of another baseline.
+    """
+    file = Path(path) / checkpoints.BEST if Path(path).is_dir() else Path(path)
+    tensors, record = checkpoints.read(file)
+    if "slots" in record:
+        raise CheckpointError(
+            f"expected a player, got the state of a training at {str(file)!r}: give the folder, "
+            f"or {checkpoints.BEST} or {checkpoints.LAST} in it"
+        )
+    if record.get("baseline") != learner_class.name:
+        raise CheckpointError(
+            f"expected a checkpoint of {learner_class.name!r} at {str(file)!r}, "
+            f"got one of {record.get('baseline')!r}"
+        )
+    _check_device(device)
+    try:
+        settings: Any = make_settings(learner_class.settings_class, record["settings"])
+        learner = learner_class(settings, device=device)
+        learner.load_weights(tensors, record["learnt"])
+    except (
+        ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        raise CheckpointError(
+            f"expected a checkpoint of this version of {learner_class.name!r} at {str(file)!r}: "
+            f"{error}"
+        ) from error
+    return learner
+
+
+class LearnedPolicy(Policy):
+    """Plays what a learner has learnt, greedily, in the same loop as every other policy.
+
+    Args:
+        checkpoint: Folder that ``gym-memory train`` wrote, or the ``best`` or ``last`` in it.
+        device: ``cpu`` or ``cuda``.
+    """
+
+    learner_class: ClassVar[type[Learner]]
+    explores: bool = False
+
+    def __init__(self, checkpoint: str = "", *, device: str = "cpu"):
+        if not checkpoint:
+            raise InvalidArgumentError(
+                f"expected {self.name}?checkpoint=FOLDER: train one with "
+                f"'gym-memory train {self.name} --env ENV --out FOLDER'"
+            )
+        self.device = device
+        self.load(checkpoint)
+        self._seen: Any = None
+        self._action = -1
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Read a checkpoint."""
+        self.learner = load_player(path, self.learner_class, self.device)
+
+    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
+        """Start an episode."""
+        self._seen, self._action = None, -1
+
+    def act(self, obs: Observation, info: dict[str, Any]) -> str:
+        """Return the valid action of the highest value; ``look`` if none is listed."""
+        obs = playable(obs)
+        self._seen = self.learner.see(obs, "", self._seen, self._action)
+        self._action = self.learner.act([self._seen], explore=self.explores)[0]
+        return obs["valid_actions"][self._action]
+
+
+# ------------------------------------------------------------ teachers
+
+
+class Advice(NamedTuple):
+    """The action and the plan of a teacher; ``action`` is empty where it knows none."""
+
+    action: str
+    plan: str
+
+
+class Teacher(Protocol):
+    """Names an action in a state; keeps nothing of the episode but its last advice."""
+
+    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
+        """Return its action, from its advice a step ago and the action that was taken then."""
+        ...
+
+
+class PlannerTeacher:
+    """The rule-based planner, which needs the observation alone, wherever the learner is.
+
+    Args:
+        dialect: Dialect of the texts.
+    """
+
+    def __init__(self, dialect: str):
+        self._planner, self._dialect = make_policy("planner"), dialect
+
+    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
+        """Return the planner's action, from its plan a step ago and the action taken then."""
+        # Its chance is that of the state, so that the same state has the same label.
+        chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
+        self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
+        if before is not None:
+            # A published plan ends with the action advised.
+            self._planner.focus = before.plan.removesuffix(before.action) + action
+        advised = self._planner.act(obs, {})
+        return Advice(advised, self._planner.focus)
+
+
+class Recorded:
+    """Recorded episodes, the best one of each game; labels only the states that they visit.
+
+    Args:
+        path: A trajectory file, or a folder with such files below it.
+    """
+
+    def __init__(self, path: Path):
+        files = [path] if path.is_file() else sorted(path.rglob("*.jsonl.gz"))
+        best: dict[str, tuple[float, int, tuple[str, ...]]] = {}
+        for file in files:
+            for episode in read_trajectory(file):
+                actions = tuple(step.action for step in episode.steps[1:])
+                found = (episode.outcome.normalized_score, -len(actions), actions)
+                best[episode.task.id] = max(best.get(episode.task.id, found), found)
+        if not best:
+            raise InvalidArgumentError(
+                f"expected teacher as 'planner' or a recorded trajectory, got {str(path)!r}, "
+                "where there is none"
+            )
+        self._actions = {task_id: actions for task_id, (_, _, actions) in best.items()}
+
+    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
+        """Return the recorded action as long as the learner took the recorded ones; else none."""
+        if before is not None and (not before.action or before.action != action):
+            return Advice("", "")
+        done = int(before.plan) if before is not None else 0
+        actions = self._actions.get(task_id, ())
+        return Advice(actions[done] if done < len(actions) else "", str(done + 1))

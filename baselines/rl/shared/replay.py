@@ -1,20 +1,138 @@
-"""Replay: n-step returns on the way in, draws in proportion to priorities on the way out."""
+"""What was played, kept for updates.
+
+:class:`Ragged` stores each distinct list of numbers once: the same action in the same relations
+occurs in most observations of an episode. :class:`Replay` draws n-step transitions in proportion
+to their priorities (off-policy), :class:`Rollouts` holds the steps since the last update
+(on-policy).
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from gym_memory.baselines.rl.shared.interning import Ints
 from numpy.typing import NDArray
 
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.settings import check_int
+from gym_memory.core.optional import require
+from gym_memory.core.settings import check_int, check_share
 
-__all__ = ["NStep", "Replay", "Sample", "Stored"]
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "rl", "the RL baselines")
 
+__all__ = ["NEVER", "Batch", "Ints", "NStep", "Ragged", "Replay", "Rollouts", "Sample", "Stored"]
+__all__ += ["Table", "actor_critic_loss", "gather_distinct"]
+
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+# ------------------------------------------------------------ lists of numbers
+
+
+class Batch(NamedTuple):
+    """Lists of numbers end to end, with the offset and the length of each."""
+
+    values: Ints
+    offsets: Ints
+    lengths: Ints
+
+    def split(self) -> tuple[Ints, Batch]:
+        """Return the first number of each list, and the lists without it; no list is empty."""
+        is_rest = np.ones(len(self.values), bool)
+        is_rest[self.offsets] = False
+        offsets = self.offsets - np.arange(len(self.offsets))
+        return self.values[self.offsets], Batch(self.values[is_rest], offsets, self.lengths - 1)
+
+    def take(self, which: Ints) -> Batch:
+        """Return some of the lists, in the order given."""
+        return _gather(self.values, self.offsets[which], self.lengths[which])
+
+
+def _gather(values: NDArray[Any], starts: Ints, lengths: Ints) -> Batch:
+    offsets = np.cumsum(lengths) - lengths
+    where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
+    return Batch(values[where].astype(np.int64), offsets, lengths)
+
+
+class Ragged:
+    """Distinct lists of non-negative numbers, each stored once under its own number."""
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self._ids: dict[tuple[int, ...], int] = {}
+        self._values = np.zeros(1024, np.int32)
+        self._starts = np.zeros(257, np.int64)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, values: tuple[int, ...]) -> int:
+        """Return the number of a list; store it if it is new."""
+        number = self._ids.get(values)
+        if number is None:
+            number = self._ids[values] = len(self._ids)
+            end = self._used + len(values)
+            if end > len(self._values):
+                self._values = np.resize(self._values, max(end, 2 * len(self._values)))
+            if number + 2 > len(self._starts):
+                self._starts = np.resize(self._starts, 2 * len(self._starts))
+            self._values[self._used : end] = values
+            self._starts[number + 1] = self._used = end
+        return number
+
+    def gather(self, numbers: Ints) -> Batch:
+        """Return the lists of these numbers."""
+        starts = self._starts[numbers]
+        return _gather(self._values, starts, self._starts[numbers + 1] - starts)
+
+    def keep(self, numbers: Ints) -> Ints:
+        """Forget all lists but these, which get the numbers 0, 1, ... in the order given.
+
+        Args:
+            numbers: Distinct numbers.
+
+        Returns:
+            Old number to new number, -1 for a forgotten list.
+        """
+        kept = self.gather(numbers)
+        renamed = np.full(len(self), -1, np.int64)
+        renamed[numbers] = np.arange(len(numbers))
+        starts = np.concatenate([kept.offsets, [len(kept.values)]])
+        self.load_state({"values": kept.values.astype(np.int32), "starts": starts})
+        return renamed
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all lists end to end, and the start of each with the end of the last."""
+        return {
+            "values": self._values[: self._used].copy(),
+            "starts": self._starts[: len(self) + 1].copy(),
+        }
+
+    def load_state(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self._clear()
+        flat = arrays["values"].tolist()
+        for start, end in itertools.pairwise(arrays["starts"].tolist()):
+            self.add(tuple(flat[start:end]))
+
+
+def gather_distinct(store: Any, *columns: Ints) -> tuple[Any, list[Ints]]:
+    """Return the distinct items that some columns name, and the columns as numbers of these."""
+    used, where = np.unique(np.concatenate(columns), return_inverse=True)
+    return store.gather(used), np.split(where, np.cumsum([len(c) for c in columns])[:-1])
+
+
+# ------------------------------------------------------------ off-policy
 
 
 class Stored(NamedTuple):
@@ -22,7 +140,7 @@ class Stored(NamedTuple):
 
     Attributes:
         obs: Number of the observation.
-        action: Number of the action taken there.
+        action: Index of the action taken there.
         reward: Discounted sum of the rewards in between.
         next_obs: Number of the observation to go on from; -1 where the episode ended.
         discount: gamma to the power of the steps in between; 0 where the episode ended.
@@ -38,9 +156,9 @@ class Stored(NamedTuple):
 class NStep:
     """Turns the steps of one episode into n-step transitions.
 
-    A step whose episode is cut (truncated) has no value of its own to go on from: the
-    environment lists no actions there. Its predecessors go on from the observation before it,
-    and the last step itself is dropped: being out of time is no property of the state.
+    A step whose episode is cut (truncated) has no value of its own to go on from: the environment
+    lists no actions there. Its predecessors go on from the observation before it, and the last step
+    itself is dropped: being out of time is no property of the state.
 
     Args:
         n: Steps, >= 1.
@@ -61,22 +179,18 @@ class NStep:
         terminated: bool = False,
         truncated: bool = False,
     ) -> list[Stored]:
-        """Take in a step; returns the transitions that it completed, oldest first."""
-        steps = self._steps
+        """Add a step; return the transitions that it completes, oldest first."""
         if truncated and not terminated:
             return self._flush(obs, end=False)
-        steps.append((obs, action, reward))
+        self._steps.append((obs, action, reward))
         if terminated:
             return self._flush(-1, end=True)
-        if len(steps) < self.n:
+        if len(self._steps) < self.n:
             return []
         return [self._oldest(next_obs, end=False)]
 
     def _flush(self, next_obs: int, *, end: bool) -> list[Stored]:
-        found = []
-        while self._steps:
-            found.append(self._oldest(next_obs, end=end))
-        return found
+        return [self._oldest(next_obs, end=end) for _ in range(len(self._steps))]
 
     def _oldest(self, next_obs: int, *, end: bool) -> Stored:
         total, discount = 0.0, 1.0
@@ -87,15 +201,15 @@ class NStep:
         return Stored(obs, action, total, next_obs, 0.0 if end else discount)
 
     def observations(self) -> list[int]:
-        """The observations of steps not yet given out."""
+        """Return the observations of steps not yet given out."""
         return [obs for obs, _, _ in self._steps]
 
     def rename(self, renamed: Ints) -> None:
-        """Give these observations other numbers: ``renamed[old]`` is the new one."""
+        """Give the observations other numbers: ``renamed[old]`` is the new one."""
         self._steps = deque((int(renamed[obs]), a, r) for obs, a, r in self._steps)
 
     def state(self) -> list[list[float]]:
-        """Steps not yet given out."""
+        """Return the steps not yet given out."""
         return [list(step) for step in self._steps]
 
     def load_state(self, state: list[list[float]]) -> None:
@@ -107,7 +221,7 @@ class Sample(NamedTuple):
     """Transitions drawn, as columns of shape (batch,).
 
     Attributes:
-        places: Where they stand, for :meth:`Replay.update`.
+        places: Their places, for :meth:`Replay.update`.
         weights: Importance weights, the largest 1.
     """
 
@@ -123,8 +237,8 @@ class Sample(NamedTuple):
 class Replay:
     """A ring of transitions, drawn in proportion to ``priority ** alpha`` (Schaul et al. 2016).
 
-    A sum tree answers a draw and an update in O(log capacity), a batch at a time. A new
-    transition gets the largest priority so far, so that each is drawn soon.
+    A sum tree serves a draw and an update in O(log capacity), a batch at a time. A new transition
+    gets the largest priority so far, so that each is drawn soon.
 
     Args:
         capacity: Transitions kept, >= 1; rounded up to a power of two.
@@ -133,11 +247,8 @@ class Replay:
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
-        check_int("capacity", capacity, 1)
-        if not 0 <= alpha <= 1:
-            raise InvalidArgumentError(f"expected alpha in [0, 1], got {alpha!r}")
-        self.capacity = 1 << max(capacity - 1, 0).bit_length()
-        self.alpha, self.epsilon = alpha, epsilon
+        self.capacity = 1 << (check_int("capacity", capacity, 1) - 1).bit_length()
+        self.alpha, self.epsilon = check_share("alpha", alpha), epsilon
         self._tree = np.zeros(2 * self.capacity)
         self._ints = np.zeros((self.capacity, 3), np.int64)
         self._floats = np.zeros((self.capacity, 2))
@@ -148,12 +259,7 @@ class Replay:
         return self._size
 
     def add(self, stored: Stored, boost: float = 1.0) -> None:
-        """Keep a transition in the place of the oldest.
-
-        Args:
-            stored: The transition.
-            boost: Factor on its first priority, > 0.
-        """
+        """Put a transition in the place of the oldest, its first priority times ``boost``."""
         place = self._next
         self._ints[place] = stored.obs, stored.action, stored.next_obs
         self._floats[place] = stored.reward, stored.discount
@@ -165,12 +271,9 @@ class Replay:
         """Draw transitions, one from each of ``batch`` equal shares of the priorities' sum.
 
         Args:
-            batch: How many.
-            beta: 0: no correction of the uneven draw, 1: full (importance sampling).
+            batch: Transitions.
+            beta: Correction of the uneven draw: 0 none, 1 full (importance sampling).
             rng: Chance.
-
-        Raises:
-            InvalidArgumentError: Nothing is stored.
         """
         if not self._size:
             raise InvalidArgumentError("expected a replay with transitions, got an empty one")
@@ -188,16 +291,9 @@ class Replay:
         chance = self._tree[places] / total
         places -= self.capacity
         weights = (self._size * chance) ** -beta
-        ints, floats = self._ints[places], self._floats[places]
-        return Sample(
-            places,
-            weights / weights.max(),
-            ints[:, 0],
-            ints[:, 1],
-            floats[:, 0],
-            ints[:, 2],
-            floats[:, 1],
-        )
+        obs, actions, next_obs = self._ints[places].T
+        rewards, discounts = self._floats[places].T
+        return Sample(places, weights / weights.max(), obs, actions, rewards, next_obs, discounts)
 
     def update(self, places: Ints, errors: Floats) -> None:
         """Set the priorities of drawn transitions to their absolute errors."""
@@ -206,18 +302,18 @@ class Replay:
         self._set(places, priorities)
 
     def observations(self) -> Ints:
-        """The observations that are stored, distinct and in order."""
+        """Return the observations that are stored, distinct and in order."""
         found = np.unique(self._ints[: self._size, ::2])
         return found[found >= 0]
 
     def rename(self, renamed: Ints) -> None:
-        """Give the stored observations other numbers: ``renamed[old]`` is the new one."""
+        """Give the observations other numbers: ``renamed[old]`` is the new one."""
         for column in (0, 2):
             old = self._ints[: self._size, column]
             self._ints[: self._size, column] = np.where(old >= 0, renamed[old], -1)
 
     def probabilities(self) -> Floats:
-        """Chance of each stored transition to be drawn, by place, shape (size,)."""
+        """Return the chance of each stored transition to be drawn, by place, shape (size,)."""
         return self._tree[self.capacity : self.capacity + self._size] / self._tree[1]
 
     def _set(self, places: Ints, priorities: Floats) -> None:
@@ -228,7 +324,7 @@ class Replay:
             self._tree[nodes] = self._tree[2 * nodes] + self._tree[2 * nodes + 1]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays and plain values."""
+        """Return arrays and plain values."""
         size = self._size
         arrays = {
             "ints": self._ints[:size].copy(),
@@ -246,3 +342,141 @@ class Replay:
         self._tree[self.capacity : self.capacity + size] = arrays["leaves"]
         for node in range(self.capacity - 1, 0, -1):
             self._tree[node] = self._tree[2 * node] + self._tree[2 * node + 1]
+
+
+# ------------------------------------------------------------ on-policy
+
+NEVER = -1e9
+"""Logit of a place in the table that holds no action."""
+
+
+class Table(NamedTuple):
+    """Logits of shape (observations, most actions), :data:`NEVER` for none; values of each."""
+
+    logits: torch.Tensor
+    values: torch.Tensor
+
+
+class Step(NamedTuple):
+    """A step of a rollout; ``last`` is 1 where it ended the game, 2 where the episode was cut."""
+
+    seen: Any
+    action: int
+    reward: float
+    last: int
+
+
+class LossWeights(Protocol):
+    """The settings of the loss."""
+
+    @property
+    def entropy(self) -> float: ...
+
+    @property
+    def value_weight(self) -> float: ...
+
+
+class Rollouts:
+    """The steps of every slot since the last update, and what is seen after them."""
+
+    def __init__(self) -> None:
+        self._steps: dict[int, list[Step]] = {}
+        self._after: dict[int, Any] = {}
+
+    def add(self, slot: int, experience: Experience) -> None:
+        """Add a step to the slot's rollout."""
+        e = experience
+        last = 1 if e.terminated else 2 if e.truncated else 0
+        self._steps.setdefault(slot, []).append(Step(e.seen, e.action, e.reward, last))
+        self._after[slot] = e.next_seen
+
+    def ready(self, n_steps: int) -> bool:
+        """True if every slot has that many steps."""
+        return bool(self._steps) and min(map(len, self._steps.values())) >= n_steps
+
+    def steps(self) -> list[Step]:
+        """Return all steps, slot after slot."""
+        return [step for slot in sorted(self._steps) for step in self._steps[slot]]
+
+    def clear(self) -> None:
+        """Forget the steps; what is seen now stays."""
+        self._steps = {}
+
+    def returns(
+        self,
+        values: NDArray[np.floating[Any]],
+        gamma: float,
+        critic: Callable[[list[Any]], list[float]],
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the discounted returns of all steps, slot after slot, and which steps count.
+
+        A step whose episode was cut does not count: the environment lists no actions after it, so
+        there is nothing to go on from. Its predecessors go on from the value of its own state.
+
+        Args:
+            values: The critic's of all steps, shape (steps,).
+            gamma: Discount a step.
+            critic: Values of what is seen after the last steps of slots whose episode goes on.
+        """
+        open_slots = [slot for slot in sorted(self._steps) if not self._steps[slot][-1].last]
+        found = critic([self._after[slot] for slot in open_slots]) if open_slots else []
+        later = dict(zip(open_slots, found, strict=True))
+        returns, counted = np.zeros(len(values)), np.ones(len(values), bool)
+        end = 0
+        for slot in sorted(self._steps):
+            steps = self._steps[slot]
+            begin, end = end, end + len(steps)
+            following = later.get(slot, 0.0)
+            for place in range(end - 1, begin - 1, -1):
+                step = steps[place - begin]
+                if step.last == 2:
+                    following = returns[place] = float(values[place])
+                    counted[place] = False
+                    continue
+                if step.last:
+                    following = 0.0
+                following = returns[place] = step.reward + gamma * following
+        return returns, counted
+
+    def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return JSON-able values; ``pack`` makes such of what was seen."""
+        return {
+            "rollouts": {
+                str(slot): [[pack(step.seen), *step[1:]] for step in steps]
+                for slot, steps in self._steps.items()
+            },
+            "after": {str(slot): pack(seen) for slot, seen in self._after.items()},
+        }
+
+    def load_state(self, record: dict[str, Any], unpack: Callable[[Any], Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self._steps = {
+            int(slot): [Step(unpack(seen), *rest) for seen, *rest in steps]
+            for slot, steps in record["rollouts"].items()
+        }
+        self._after = {int(slot): unpack(seen) for slot, seen in record["after"].items()}
+
+
+def actor_critic_loss(
+    table: Table,
+    actions: list[int],
+    returns: Floats,
+    counted: NDArray[np.bool_],
+    settings: LossWeights,
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """Return the loss of advantage actor-critic with an entropy bonus, and what to log of it."""
+    device = table.values.device
+    target = torch.from_numpy(returns.astype(np.float32)).to(device)
+    weight = torch.from_numpy(counted.astype(np.float32)).to(device)
+    log = torch.log_softmax(table.logits, 1)
+    entropy = -(log.exp() * log).sum(1)
+    chosen = log.gather(1, torch.tensor(actions, device=device)[:, None]).squeeze(1)
+    gain = target - table.values.detach()
+    error = (target - table.values) ** 2
+    each = -chosen * gain + settings.value_weight * error - settings.entropy * entropy
+    loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
+    return loss, {
+        "loss": float(loss.detach()),
+        "value": float(table.values.detach().mean()),
+        "entropy": float(entropy.detach().mean()),
+    }

@@ -1,14 +1,9 @@
 """The training loop: several environments stepped together, one batch of decisions a tick.
 
 It plays training games, lets the learner learn, measures it on valid games, keeps the best, and
-writes checkpoints from which the very same training goes on: a run that was killed and resumed
-ends with the weights of an unbroken one (on a CPU). Of an episode in progress a checkpoint keeps
-its game and its actions, which are played again, and the state of its memory.
-
-A run's folder, besides the checkpoints (:mod:`gym_memory.baselines.rl.shared.checkpoints`)::
-
-    config.json   what is trained; the same one resumes, another one is refused
-    curve.jsonl   one line a measurement
+writes checkpoints from which the very same training resumes: a run that was killed and resumed
+ends with the weights of an unbroken one (on a CPU). A checkpoint keeps the game and the actions of
+every episode in progress, which are replayed, and the state of its memory.
 """
 
 from __future__ import annotations
@@ -17,68 +12,134 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Protocol
 
 import numpy as np
-from gym_memory.baselines.rl.shared.envs import Envs, LocalEnvs, MakeEnv
 
-from gym_memory.baselines.rl.shared import checkpoints, run_folder
-from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable
+from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable, save_player
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
-from gym_memory.core.settings import check_int, check_number
+from gym_memory.core.settings import Help, Settings
 
-__all__ = ["Score", "TrainSettings", "Trainer", "evaluate"]
+__all__ = ["Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer", "evaluate"]
+
+MakeEnv = Callable[[str], Any]
+"""Takes a split, returns a fresh environment with its memory."""
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainSettings:
-    """How to train.
+class TrainSettings(Settings):
+    """Length of a training, its games, and its measurements."""
 
-    Attributes:
-        steps: Environment steps in all.
-        max_cpu_minutes: CPU minutes of this process, evaluation included, over all resumes; 0
-            for no limit.
-        stop_at: Stop when the mean normalized score on valid games reaches this.
-        games: Training games: the first ones of the split.
-        valid_games: Games of the valid split to measure on.
-        envs: Environments stepped together.
-        reward_scale: Factor on the rewards that the learner sees; settings are made for rewards
-            of about 1.
-        evaluate_every: Steps between measurements.
-        checkpoint_every: Steps between checkpoints of the training.
-        seed: Seed of all chance.
-    """
+    steps: Annotated[int, Help("Environment steps.", low=1)] = 50_000
+    max_cpu_minutes: Annotated[
+        float, Help("CPU minutes over all resumes, evaluation included; 0: no limit.", low=0)
+    ] = 0.0
+    stop_at: Annotated[
+        float, Help("Stop at this mean normalized score on the valid games; above 1: never.")
+    ] = 2.0
+    games: Annotated[int, Help("Training games, the first ones of the split.", low=1)] = 20
+    valid_games: Annotated[int, Help("Games of the valid split to measure on.", low=1)] = 20
+    envs: Annotated[int, Help("Environments stepped together.", low=1)] = 8
+    reward_scale: Annotated[
+        float, Help("Factor on rewards; settings are made for rewards of about 1.", above=0)
+    ] = 1.0
+    evaluate_every: Annotated[int, Help("Steps between measurements.", low=1)] = 2_500
+    checkpoint_every: Annotated[int, Help("Steps between checkpoints.", low=1)] = 5_000
+    seed: Annotated[int, Help("Seed of all chance.", low=0)] = 0
 
-    steps: int = 50_000
-    max_cpu_minutes: float = 0.0
-    stop_at: float = 2.0
-    games: int = 20
-    valid_games: int = 20
-    envs: int = 8
-    reward_scale: float = 1.0
-    evaluate_every: int = 2_500
-    checkpoint_every: int = 5_000
-    seed: int = 0
 
-    def __post_init__(self) -> None:
-        for name in ("steps", "games", "valid_games", "envs", "evaluate_every", "checkpoint_every"):
-            value = getattr(self, name)
-            check_int(name, value, 1)
-        check_number("reward_scale", self.reward_scale, above=0)
-        if self.max_cpu_minutes < 0:
-            raise InvalidArgumentError(
-                f"expected max_cpu_minutes >= 0, got {self.max_cpu_minutes!r}"
-            )
+# ------------------------------------------------------------ environments
 
+
+class Envs(Protocol):
+    """Environments by split and *slot*, a number from 0; opened when they are first called."""
+
+    def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
+        """Call a method of :class:`Slot` in several slots; return the answers in their order."""
+        ...
+
+    def close(self, split: str) -> None:
+        """Close the environments of a split; harmless if none is open."""
+        ...
+
+
+class Slot:
+    """An environment with its memory, and the calls of the training; plain values go in and out."""
+
+    def __init__(self, env: Any):
+        self._env = env
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the backend."""
+        return dict(self._env.get_wrapper_attr("versions")())
+
+    def reset(self, seed: int) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        obs, info = self._env.reset(seed=seed)
+        return obs, info
+
+    def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take a step."""
+        obs, reward, terminated, truncated, info = self._env.step(action)
+        return obs, float(reward), terminated, truncated, info
+
+    def memory(self) -> dict[str, Any]:
+        """Return the state of the memory."""
+        state: dict[str, Any] = self._env.get_wrapper_attr("memory").state()
+        return state
+
+    def remember(self, state: dict[str, Any]) -> None:
+        """Replace the memory's state by what :meth:`memory` returned."""
+        self._env.get_wrapper_attr("memory").load_state(state)
+
+    def replay(
+        self, seed: int, actions: list[str], memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any]]:
+        """Bring an episode back to where it was; return what was seen there."""
+        self.reset(seed)
+        for action in actions:
+            self.step(action)
+        # What a memory keeps over episodes is not in this episode's actions.
+        self.remember(memory)
+        obs, info = self._env.get_wrapper_attr("restore")(self._env.get_wrapper_attr("snapshot")())
+        return obs, info
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+class LocalEnvs:
+    """Environments of this process."""
+
+    def __init__(self, make: MakeEnv):
+        self._make = make
+        self._open: dict[tuple[str, int], Slot] = {}
+
+    def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
+        """Call a method in one slot after the other; see :class:`Envs`."""
+        for slot in arguments:
+            if (split, slot) not in self._open:
+                self._open[split, slot] = Slot(self._make(split))
+        return [getattr(self._open[split, slot], name)(*given) for slot, given in arguments.items()]
+
+    def close(self, split: str) -> None:
+        """Close the environments of a split."""
+        for key in [key for key in self._open if key[0] == split]:
+            self._open.pop(key).close()
+
+
+# ------------------------------------------------------------ playing
 
 _WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
-"""When to end may change from one start to the next; all else must stay as it was."""
+"""Settings that may change from one start of a run to the next; all else must stay."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """Means over episodes: normalized score, success, steps."""
+    """Means over episodes."""
 
     score: float
     success: float
@@ -87,7 +148,7 @@ class Score:
 
 
 @dataclasses.dataclass
-class _Slot:
+class _Episode:
     game: int = 0
     actions: list[str] = dataclasses.field(default_factory=list)
     obs: Any = None
@@ -101,9 +162,9 @@ def evaluate(
     """Play one greedy episode of each seed, each on a fresh environment.
 
     Args:
-        learner: Who plays; it learns nothing.
+        learner: Plays and learns nothing.
         make: Makes an environment, which is closed after its episode.
-        seeds: Seed of each one's reset.
+        seeds: Seed of each reset.
         at_once: Environments that are open together, for one batch of decisions a step, >= 1.
     """
     return _evaluate(learner, LocalEnvs(lambda split: make()), seeds, at_once)
@@ -127,12 +188,12 @@ def _evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int) 
     )
 
 
-def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Slot]:
-    """One greedy episode of each seed, all together."""
+def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Episode]:
+    """Play one greedy episode of each seed, all together."""
     slots = []
     for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
         obs = playable(obs)
-        slots.append(_Slot(obs=obs, info=info, seen=learner.see(obs)))
+        slots.append(_Episode(obs=obs, info=info, seen=learner.see(obs)))
     playing = dict(enumerate(slots))
     while playing:
         chosen = learner.act([slot.seen for slot in playing.values()], explore=False)
@@ -148,8 +209,8 @@ def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Slot]:
     return slots
 
 
-def _choose(slots: Mapping[int, _Slot], chosen: Sequence[int]) -> dict[int, tuple[str]]:
-    """The actions of these indices, as arguments of a step; each slot notes its own."""
+def _choose(slots: Mapping[int, _Episode], chosen: Sequence[int]) -> dict[int, tuple[str]]:
+    """Return the chosen actions as arguments of a step; each slot notes its own."""
     for slot, choice in zip(slots.values(), chosen, strict=True):
         slot.actions.append(slot.obs["valid_actions"][choice])
     return {number: (slot.actions[-1],) for number, slot in slots.items()}
@@ -159,18 +220,14 @@ class Trainer:
     """Trains a learner.
 
     Args:
-        learner: What learns; fresh.
+        learner: A fresh learner.
         make_env: Makes environments of the splits ``train`` and ``valid``, in this process.
-        settings: How to train.
-        folder: Where the run is kept; one with the same configuration in it is resumed.
-        config: What else identifies the run (environment, memory, ...); plain values.
-        listener: Called after every tick with the steps so far, and with a line of the curve
-            where there is a new one.
-        envs: Who opens and steps the environments; None for this process.
-
-    Raises:
-        CheckpointError: The folder holds another run, or its checkpoint cannot be read.
-        InvalidArgumentError: A game lists no valid actions.
+        settings: Length, games and measurements.
+        folder: Folder of the run; one with the same configuration in it is resumed.
+        config: Plain values that also identify the run (environment, memory, ...).
+        listener: Called after every tick with the steps so far, and a new line of the curve if
+            there is one.
+        envs: Environments elsewhere; None for this process.
     """
 
     def __init__(
@@ -184,19 +241,19 @@ class Trainer:
         envs: Envs | None = None,
     ):
         self.learner, self.settings, self.folder = learner, settings, folder
-        self._envs, self._listener = envs or LocalEnvs(make_env), listener
+        self._envs, self.listener = envs or LocalEnvs(make_env), listener
         self._identity = _identity(learner, settings, config)
         self._stopped = False
         self._rng = np.random.default_rng([settings.seed, 1])
         self._queue: list[int] = []
-        self._slots = [_Slot() for _ in range(settings.envs)]
+        self.episodes = [_Episode() for _ in range(settings.envs)]
         self._versions = self._all("versions")[0]
         self.curve: list[dict[str, Any]] = []
         self._recent: list[float] = []
         self._best: list[float] = []
         self._logged: dict[str, float] = {}
         self._cpu_before, self._cpu_start = 0.0, time.process_time()
-        self.steps = self._episodes = 0
+        self.steps = self.finished = 0
 
     def stop(self) -> None:
         """End after the present tick, with a checkpoint."""
@@ -207,16 +264,20 @@ class Trainer:
         self._envs.close("train")
 
     def versions(self) -> dict[str, str]:
-        """Versions of the environment's backend."""
+        """Return the versions of the environment's backend."""
         return dict(self._versions)
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds of this training so far, over all resumes."""
+        """The CPU seconds of this training so far, over all resumes."""
         return self._cpu_before + time.process_time() - self._cpu_start
 
     def run(self) -> list[dict[str, Any]]:
-        """Train to the end; returns the curve."""
+        """Train to the end; return the curve.
+
+        Raises:
+            CheckpointError: The folder holds another run, or its checkpoint cannot be read.
+        """
         self._begin()
         s = self.settings
         while not self._finished():
@@ -227,10 +288,10 @@ class Trainer:
                 row = self._measure()
             if self.steps // s.checkpoint_every > before // s.checkpoint_every:
                 self._save()
-            self._listener(self.steps, row)
+            self.listener(self.steps, row)
         measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
         if not (measured or self._stopped):
-            self._listener(self.steps, self._measure())
+            self.listener(self.steps, self._measure())
         self._save()
         return self.curve
 
@@ -246,24 +307,25 @@ class Trainer:
     # ------------------------------------------------------------ playing
 
     def _begin(self) -> None:
-        # A run from before a training setting came to be had its default.
+        # A run from before a training setting existed had its default.
         defaults = {"training": _how(TrainSettings())}
-        known = run_folder.check_config(self.folder, self._identity, _WHAT, defaults)
+        known = checkpoints.check_config(self.folder, self._identity, _WHAT, defaults)
         if (self.folder / checkpoints.TRAINING).exists():
             self._resume()
         else:
-            for number, start in self._start_episodes(dict(enumerate(self._slots))).items():
-                self._see_start(self._slots[number], *start)
+            for number, start in self._start_episodes(dict(enumerate(self.episodes))).items():
+                self._see_start(self.episodes[number], *start)
         # Last, so that a setting that proves wrong by now can be put right in the same folder.
         if not known:
-            run_folder.write_config(self.folder, self._identity, _WHAT)
+            checkpoints.write_config(self.folder, self._identity, _WHAT)
 
     def _all(self, name: str) -> list[Any]:
-        """Ask every slot the same."""
         return self._envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
 
-    def _start_episodes(self, slots: Mapping[int, _Slot]) -> dict[int, tuple[Any, dict[str, Any]]]:
-        """Deal games and reset; what comes is not seen yet."""
+    def _start_episodes(
+        self, slots: Mapping[int, _Episode]
+    ) -> dict[int, tuple[Any, dict[str, Any]]]:
+        """Deal games and reset; return what the learner has not seen yet."""
         for slot in slots.values():
             if not self._queue:
                 self._queue = self._rng.permutation(self.settings.games).tolist()
@@ -271,7 +333,7 @@ class Trainer:
         seeds = {number: (slot.game,) for number, slot in slots.items()}
         return dict(zip(slots, self._envs.call("train", "reset", seeds), strict=True))
 
-    def _see_start(self, slot: _Slot, obs: Any, info: dict[str, Any]) -> None:
+    def _see_start(self, slot: _Episode, obs: Any, info: dict[str, Any]) -> None:
         if not obs["valid_actions"]:
             raise InvalidArgumentError(
                 f"expected games that list valid actions, got none in {info['task_id']!r}: "
@@ -280,13 +342,13 @@ class Trainer:
         slot.obs, slot.info, slot.seen = obs, info, self.learner.see(obs, info["task_id"])
 
     def _tick(self) -> None:
-        """One step in every environment, all at once; then the learner sees them in order."""
-        slots = dict(enumerate(self._slots))
-        chosen = self.learner.act([slot.seen for slot in self._slots], explore=True)
+        """Step every environment, all at once; then the learner sees them in order."""
+        slots = dict(enumerate(self.episodes))
+        chosen = self.learner.act([slot.seen for slot in self.episodes], explore=True)
         answers = self._envs.call("train", "step", _choose(slots, chosen))
         over = {n: slots[n] for n, (_, _, ended, cut, _) in enumerate(answers) if ended or cut}
         started = self._start_episodes(over) if over else {}
-        for number, (slot, choice) in enumerate(zip(self._slots, chosen, strict=True)):
+        for number, (slot, choice) in enumerate(zip(self.episodes, chosen, strict=True)):
             obs, reward, terminated, truncated, info = answers[number]
             if number not in over:
                 obs = playable(obs)
@@ -299,11 +361,11 @@ class Trainer:
             )
             if number in over:
                 self._recent.append(info["normalized_score"])
-                self._episodes += 1
+                self.finished += 1
                 self._see_start(slot, *started[number])
             else:
                 slot.obs, slot.info, slot.seen = obs, info, seen
-        self.steps += len(self._slots)
+        self.steps += len(self.episodes)
         self._logged = self.learner.learn() or self._logged
 
     # ------------------------------------------------------------ measuring
@@ -315,7 +377,7 @@ class Trainer:
         score = _evaluate(self.learner, self._envs, games, s.envs)
         row = {
             "steps": self.steps,
-            "episodes": self._episodes,
+            "episodes": self.finished,
             "train_score": float(np.mean(self._recent)) if self._recent else None,
             "valid_score": score.score,
             "valid_success": score.success,
@@ -328,25 +390,25 @@ class Trainer:
         rank = [score.score, -score.steps]
         if not self._best or rank > self._best:
             self._best = rank
-            checkpoints.save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
-        run_folder.write_curve(self.folder, self.curve)
+            save_player(self.folder / checkpoints.BEST, self.learner, self._about(row))
+        checkpoints.write_curve(self.folder, self.curve)
         return row
 
     def _about(self, row: dict[str, Any] | None) -> dict[str, Any]:
         return {**self._identity, "measured": row}
 
-    # ------------------------------------------------------------ keeping
+    # ------------------------------------------------------------ checkpoints
 
     def _save(self) -> None:
         last = self.curve[-1] if self.curve else None
-        checkpoints.save_player(self.folder / checkpoints.LAST, self.learner, self._about(last))
+        save_player(self.folder / checkpoints.LAST, self.learner, self._about(last))
         weights, learnt = self.learner.weights()
         tensors, progress = self.learner.progress()
         record = {
             "learnt": learnt,
             "progress": progress,
             "steps": self.steps,
-            "episodes": self._episodes,
+            "episodes": self.finished,
             "curve": self.curve,
             "recent": self._recent,
             "best": self._best,
@@ -361,7 +423,7 @@ class Trainer:
                     "seen": self.learner.pack(slot.seen),
                     "memory": memory,
                 }
-                for slot, memory in zip(self._slots, self._all("memory"), strict=True)
+                for slot, memory in zip(self.episodes, self._all("memory"), strict=True)
             ],
         }
         parts = {
@@ -377,7 +439,7 @@ class Trainer:
             weights, progress = (checkpoints.part(tensors, n) for n in ("weights", "progress"))
             self.learner.load_weights(weights, record["learnt"])
             self.learner.load_progress(progress, record["progress"])
-            self.steps, self._episodes = record["steps"], record["episodes"]
+            self.steps, self.finished = record["steps"], record["episodes"]
             self.curve, self._recent = record["curve"], record["recent"]
             self._best, self._logged = record["best"], record["logged"]
             self._rng.bit_generator.state = record["rng"]
@@ -388,13 +450,13 @@ class Trainer:
             raise CheckpointError(
                 f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"
             ) from error
-        run_folder.write_curve(self.folder, self.curve)
+        checkpoints.write_curve(self.folder, self.curve)
 
     def _replay(self, slots: list[dict[str, Any]]) -> None:
-        """Bring the slots back to where their episodes were."""
-        told = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
-        came = self._envs.call("train", "replay", told)
-        for slot, kept, (obs, info) in zip(self._slots, slots, came, strict=True):
+        """Bring the episodes back to where they were."""
+        calls = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
+        came = self._envs.call("train", "replay", calls)
+        for slot, kept, (obs, info) in zip(self.episodes, slots, came, strict=True):
             slot.game, slot.actions = kept["game"], kept["actions"]
             slot.obs, slot.info = playable(obs), info
             slot.seen = self.learner.unpack(kept["seen"])
@@ -410,5 +472,5 @@ def _identity(learner: Learner, settings: TrainSettings, config: dict[str, Any])
 
 
 def _how(settings: TrainSettings) -> dict[str, Any]:
-    """The settings that a run must keep."""
+    """Return the settings that a run must keep."""
     return {k: v for k, v in dataclasses.asdict(settings).items() if k not in _LIMITS}

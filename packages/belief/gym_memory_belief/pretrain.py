@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rl.shared import checkpoints, run_folder
+from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_flag, check_int
@@ -124,7 +124,7 @@ class Pretrainer:
             raise InvalidArgumentError(
                 f"expected at least batch={settings.batch} training episodes, got {len(episodes)}"
             )
-        self.settings, self.folder, self._listener = settings, folder, listener
+        self.settings, self.folder, self.listener = settings, folder, listener
         self._episodes, self._held_out = list(episodes), list(held_out)
         self._identity = {**config, "settings": dataclasses.asdict(settings)}
         self.words = common_words(self._episodes, settings.words)
@@ -168,7 +168,7 @@ class Pretrainer:
                 row = self._measured()
             if row is not None or self.round % _SAVE_EVERY == 0:
                 self._save()
-            self._listener(self.round, row)
+            self.listener(self.round, row)
         self._save()
         return self.curve
 
@@ -320,7 +320,7 @@ class Pretrainer:
             "cpu_seconds": round(self.cpu_seconds, 1),
         }
         self.curve.append(row)
-        run_folder.write_curve(self.folder, self.curve)
+        checkpoints.write_curve(self.folder, self.curve)
         return row
 
     @torch.no_grad()
@@ -361,8 +361,8 @@ class Pretrainer:
     # ------------------------------------------------------------ keeping
 
     def _begin(self) -> None:
-        if not run_folder.check_config(self.folder, self._identity, "pretraining"):
-            run_folder.write_config(self.folder, self._identity, "pretraining")
+        if not checkpoints.check_config(self.folder, self._identity, "pretraining"):
+            checkpoints.write_config(self.folder, self._identity, "pretraining")
         if (self.folder / TRAINING).exists():
             self._resume()
 

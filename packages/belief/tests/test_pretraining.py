@@ -128,7 +128,7 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(
 ) -> None:
     pretrainer(corpus, unseen, tmp_path / "whole").run()
     broken = pretrainer(corpus, unseen, tmp_path / "broken")
-    broken._listener = lambda number, row: broken.stop() if number == 3 else None
+    broken.listener = lambda number, row: broken.stop() if number == 3 else None
     broken.run()
     assert broken.round == 3
     resumed = pretrainer(corpus, unseen, tmp_path / "broken")

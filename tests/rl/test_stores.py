@@ -1,4 +1,4 @@
-"""Interning: numbers for features and lists, each thing once."""
+"""Numbers for features and lists, each thing once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rl.shared.interning import Ragged, Vocabulary
+from gym_memory.baselines.rl.shared.features import Vocabulary
+from gym_memory.baselines.rl.shared.replay import Ragged
 from gym_memory.core.errors import InvalidArgumentError
 
 
