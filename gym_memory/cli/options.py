@@ -12,12 +12,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 from gym_memory.baselines.llm.language import LanguageSettings
-from gym_memory.core.settings import list_settings
+from gym_memory.core.settings import Help, list_settings
 from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.run.worker import import_plugin
@@ -320,7 +320,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             continue
         kinds = get_type_hints(groups[name], include_extras=True)
         flat += [
-            inspect.Parameter(f.name, keyword, default=_default(f), annotation=kinds[f.name])
+            inspect.Parameter(
+                f.name, keyword, default=_default(f), annotation=_as_option(kinds[f.name])
+            )
             for f in dataclasses.fields(groups[name])
         ]
 
@@ -338,6 +340,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
+
+
+def _as_option(hint: Any) -> Any:
+    """Return the hint of a declared setting as that of an option; any other as it is."""
+    kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    for about in extras:
+        if isinstance(about, Help):
+            return Annotated[kind, typer.Option(min=about.low, max=about.high, help=about.text)]
+    return hint
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import typer
 from rich.progress import TextColumn
 
+from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, new_table, output, print_json, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
@@ -22,31 +23,6 @@ from gym_memory.core.optional import require
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 __all__ = ["command", "interrupted", "read_settings"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Course:
-    """How long and on how many games; the fields of the trainer's own settings, as options."""
-
-    steps: Annotated[int, typer.Option(min=1, help="Environment steps.")] = 50_000
-    max_cpu_minutes: Annotated[
-        float, typer.Option(min=0.0, help="CPU minutes, evaluation included; 0: no limit.")
-    ] = 0.0
-    stop_at: Annotated[
-        float,
-        typer.Option(
-            help="Stop at this mean normalized score on the valid games.", show_default="never"
-        ),
-    ] = 2.0
-    games: Annotated[int, typer.Option(min=1, help="Training games.")] = 20
-    valid_games: Annotated[int, typer.Option(min=1, help="Valid games.")] = 20
-    envs: Annotated[int, typer.Option(min=1, help="Environments stepped together.")] = 8
-    reward_scale: Annotated[
-        float, typer.Option(help="Factor on rewards; settings are made for rewards of about 1.")
-    ] = 1.0
-    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between measurements.")] = 2_500
-    checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 5_000
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all chance.")] = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +88,7 @@ def command(
         str, typer.Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
     ],
     env: options.Env,
-    course: Course,
+    training: TrainSettings,
     memory: options.Memory = DEFAULT_MEMORY,
     out: Annotated[
         Path | None,
@@ -155,15 +131,15 @@ def command(
     --max-cpu-minutes 3 --out runs/rl-1`
     """
     loaded = options.load_plugins(plugins)
-    learner = _learner(baseline, settings or [], course.seed, device)
+    learner = _learner(baseline, settings or [], training.seed, device)
     tokens = DEFAULT_BUDGET if budget is None else budget
     teacher = getattr(learner.settings, "teacher_memory", "")
     arena = Arena(env, memory, tokens, valid_split, valid_max_steps, teacher)
-    folder = out or arena.folder(baseline, course.seed)
+    folder = out or arena.folder(baseline, training.seed)
     with (
-        _shown(course.steps, folder if tensorboard else None) as listener,
-        _envs(arena, course, ray, loaded) as envs,
-        _trainer(learner, arena, course, folder, listener, envs) as trainer,
+        _shown(training.steps, folder if tensorboard else None) as listener,
+        _envs(arena, training, ray, loaded) as envs,
+        _trainer(learner, arena, training, folder, listener, envs) as trainer,
     ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
@@ -196,24 +172,21 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
 
 
 def _envs(
-    arena: Arena, course: Course, ray: str | None, plugins: tuple[str, ...]
+    arena: Arena, training: TrainSettings, ray: str | None, plugins: tuple[str, ...]
 ) -> contextlib.AbstractContextManager[Any]:
     """Who steps the environments; None for this process."""
     if ray is None:
         return contextlib.nullcontext()
     from gym_memory.train.collect import RayEnvs
 
-    return RayEnvs(ray, arena.env, arena.make, course.envs, plugins)
+    return RayEnvs(ray, arena.env, arena.make, training.envs, plugins)
 
 
 def _trainer(
-    learner: Any, arena: Arena, course: Course, folder: Path, listener: Any, envs: Any
+    learner: Any, arena: Arena, training: TrainSettings, folder: Path, listener: Any, envs: Any
 ) -> contextlib.closing[Any]:
     """The trainer, to be closed when it is left."""
-    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
-
-    how = TrainSettings(**dataclasses.asdict(course))
-    trainer = Trainer(learner, arena.make, how, folder, arena.record(), listener, envs)
+    trainer = Trainer(learner, arena.make, training, folder, arena.record(), listener, envs)
     return contextlib.closing(trainer)
 
 
