@@ -39,7 +39,7 @@ def test_permissions_are_those_that_the_user_leaves(
     code = (
         "import os, sys; os.umask(int(sys.argv[2]))\n"
         "from gym_memory.core.files import write_atomic\n"
-        "from gym_memory.llm.cache import ResponseCache\n"
+        "from gym_memory.llm.model import ResponseCache\n"
         "os.chdir(sys.argv[1])\n"
         "write_atomic('file', 'x'); ResponseCache('answers.sqlite').put"
     )

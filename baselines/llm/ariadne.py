@@ -25,7 +25,7 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
-from gym_memory.llm import Completion
+from gym_memory.llm import Reply
 
 __all__ = ["Ariadne", "AriadneSettings", "SubGoal"]
 
@@ -99,7 +99,7 @@ class Ariadne(LanguagePolicy):
         return plan
 
     def _ask_action(self, slots: dict[str, str], obs: Observation) -> str:
-        def read(answer: Completion) -> str:
+        def read(answer: Reply) -> str:
             return str(answer.parsed.action_to_take)
 
         return self.decide("ariadne_act", read, obs, _decision_schema(self.held_to(obs)), **slots)

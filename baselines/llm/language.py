@@ -23,7 +23,7 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import check_flag, check_int, check_number
 from gym_memory.core.tokens import CHARS_PER_TOKEN
-from gym_memory.llm import MODELS, ChatModel, Completion, Message, model_spec
+from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
 from gym_memory.llm.forms import Form
 from gym_memory.llm.prompts import Prompt, load_prompt
 from gym_memory.memory.reading import entry_head
@@ -193,7 +193,7 @@ class LanguagePolicy(Policy):
 
     # ------------------------------------------------------------ the answer
 
-    def ask(self, prompt: str, schema: Any = None, **slots: str) -> Completion:
+    def ask(self, prompt: str, schema: Any = None, **slots: str) -> Reply:
         """Fill a prompt and ask the model.
 
         Raises:
@@ -201,15 +201,16 @@ class LanguagePolicy(Policy):
         """
         return self._complete(prompt, fill(load_prompt(prompt), slots), schema)
 
-    def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Completion:
-        held = {"strict": True} if self.settings.constrain and schema is not None else {}
+    def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Reply:
         return self.llm.complete(
-            messages,
-            role=role,
-            temperature=self.settings.temperature,
-            max_tokens=self.max_tokens,
-            schema=schema,
-            **held,
+            Request(
+                messages,
+                role=role,
+                temperature=self.settings.temperature,
+                max_tokens=self.max_tokens,
+                schema=schema,
+                strict=self.settings.constrain and schema is not None,
+            )
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
@@ -224,7 +225,7 @@ class LanguagePolicy(Policy):
     def decide(
         self,
         prompt: str,
-        read: Callable[[Completion], str],
+        read: Callable[[Reply], str],
         obs: Observation,
         schema: Any = None,
         **slots: str,
@@ -235,7 +236,7 @@ class LanguagePolicy(Policy):
             prompt: Name of the prompt.
             read: Finds the action in an answer; raises ModelError where there is none.
             obs: The observation with the valid actions.
-            schema: As of :meth:`gym_memory.llm.ChatModel.complete`.
+            schema: As of :class:`gym_memory.llm.Request`.
             **slots: What to fill into the prompt.
 
         Returns:

@@ -14,7 +14,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Observation
-from gym_memory.llm import Completion
+from gym_memory.llm import Reply
 
 __all__ = ["React", "ReactSettings", "read_thought"]
 
@@ -43,7 +43,7 @@ class React(LanguagePolicy):
         slots = self.situation(obs)
         thought = ""
 
-        def read(answer: Completion) -> str:
+        def read(answer: Reply) -> str:
             nonlocal thought
             thought, action = read_thought(answer.text)
             return action

@@ -22,7 +22,7 @@ from typing import Any
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import ModelError
 from gym_memory.core.names import format_spec, parse_spec
-from gym_memory.llm import Completion, episode_usage, make_model
+from gym_memory.llm import Reply, Request, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.registry import MEMORIES
 from gym_memory.run import rollout
@@ -62,10 +62,10 @@ class OneRole:
     def __init__(self, model: Any, role: str):
         self.name, self._model, self._role = model.name, model, role
 
-    def complete(self, messages: Any, *, role: str = "", **options: Any) -> Completion:
-        if self._role not in ("", role):
+    def complete(self, request: Request) -> Reply:
+        if self._role not in ("", request.role):
             raise ModelError("refusal", "not my role")
-        answer: Completion = self._model.complete(messages, role=role, **options)
+        answer: Reply = self._model.complete(request)
         return answer
 
 

@@ -17,7 +17,6 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "games")]
 
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
-from gym_memory.llm.structured import json_values  # noqa: E402
 
 from gym_memory.baselines.llm.react import read_thought  # noqa: E402
 from gym_memory.core.errors import GymMemoryError, ModelError  # noqa: E402
@@ -40,6 +39,7 @@ from gym_memory.games.textworld.zmachine import check_story  # noqa: E402
 from gym_memory.games.webshop.rules_request import read_request  # noqa: E402
 from gym_memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.llm import prompts  # noqa: E402
+from gym_memory.llm.forms import json_values  # noqa: E402
 from gym_memory.llm.usage import read_prices  # noqa: E402
 from gym_memory.memory import make_memory, reading  # noqa: E402
 from gym_memory.memory.roles import text as roles  # noqa: E402

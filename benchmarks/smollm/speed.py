@@ -19,8 +19,7 @@ import torch
 
 from gym_memory.llm import Form, make_model
 from gym_memory.llm.local import _score_tails
-from gym_memory.llm.prefix import Prefix
-from gym_memory.llm.writing import Writer, write_form
+from gym_memory.llm.writing import Prefix, Writer, write_form
 
 ROOM = "The kitchen has a table, a fridge, an oven and a stove; cook the carrot and eat it. "
 ACTIONS = [

@@ -1,7 +1,7 @@
 """Language models: one chat protocol over any OpenAI-compatible endpoint or local weights.
 
     model = make_model("openai?model=qwen&base_url=http://localhost:8000/v1&cache=answers.sqlite")
-    model.complete([{"role": "user", "content": "Hello"}], role="greet").text
+    model.complete(Request([{"role": "user", "content": "Hello"}], role="greet")).text
 
 A model counts its calls, tokens, money and seconds by role (``model.meter``), stops before it
 would exceed ``max_cost_usd`` or ``max_tokens``, and answers exact repeats from its cache. Models
@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gym_memory.core.names import Registry, Spec, parse_spec
-from gym_memory.llm.base import ChatModel, Completion, Message, Scorer, Tokens
-from gym_memory.llm.cache import ResponseCache
+from gym_memory.llm.base import ChatModel, Message, Reply, Request, Scorer, Tokens
 from gym_memory.llm.forms import Form
-from gym_memory.llm.model import BaseChatModel
+from gym_memory.llm.model import BaseChatModel, ResponseCache
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, episode_usage, logged_calls
 
 __all__ = [
@@ -27,11 +26,12 @@ __all__ = [
     "Budget",
     "Call",
     "ChatModel",
-    "Completion",
     "Form",
     "Message",
     "Meter",
     "Price",
+    "Reply",
+    "Request",
     "ResponseCache",
     "Scorer",
     "Tokens",

@@ -1,11 +1,12 @@
-"""The chat-model protocol: messages in, a completion out."""
+"""The chat-model protocol: a request in, a reply out."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
-__all__ = ["ChatModel", "Completion", "Message", "Scorer", "Tokens"]
+__all__ = ["ChatModel", "Message", "Reply", "Request", "Scorer", "Tokens"]
 
 
 class Message(TypedDict):
@@ -15,11 +16,37 @@ class Message(TypedDict):
     content: str
 
 
-class Tokens(NamedTuple):
-    """Tokens of one completion as the server counts them.
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A call of a chat model.
 
     Attributes:
-        prompt: Tokens of the messages.
+        messages: The chat so far, the last turn the user's.
+        role: What the call is for (``extract``, ``plan``, ...); usage is counted by it.
+        temperature: Sampling temperature >= 0; None leaves it to the server.
+        max_tokens: Most tokens of the answer, >= 1.
+        seed: Seed of the sampling, where the server takes one. Two seeds are two answers in the
+            response cache.
+        schema: A pydantic model class: the answer is JSON of that form, validated, and requested
+            once more with the error if it is not. Or a :class:`~gym_memory.llm.forms.Form`: the
+            model is held to that text.
+        strict: Hold the answer to ``schema`` during generation, where the model or server can.
+    """
+
+    messages: Sequence[Message]
+    _: dataclasses.KW_ONLY
+    role: str = ""
+    temperature: float | None = 0.0
+    max_tokens: int = 512
+    seed: int | None = None
+    schema: Any = None
+    strict: bool = False
+
+
+class Tokens(NamedTuple):
+    """Tokens of one call, as the server counts them.
+
+    Attributes:
         cached: Those of ``prompt`` that the server had in its prefix cache.
         completion: Tokens of the answer, hidden reasoning included.
     """
@@ -29,15 +56,13 @@ class Tokens(NamedTuple):
     completion: int = 0
 
 
-class Completion(NamedTuple):
+class Reply(NamedTuple):
     """An answer.
 
     Attributes:
-        text: What the model wrote.
-        tokens: What it took.
-        finish: Why it stopped: ``stop``, ``length``, ... as the server says.
-        hit: Whether it comes from the response cache, without a call.
-        parsed: The validated object where a ``schema`` was asked for, else None.
+        finish: Why the model stopped: ``stop``, ``length``, ... as the server says.
+        hit: True if it comes from the response cache, without a call.
+        parsed: The validated object if the request has a ``schema`` of pydantic, else None.
     """
 
     text: str
@@ -48,33 +73,10 @@ class Completion(NamedTuple):
 
 
 class ChatModel(Protocol):
-    """What roles and policies ask of a language model; may be used from many threads."""
+    """A language model, as roles and policies use it; may be used from many threads."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        role: str = "",
-        temperature: float | None = 0.0,
-        max_tokens: int = 512,
-        seed: int | None = None,
-        schema: Any = None,
-        strict: bool = False,
-    ) -> Completion:
+    def complete(self, request: Request) -> Reply:
         """Answer a chat.
-
-        Args:
-            messages: The chat so far, the last turn the user's.
-            role: What the call is for (``extract``, ``plan``, ...); usage is counted by it.
-            temperature: Sampling temperature >= 0; None leaves it to the server.
-            max_tokens: Most tokens that the answer may take, >= 1.
-            seed: Seed of the sampling where the server takes one. Two seeds are two answers
-                in the response cache.
-            schema: A pydantic model class; the answer is then JSON of that form, validated
-                and, if it is not, asked for once more with the error. Or a
-                :class:`~gym_memory.llm.forms.Form`: the model is then held to that text.
-            strict: Whether the answer is held to ``schema`` while it is written, where the
-                model or its server can.
 
         Raises:
             ModelError: No usable answer; ``kind`` says why.
@@ -85,12 +87,12 @@ class ChatModel(Protocol):
 
 
 class Scorer(Protocol):
-    """A model that can tell how likely a continuation is (for choosing among actions)."""
+    """A model that rates continuations, for choosing among actions."""
 
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
-        """Log-likelihood (natural log, summed over tokens) of each continuation as the answer."""
+        """Return the log-likelihood (natural log, summed over tokens) of each continuation."""
         ...
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
-        """Tokens of each continuation."""
+        """Return the tokens of each continuation."""
         ...

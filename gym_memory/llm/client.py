@@ -8,7 +8,7 @@ import functools
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupE
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_amount
 from gym_memory.llm import MODELS
-from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.base import Reply, Request, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import MAX_ANSWER_CHARS, BaseChatModel, Failure
 from gym_memory.llm.usage import Price, read_prices
@@ -25,6 +25,8 @@ __all__ = ["OpenAIChat"]
 
 _MOST_TOKENS = 1 << 40
 """A count above it is no count."""
+_MAX_BYTES = 1 << 23
+"""Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
 _JSON_MODES = ("off", "object", "schema", "grammar")
 
 
@@ -40,7 +42,7 @@ class OpenAIChat(BaseChatModel):
         base_url: The endpoint, e.g. ``http://localhost:8000/v1``; default: the environment's
             ``OPENAI_BASE_URL``, else OpenAI.
         key_env: Name of the environment variable that holds the key. A local server needs none.
-        timeout: Seconds to wait for a response, > 0.
+        timeout: Seconds to wait for a whole response, > 0.
         json_mode: How JSON is asked for beyond the prompt: ``off``, ``object`` (the server makes
             sure that it is JSON) or ``schema`` (of the right form), where the server can. What
             must be held to a form (``constrain`` of an agent) is asked for by ``schema`` whatever
@@ -141,53 +143,35 @@ class OpenAIChat(BaseChatModel):
             http_client=_connections(),
         )
 
-    def _call(
-        self,
-        messages: Sequence[Message],
-        temperature: float | None,
-        max_tokens: int,
-        seed: int | None,
-        schema: Any,
-        strict: bool,
-    ) -> Completion:
-        request: dict[str, Any] = {
-            "model": self.name,
-            "messages": list(messages),
-            self.limit_field: max_tokens,
-        }
-        if temperature is not None:
-            request["temperature"] = temperature
-        if seed is not None:
-            request["seed"] = seed
-        held = strict or isinstance(schema, Form)
+    def _call(self, request: Request) -> Reply:
+        schema = request.schema
         by_grammar = isinstance(schema, Form) and self.json_mode == "grammar"
-        if by_grammar:
-            request["grammar"] = schema.grammar()
-        elif schema is not None and (held or self.json_mode in ("schema", "grammar")):
-            name = "Form" if isinstance(schema, Form) else schema.__name__
-            form = {"name": name, "schema": schema.model_json_schema()}
-            request["response_format"] = {"type": "json_schema", "json_schema": form}
-        elif schema is not None and self.json_mode == "object":
-            request["response_format"] = {"type": "json_object"}
         client = self._client
         openai = require("openai", "llm")
         try:
             # Not `chat.completions.create`: its check of every message costs as much as the rest.
             response = client.post(
-                "/chat/completions", cast_to=openai.types.chat.ChatCompletion, body=request
+                "/chat/completions",
+                cast_to=openai.types.chat.ChatCompletion,
+                body=self._body(request),
             )
         except openai.APIStatusError as error:
-            raise self._told_apart(error) from None
+            raise self._failure(error) from None
         except openai.APITimeoutError:
-            message = f"no response within {self.timeout} s"
+            message = f"no whole response within {self.timeout} s"
             raise Failure("timeout", message, tokens=None) from None
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, Failure):  # from _limit
+                raise error.__cause__ from None
             never = "Connect" in type(error.__cause__).__name__
             raise Failure(
                 "connection",
                 f"{'cannot reach' if never else 'connection cut by'} {self._place()}",
                 tokens=Tokens() if never else None,
             ) from None
+        except RecursionError:
+            message = f"{self._place()} sent JSON that is nested too deeply"
+            raise Failure("answer", message, tokens=None) from None
         except (openai.APIError, ValueError) as error:
             # ValueError: the body of the response is no JSON.
             message = f"{self._place()} sent no sense: {self._scrubbed(error)}"
@@ -198,7 +182,31 @@ class OpenAIChat(BaseChatModel):
                 answer = answer._replace(text=schema.pour(answer.text))
         return answer
 
-    def _completion(self, response: Any) -> Completion:
+    def _body(self, request: Request) -> dict[str, Any]:
+        """Return a request in the wire format."""
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": list(request.messages),
+            self.limit_field: request.max_tokens,
+        }
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.seed is not None:
+            body["seed"] = request.seed
+        schema, is_form = request.schema, isinstance(request.schema, Form)
+        if is_form and self.json_mode == "grammar":
+            body["grammar"] = schema.grammar()
+        elif schema is None:
+            pass
+        elif is_form or request.strict or self.json_mode in ("schema", "grammar"):
+            name = "Form" if is_form else schema.__name__
+            form = {"name": name, "schema": schema.model_json_schema()}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif self.json_mode == "object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def _completion(self, response: Any) -> Reply:
         """Read a response of status 200."""
         try:
             choice = response.choices[0]
@@ -214,10 +222,10 @@ class OpenAIChat(BaseChatModel):
         if not isinstance(text, str) or len(text) > MAX_ANSWER_CHARS:
             message = f"expected an answer of at most {MAX_ANSWER_CHARS} characters"
             raise Failure("answer", message, tokens=tokens)
-        return Completion(text, tokens, finish)
+        return Reply(text, tokens, finish)
 
-    def _told_apart(self, error: Any) -> Exception:
-        """What a status other than 200 means."""
+    def _failure(self, error: Any) -> Exception:
+        """Return the error that a status other than 200 stands for."""
         status, code = error.status_code, str(getattr(error, "code", "") or "")
         message = f"{self._place()} answers {status}: {self._scrubbed(error.message)}"
         if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
@@ -250,12 +258,41 @@ class OpenAIChat(BaseChatModel):
 
 @functools.cache
 def _connections() -> Any:
-    """The connections of all models of this process; they know no key.
+    """Return the connections of all models of this process; they know no key.
 
-    Reading the certificates takes longer than most answers, so it is done once, and not once an
-    episode.
+    Reading the certificates takes longer than most answers, so it is done once a process.
     """
-    return require("openai", "llm").DefaultHttpxClient()
+    return require("openai", "llm").DefaultHttpxClient(
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"request": [_start], "response": [_limit]},
+    )
+
+
+def _start(request: Any) -> None:
+    """Note when the response must be complete; the client's own timeout is one a read."""
+    seconds = request.extensions["timeout"]["read"]
+    request.extensions.setdefault("deadline", time.monotonic() + seconds)
+
+
+def _limit(response: Any) -> None:
+    """Limit a response in bytes and time, an error's too."""
+    # Compressed, a few bytes could become gigabytes.
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise Failure("answer", "expected a response without compression", tokens=None)
+    # Not a stream of our own: its base class is in httpx or httpx2, as the version has it.
+    response.iter_raw = functools.partial(_limited, response.iter_raw, response.request)
+
+
+def _limited(iter_raw: Callable[..., Iterator[bytes]], request: Any) -> Iterator[bytes]:
+    left = _MAX_BYTES
+    for piece in iter_raw():
+        left -= len(piece)
+        if left < 0:
+            message = f"expected a response of at most {_MAX_BYTES} bytes"
+            raise Failure("answer", message, tokens=None)
+        if time.monotonic() > request.extensions["deadline"]:
+            raise Failure("timeout", "the response takes too long", tokens=None)
+        yield piece
 
 
 def _check_url(url: str | None) -> str | None:

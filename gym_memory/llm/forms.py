@@ -1,29 +1,33 @@
-"""Forms of text that a model can be held to: a template that ends in one of several options."""
+"""Text of a given form: templates that a model is held to, and JSON out of its answers."""
 
 from __future__ import annotations
 
 import json
+import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, ModelError
-from gym_memory.llm.structured import json_values
+from gym_memory.llm.base import Message
 
-__all__ = ["Form"]
+__all__ = ["Form", "json_values", "repair_messages", "validate"]
 
 _MAX_LINE_CHARS = 300
+_MAX_STARTS = 64
+_QUOTED = 2000
+_OPENING = re.compile(r"[{\[]")
 
 
 class Form(NamedTuple):
     r"""Text with slots: the last one takes one of ``options``, every other one a free line.
 
-    It stands where a schema may stand. A local model writes the text itself; a server writes it by
-    a grammar, or a JSON object of the slots that is then poured into the template.
+    A request takes it in place of a schema. A local model writes the text itself. A server writes
+    it by a grammar, or as a JSON object of the slots, which then fill the template.
 
     Attributes:
         template: Text that ends in its last slot, as of :meth:`str.format`.
-        options: What the last slot may be, at least one, each a line.
+        options: Values of the last slot, at least one, each a line.
 
     Example:
         >>> form = Form("Thought: {thought}\nAction: {action}", ("look", "go east"))
@@ -35,7 +39,7 @@ class Form(NamedTuple):
     options: tuple[str, ...]
 
     def parts(self) -> list[tuple[str, str]]:
-        """The slots, each after the text before it.
+        """Return the slots, each after the text before it.
 
         Raises:
             InvalidArgumentError: The template does not end in a slot, or there is no option.
@@ -48,7 +52,7 @@ class Form(NamedTuple):
         return [(lead, str(slot)) for lead, slot in found]
 
     def model_json_schema(self) -> dict[str, Any]:
-        """The JSON schema of its slots."""
+        """Return the JSON schema of the slots."""
         *free, (_, last) = self.parts()
         line = {"type": "string", "maxLength": _MAX_LINE_CHARS}
         return {
@@ -59,7 +63,7 @@ class Form(NamedTuple):
         }
 
     def grammar(self) -> str:
-        r"""The text as a grammar of llama.cpp (GBNF).
+        r"""Return the text as a grammar of llama.cpp (GBNF).
 
         >>> print(Form("Say: {what}", ("yes", "no")).grammar())
         root ::= "Say: " ("yes" | "no")
@@ -74,7 +78,7 @@ class Form(NamedTuple):
         )
 
     def pour(self, text: str) -> str:
-        """The template filled from a JSON object of its slots.
+        """Fill the template from a JSON object of the slots.
 
         Raises:
             ModelError: There is no such object in ``text`` (kind ``answer``).
@@ -88,5 +92,58 @@ class Form(NamedTuple):
 
 
 def _quoted(text: str) -> str:
-    """A literal of GBNF; its escapes are those of JSON."""
+    """Return a literal of GBNF; its escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def json_values(text: str) -> Iterator[Any]:
+    """Yield the JSON objects and arrays in ``text``, in order, whatever surrounds them.
+
+    >>> list(json_values('Sure! [1] and then ```{"action": "go east"}```'))
+    [[1], {'action': 'go east'}]
+    """
+    decoder = json.JSONDecoder()
+    position = 0
+    for _ in range(_MAX_STARTS):
+        start = _OPENING.search(text, position)
+        if start is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            position = start.end()
+        else:
+            yield value
+
+
+def validate(text: str, schema: Any) -> Any:
+    """Return the first JSON value in ``text`` that fits a pydantic model class, as its instance.
+
+    Raises:
+        ModelError: There is none (kind ``answer``); the message says what is wrong.
+    """
+    problem = "there is no whole JSON value in it"
+    for value in json_values(text):
+        try:
+            return schema.model_validate(value)
+        except ValueError as error:
+            reasons = error.errors()[:5]  # type: ignore[attr-defined]
+            problem = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in reasons)
+    raise ModelError("answer", f"expected JSON of the asked form: {problem}")
+
+
+def _where(location: tuple[Any, ...]) -> str:
+    return ".".join(map(str, location)) or "the whole"
+
+
+def repair_messages(messages: Sequence[Message], answer: str, error: ModelError) -> list[Message]:
+    """Return the chat that requests once more what ``answer`` failed to be."""
+    return [
+        *messages,
+        {"role": "assistant", "content": answer[:_QUOTED]},
+        {
+            "role": "user",
+            "content": f"This answer cannot be used: {str(error)[:_QUOTED]}\n"
+            "Answer again with nothing but the corrected JSON.",
+        },
+    ]

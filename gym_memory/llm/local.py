@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gym_memory.core.errors import ModelError, ModelSetupError
+from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
 from gym_memory.core.optional import require
 from gym_memory.core.settings import check_int
 from gym_memory.llm import MODELS
-from gym_memory.llm.base import Completion, Message, Tokens
+from gym_memory.llm.base import Message, Reply, Request, Tokens
 from gym_memory.llm.forms import Form
 from gym_memory.llm.model import BaseChatModel, Failure, prompt_ceiling
-from gym_memory.llm.prefix import Prefix, Started
 from gym_memory.llm.usage import Price, Usage
-from gym_memory.llm.writing import Writer, write_form, write_json
+from gym_memory.llm.writing import Prefix, Started, Writer, write_form, write_json
 
 __all__ = ["TransformersChat", "likelihoods"]
 
@@ -95,70 +95,59 @@ class TransformersChat(BaseChatModel):
         """Folder or hub name of the weights."""
         return self.name
 
-    def _call(
-        self,
-        messages: Sequence[Message],
-        temperature: float | None,
-        max_tokens: int,
-        seed: int | None,
-        schema: Any,
-        strict: bool,
-    ) -> Completion:
+    def _call(self, request: Request) -> Reply:
         with _turn, require("torch", "semantic", "local language models").inference_mode():
             tokenizer, model, prefix = self._loaded()
-            prompt = self.prompt_ids(tokenizer, messages)
-            self._check_room(model, len(prompt) + max_tokens)
+            prompt = self.prompt_ids(tokenizer, request.messages)
+            self._check_room(model, len(prompt) + request.max_tokens)
             start = prefix.start(prompt, keep=self.prefix)
-            ends = _ends(model)
             writer = Writer(
                 tokenizer,
                 model,
                 start,
-                ends=ends,
-                most=max_tokens,
-                temperature=temperature or 0.0,
-                seed=0 if seed is None else seed,
+                ends=_ends(model),
+                most=request.max_tokens,
+                temperature=request.temperature or 0.0,
+                seed=request.seed or 0,
             )
-            if isinstance(schema, Form):
-                write_form(writer, schema)
-            elif strict:
-                write_json(writer, schema.model_json_schema())
+            if isinstance(request.schema, Form):
+                write_form(writer, request.schema)
+            elif request.strict:
+                write_json(writer, request.schema.model_json_schema())
             else:
-                writer.free(most=max_tokens)
-            # What was known before is not told: a result must not depend on earlier episodes.
+                writer.free(most=request.max_tokens)
+            # The prefix kept is not counted: a result must not depend on earlier episodes.
             tokens = Tokens(len(prompt), 0, len(writer.ids))
-            return Completion(writer.text, tokens, "stop" if writer.ended else "length")
+            return Reply(writer.text, tokens, "stop" if writer.ended else "length")
 
-    def complete_batch(
-        self,
-        chats: Sequence[Sequence[Message]],
-        *,
-        role: str = "",
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        seed: int | None = None,
-    ) -> list[Completion]:
-        """Answer several chats, ``batch`` at a time; the response cache is not asked.
+    def complete_batch(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer several chats, ``batch`` at a time, without the response cache.
+
+        Args:
+            requests: They differ in nothing but their messages, and ``schema`` is not used.
 
         Raises:
             ModelError: A prompt and its answer do not fit into the model's context.
             BudgetExceededError: The hard stop forbids it.
         """
-        done: list[Completion] = []
-        for start in range(0, len(chats), self.batch):
-            some = chats[start : start + self.batch]
+        bare = [dataclasses.replace(request, messages=()) for request in requests]
+        if any(one != bare[0] for one in bare):
+            raise InvalidArgumentError("expected requests that differ in their messages alone")
+        done: list[Reply] = []
+        for start in range(0, len(requests), self.batch):
+            some = requests[start : start + self.batch]
             done += self._metered(
-                functools.partial(self._generate, some, temperature, max_tokens, seed),
-                sum(map(prompt_ceiling, some)),
-                max_tokens * len(some),
-                role,
+                functools.partial(self._generate, some),
+                sum(prompt_ceiling(request.messages) for request in some),
+                some[0].max_tokens * len(some),
+                some[0].role,
             )
         return done
 
     def _metered(
-        self, work: Callable[[], list[Completion]], prompt: int, completion: int, role: str
-    ) -> list[Completion]:
-        """Do work on several completions within the hard stops, and count it."""
+        self, work: Callable[[], list[Reply]], prompt: int, completion: int, role: str
+    ) -> list[Reply]:
+        """Do work on several answers within the hard stops, and count it."""
         started = time.perf_counter()
         try:
             with self._spending(prompt, completion) as settle:
@@ -195,27 +184,22 @@ class TransformersChat(BaseChatModel):
         if room is not None and longest > room:
             raise Failure("request", f"{longest} tokens do not fit into a context of {room}")
 
-    def _generate(
-        self,
-        chats: Sequence[Sequence[Message]],
-        temperature: float,
-        max_tokens: int,
-        seed: int | None,
-    ) -> list[Completion]:
-        """One batch through the model: greedy at temperature 0, else sampled with ``seed``."""
+    def _generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """Put one batch through the model: greedy at temperature 0, else sampled."""
         torch = require("torch", "semantic", "local language models")
+        temperature, most = requests[0].temperature or 0.0, requests[0].max_tokens
         with _turn, torch.inference_mode():
             tokenizer, model = self._load()
-            prompts = [self.prompt_ids(tokenizer, chat) for chat in chats]
-            self._check_room(model, max(map(len, prompts)) + max_tokens)
+            prompts = [self.prompt_ids(tokenizer, request.messages) for request in requests]
             width = max(map(len, prompts))
-            ids, mask = _padded(torch, prompts, tokenizer.pad_token_id, self.device, left=True)
-            options: dict[str, Any] = {"do_sample": temperature > 0, "max_new_tokens": max_tokens}
+            self._check_room(model, width + most)
+            ids, mask = _padded(torch, prompts, tokenizer.pad_token_id, self.device)
+            options: dict[str, Any] = {"do_sample": temperature > 0, "max_new_tokens": most}
             if temperature > 0:
                 options |= {"temperature": temperature, "top_p": 1.0, "top_k": 0}
             devices = [self.device] if torch.device(self.device).type == "cuda" else []
             with torch.random.fork_rng(devices):
-                torch.manual_seed(0 if seed is None else seed)
+                torch.manual_seed(requests[0].seed or 0)
                 output = model.generate(
                     input_ids=ids,
                     attention_mask=mask,
@@ -245,10 +229,10 @@ class TransformersChat(BaseChatModel):
         texts = list(continuations)
         scores: list[float] = []
 
-        def work() -> list[Completion]:
+        def work() -> list[Reply]:
             found, tokens = self._score(messages, texts)
             scores.extend(found)
-            return [Completion("", tokens)]
+            return [Reply("", tokens)]
 
         ceiling = prompt_ceiling(messages) + sum(len(text.encode()) + 1 for text in texts)
         self._metered(work, ceiling, 0, "score")
@@ -302,15 +286,11 @@ def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, A
     return tokenizer, model, Prefix(model)
 
 
-def _padded(torch: Any, rows: list[list[int]], pad: int, device: str, *, left: bool) -> Any:
-    """Rows of ids as one tensor and its mask, both int64 of shape (rows, longest row)."""
+def _padded(torch: Any, rows: list[list[int]], pad: int, device: str) -> Any:
+    """Return rows of ids, padded on the left, and their mask: int64 of shape (rows, longest)."""
     width = max(map(len, rows))
-    fill = [[pad] * (width - len(row)) for row in rows]
-    ids = [blank + row if left else row + blank for row, blank in zip(rows, fill, strict=True)]
-    real = [
-        [0] * len(blank) + [1] * len(row) if left else [1] * len(row) + [0] * len(blank)
-        for row, blank in zip(rows, fill, strict=True)
-    ]
+    ids = [[pad] * (width - len(row)) + row for row in rows]
+    real = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
     return torch.tensor(ids, device=device), torch.tensor(real, device=device)
 
 
@@ -372,9 +352,9 @@ def _ends(model: Any) -> list[int]:
     return ends if isinstance(ends, list) else [ends]
 
 
-def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Completion:
+def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Reply:
     """What a model wrote, up to its end-of-text token."""
     stop = next((at for at, token in enumerate(new) if token in ends), None)
     text = tokenizer.decode(new[:stop], skip_special_tokens=True)
     size = len(new) if stop is None else stop + 1
-    return Completion(text, Tokens(prompt, 0, size), "length" if stop is None else "stop")
+    return Reply(text, Tokens(prompt, 0, size), "length" if stop is None else "stop")

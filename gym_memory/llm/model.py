@@ -1,28 +1,37 @@
-"""What every chat model shares: response cache, hard stops, counters, retries, JSON repair."""
+"""The base of every chat model: response cache, hard stops, counters, retries, JSON repair."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import dataclasses
 import functools
 import hashlib
 import json
+import os
+import sqlite3
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gym_memory.core.errors import GymMemoryError, ModelError, ModelSetupError
+from gym_memory.core.errors import GymMemoryError, ModelError, ModelSetupError, StoreError
 from gym_memory.core.settings import check_amount, check_int
-from gym_memory.llm.base import Completion, Message, Tokens
-from gym_memory.llm.cache import ResponseCache, call_key
-from gym_memory.llm.forms import Form
-from gym_memory.llm.structured import repair_messages, validate
+from gym_memory.llm.base import Message, Reply, Request, Tokens
+from gym_memory.llm.forms import Form, repair_messages, validate
 from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope
 
-__all__ = ["MAX_ANSWER_CHARS", "BaseChatModel", "Failure", "prompt_ceiling"]
+__all__ = [
+    "MAX_ANSWER_CHARS",
+    "BaseChatModel",
+    "Failure",
+    "ResponseCache",
+    "call_key",
+    "prompt_ceiling",
+]
 
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""
@@ -31,14 +40,14 @@ _WORKERS = 64
 
 
 class Failure(Exception):
-    """One failed attempt, told apart; becomes a :class:`ModelError` when the attempts run out.
+    """One failed attempt; becomes a :class:`ModelError` when the attempts run out.
 
     Args:
         kind: As of :class:`ModelError`.
-        message: What happened, free of keys and headers.
-        wait: Seconds that the server asks to wait, or None.
-        tokens: What the server took all the same; None when that is not known, which counts
-            as all that the call could take.
+        message: The problem, free of keys and headers.
+        wait: Seconds that the server wants the client to wait, or None.
+        tokens: Tokens that the server took anyway; None if unknown, which counts as all that the
+            call could take.
     """
 
     def __init__(
@@ -63,8 +72,8 @@ class BaseChatModel(ABC):
         budget: Path of the file that shares the hard stops among processes; private when None.
         price: Price of the model's tokens; None when unknown.
         retries: Attempts after the first failed one, >= 0.
-        backoff: Seconds before the first retry, doubled for each next one, >= 0.
-        max_wait: Longest wait before a retry in seconds, whatever the server asks for.
+        backoff: Seconds before the first retry, >= 0; doubles with each one.
+        max_wait: Longest wait before a retry in seconds, whatever the server wants.
     """
 
     def __init__(
@@ -98,123 +107,68 @@ class BaseChatModel(ABC):
         self.retries, self.backoff, self.max_wait = retries, backoff, max_wait
 
     def identity(self) -> dict[str, Any]:
-        """What tells this model's answers from another's, for the response cache."""
+        """Return what distinguishes this model's answers in the response cache."""
         return {"model": self.name}
 
     @abstractmethod
-    def _call(
-        self,
-        messages: Sequence[Message],
-        temperature: float | None,
-        max_tokens: int,
-        seed: int | None,
-        schema: Any,
-        strict: bool,
-    ) -> Completion:
+    def _call(self, request: Request) -> Reply:
         """Make one attempt; raises :class:`Failure` or :class:`ModelSetupError`."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        role: str = "",
-        temperature: float | None = 0.0,
-        max_tokens: int = 512,
-        seed: int | None = None,
-        schema: Any = None,
-        strict: bool = False,
-    ) -> Completion:
+    def complete(self, request: Request) -> Reply:
         """Answer a chat; see :class:`gym_memory.llm.ChatModel`."""
-        ask = functools.partial(
-            self._answer,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            seed=seed,
-            schema=schema,
-            strict=strict,
-        )
-        first = ask(messages, role)
-        if schema is None or isinstance(schema, Form):
+        first = self._answer(request)
+        if request.schema is None or isinstance(request.schema, Form):
             return first
         try:
-            return first._replace(parsed=validate(first.text, schema))
+            return first._replace(parsed=validate(first.text, request.schema))
         except ModelError as error:
-            self._count(role, Usage(repairs=1))
-            second = ask(repair_messages(messages, first.text, error), role)
-            return second._replace(parsed=validate(second.text, schema))
+            self._count(request.role, Usage(repairs=1))
+            repair = repair_messages(request.messages, first.text, error)
+            second = self._answer(dataclasses.replace(request, messages=repair))
+            return second._replace(parsed=validate(second.text, request.schema))
 
-    async def acomplete(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """:meth:`complete` for an event loop; up to 64 calls are under way at once."""
+    async def acomplete(self, request: Request) -> Reply:
+        """Answer a chat in an event loop; up to 64 calls are under way at once."""
         context = contextvars.copy_context()
-        call = functools.partial(context.run, self.complete, messages, **options)
+        call = functools.partial(context.run, self.complete, request)
         return await asyncio.get_running_loop().run_in_executor(self._workers, call)
 
     @functools.cached_property
     def _workers(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_WORKERS, thread_name_prefix="gym-memory-llm")
 
-    def _answer(
-        self,
-        messages: Sequence[Message],
-        role: str,
-        temperature: float | None,
-        max_tokens: int,
-        seed: int | None,
-        schema: Any,
-        strict: bool,
-    ) -> Completion:
-        """One answer from the cache, else from the model."""
+    def _answer(self, request: Request) -> Reply:
+        """Return the answer in the cache, else the model's."""
         started = time.perf_counter()
-        key = ""
-        if self.cache is not None:
-            form = None if schema is None else schema.model_json_schema()
-            held: dict[str, Any] = {"strict": True} if strict else {}
-            if isinstance(schema, Form):
-                held["template"] = schema.template
-            key = call_key(
-                {
-                    **self.identity(),
-                    "messages": list(messages),
-                    "parameters": [temperature, max_tokens, seed, form],
-                    **held,
-                }
-            )
-            kept = self.cache.get(key)
-            if kept is not None:
-                self._count_answer(role, messages, kept, started)
-                return kept
-        answer = self._attempts(messages, role, temperature, max_tokens, seed, schema, strict)
-        self._count_answer(role, messages, answer, started)
-        return answer if self.cache is None else self.cache.put(key, answer)
+        if self.cache is None:
+            answer = self._attempts(request)
+            self._count_answer(request, answer, started)
+            return answer
+        key = call_key({**self.identity(), **_cached_by(request)})
+        kept = self.cache.get(key)
+        answer = self._attempts(request) if kept is None else kept
+        self._count_answer(request, answer, started)
+        return self.cache.put(key, answer) if kept is None else kept
 
-    def _attempts(
-        self,
-        messages: Sequence[Message],
-        role: str,
-        temperature: float | None,
-        max_tokens: int,
-        seed: int | None,
-        schema: Any,
-        strict: bool,
-    ) -> Completion:
+    def _attempts(self, request: Request) -> Reply:
         """Call until it works or the retries are spent."""
-        ceiling = prompt_ceiling(messages, schema)
+        ceiling = prompt_ceiling(request.messages, request.schema)
         for attempt in range(self.retries + 1):
             try:
-                with self._spending(ceiling, max_tokens) as settle:
-                    answer = self._call(messages, temperature, max_tokens, seed, schema, strict)
+                with self._spending(ceiling, request.max_tokens) as settle:
+                    answer = self._call(request)
                     settle(answer.tokens)
             except Failure as failure:
-                self._count(role, Usage(failures=1))
+                self._count(request.role, Usage(failures=1))
                 if failure.kind not in _TRANSIENT or attempt == self.retries:
                     raise ModelError(failure.kind, str(failure)) from None
-                time.sleep(self._wait(failure, attempt, messages))
+                time.sleep(self._wait(failure, attempt, request.messages))
             else:
                 return answer
         raise AssertionError("unreachable")
 
     def _wait(self, failure: Failure, attempt: int, messages: Sequence[Message]) -> float:
-        """Seconds to the next attempt: what the server asks, else exponential with jitter."""
+        """Return the seconds to the next attempt: the server's wish, else exponential."""
         if failure.wait is not None:
             return min(max(failure.wait, 0.0), self.max_wait)
         # Jitter keeps many waiting callers apart; derived, so no random state is touched.
@@ -260,15 +214,13 @@ class BaseChatModel(ABC):
             settle(None)  # interrupted under way: the server may bill it
             raise
 
-    def _count_answer(
-        self, role: str, messages: Sequence[Message], answer: Completion, started: float
-    ) -> None:
+    def _count_answer(self, request: Request, answer: Reply, started: float) -> None:
         tokens = answer.tokens
         paid = not answer.hit
         cost = self.price.cost(tokens) if paid and self.price else 0.0
         seconds = time.perf_counter() - started
         self._count(
-            role,
+            request.role,
             Usage(
                 calls=1,
                 hits=int(answer.hit),
@@ -280,8 +232,9 @@ class BaseChatModel(ABC):
                 seconds=seconds,
             ),
         )
+        chat = tuple(request.messages)
         for log in current_scope().logs:
-            log.append(Call(role, tuple(messages), answer.text, tokens, cost, answer.hit, seconds))
+            log.append(Call(request.role, chat, answer.text, tokens, cost, answer.hit, seconds))
 
     def _count(self, role: str, usage: Usage) -> None:
         for meter in (self.meter, *current_scope().meters):
@@ -295,17 +248,114 @@ class BaseChatModel(ABC):
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
-    """An upper bound of the tokens of a prompt.
+    """Return an upper bound of the tokens of a prompt.
 
     No tokenizer in use makes more tokens than UTF-8 bytes; a chat template adds a few a turn.
     """
     texts = [message["content"] for message in messages]
     if schema is not None:
-        texts.append(_form(schema))
+        texts.append(_json_schema(schema))
     return 16 + sum(16 + len(text.encode("utf-8", "replace")) for text in texts)
 
 
 @functools.lru_cache(maxsize=64)
-def _form(schema: Any) -> str:
-    """The JSON schema of a pydantic model as text."""
+def _json_schema(schema: Any) -> str:
     return json.dumps(schema.model_json_schema())
+
+
+# --- the response cache: an exact repeat of a call is answered from disk ------------------------
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS responses (
+    key TEXT PRIMARY KEY, answer TEXT NOT NULL, finish TEXT NOT NULL,
+    prompt INTEGER NOT NULL, cached INTEGER NOT NULL, completion INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+def _cached_by(request: Request) -> dict[str, Any]:
+    """Return the parts of a request that its answer depends on."""
+    schema = request.schema
+    form = None if schema is None else schema.model_json_schema()
+    parts: dict[str, Any] = {
+        "messages": list(request.messages),
+        "parameters": [request.temperature, request.max_tokens, request.seed, form],
+    }
+    if request.strict:
+        parts["strict"] = True
+    if isinstance(schema, Form):
+        parts["template"] = schema.template
+    return parts
+
+
+def call_key(call: Mapping[str, Any]) -> str:
+    """Return the identity of a call: a hash of its canonical JSON.
+
+    >>> call_key({"a": 1, "b": 2}) == call_key({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(call, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class ResponseCache:
+    """Answers by call, in one SQLite file that threads and processes may share.
+
+    The first answer to a call stays, so callers that ask at the same time continue with the same
+    answer.
+
+    Args:
+        path: The SQLite file; created with its folders if absent.
+
+    Raises:
+        StoreError: The file cannot be opened or is something else.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        self._lock = threading.Lock()
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+            # Prompts and answers are the user's alone; SQLite gives its log the same permissions.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._db = sqlite3.connect(
+                self.path, timeout=60, check_same_thread=False, isolation_level=None
+            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(f"expected a response cache at {self.path!r}: {error}") from error
+
+    def get(self, key: str) -> Reply | None:
+        """Return the answer kept for a call, as a hit."""
+        with self._lock:
+            row = self._db.execute(
+                "SELECT answer, finish, prompt, cached, completion FROM responses WHERE key = ?",
+                (key,),
+            ).fetchone()
+        if row is None:
+            return None
+        return Reply(row[0], Tokens(*row[2:]), row[1], hit=True)
+
+    def put(self, key: str, reply: Reply) -> Reply:
+        """Keep an answer unless the call has one already; return the one to use."""
+        with self._lock:
+            kept = self._db.execute(
+                "INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)",
+                (key, reply.text, reply.finish, *reply.tokens),
+            ).rowcount
+        if kept:
+            return reply
+        first = self.get(key)
+        assert first is not None
+        return first._replace(hit=False)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return int(self._db.execute("SELECT COUNT(*) FROM responses").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file; the cache must not be used any more."""
+        with self._lock:
+            self._db.close()

@@ -86,7 +86,7 @@ class Usage:
         failures: Attempts that failed (rate limits, timeouts, cut connections, ...).
         prompt_tokens: Prompt tokens of the answered calls, hits included.
         cached_tokens: Those of ``prompt_tokens`` that the server's prefix cache had.
-        completion_tokens: Completion tokens of the answered calls, hits included.
+        completion_tokens: Reply tokens of the answered calls, hits included.
         cost_usd: Money for the calls that were not hits; 0 for a model without a price.
         unpriced: Calls that were neither hits nor had a price: ``cost_usd`` leaves them out.
         seconds: Wall time spent in calls, waiting for retries included.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gym_memory.core.optional import require
-from gym_memory.llm.prefix import Prefix, Started
+from gym_memory.llm.writing import Prefix, Started
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from gym_memory.llm.structured import validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,8 +30,9 @@ from gym_memory.core.errors import (
 from gym_memory.core.names import format_spec
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.llm import Budget, Completion, episode_usage
+from gym_memory.llm import Budget, Reply, Request, episode_usage
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.memory.recall.render import render_facts
 from gym_memory.run import EpisodeResult, rollout
@@ -289,11 +289,11 @@ class Told:
         self.asked: list[dict[str, str]] = []
         self.said: list[str] = []
 
-    def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Completion:
-        self.asked.append(read_slots(messages[1]["content"]))
-        self.said.append(messages[-1]["content"])
+    def complete(self, request: Request) -> Reply:
+        self.asked.append(read_slots(request.messages[1]["content"]))
+        self.said.append(request.messages[-1]["content"])
         text = self.lines.pop(0)
-        return Completion(text, parsed=None if schema is None else validate(text, schema))
+        return Reply(text, parsed=request.schema and validate(text, request.schema))
 
 
 def test_the_critic_comes_before_every_action() -> None:

@@ -10,8 +10,9 @@ import pytest
 from gym_memory.baselines.llm.netplay import NetPlay
 from gym_memory.baselines.rules.nethack.descender import Descender
 from gym_memory.core.records import Observation, Transition, Triple
-from gym_memory.llm import Completion
+from gym_memory.llm import Reply, Request
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.llm.forms import validate
 from gym_memory.llm.prompts import load_prompt, read_slots
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.chat.nethack_answers import facts_recalled
@@ -37,11 +38,9 @@ class Saying:
         self.text = text
         self.asked: list[Any] = []
 
-    def complete(self, messages: Any, *, schema: Any = None, **_: Any) -> Completion:
-        from gym_memory.llm.structured import validate
-
-        self.asked.append(messages)
-        return Completion(self.text, parsed=validate(self.text, schema))
+    def complete(self, request: Request) -> Reply:
+        self.asked.append(request.messages)
+        return Reply(self.text, parsed=validate(self.text, request.schema))
 
 
 @pytest.mark.parametrize(

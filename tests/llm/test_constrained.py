@@ -11,11 +11,10 @@ from tiny_llama import save_tiny_llama
 
 from gym_memory.baselines.llm import ariadne, stma
 from gym_memory.core.errors import InvalidArgumentError, ModelError
-from gym_memory.llm import Form
+from gym_memory.llm import Form, Request
+from gym_memory.llm.forms import validate
 from gym_memory.llm.local import TransformersChat
-from gym_memory.llm.prefix import BLOCK, Prefix
-from gym_memory.llm.structured import validate
-from gym_memory.llm.writing import Writer, write_json
+from gym_memory.llm.writing import BLOCK, Prefix, Writer, write_json
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -51,11 +50,12 @@ def writer(model: TransformersChat, **how: Any) -> Writer:
 def test_any_seed_gives_one_of_the_options(model: TransformersChat) -> None:
     form = Form("{action}", ACTIONS)
     texts = {
-        model.complete(CHAT, schema=form, temperature=3.0, seed=seed).text for seed in range(60)
+        model.complete(Request(CHAT, schema=form, temperature=3.0, seed=seed)).text
+        for seed in range(60)
     }
     assert texts <= set(ACTIONS)
     assert len(texts) >= 4  # held, not fixed
-    assert model.complete(CHAT, max_tokens=20).text not in ACTIONS
+    assert model.complete(Request(CHAT, max_tokens=20)).text not in ACTIONS
 
 
 def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
@@ -75,7 +75,7 @@ def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
         one = writer(model)
         assert one.choose(ACTIONS, last=True) == expected == one.text
     assert one.passes < len(one.ids)
-    assert model.complete(CHAT, schema=Form("{action}", ACTIONS)).text == expected
+    assert model.complete(Request(CHAT, schema=Form("{action}", ACTIONS))).text == expected
 
 
 def test_draws_are_those_of_the_branch(model: TransformersChat) -> None:
@@ -93,7 +93,7 @@ def test_equal_tokens_are_settled_by_their_number(tmp_path: Path) -> None:
     flat = TransformersChat(save_tiny_llama(tmp_path, spread=0.0))
     tokenizer, _ = flat._load()
     answers = {
-        flat.complete(CHAT, schema=Form("{action}", options)).text
+        flat.complete(Request(CHAT, schema=Form("{action}", options))).text
         for options in (("look", "take", "eat"), ("take", "eat", "look"))
     }
     assert answers == {tokenizer.decode([min(tokenizer.convert_tokens_to_ids(list("lte")))]) + "at"}
@@ -102,7 +102,9 @@ def test_equal_tokens_are_settled_by_their_number(tmp_path: Path) -> None:
 def test_a_form_with_free_text_ends_in_an_action(model: TransformersChat) -> None:
     form = Form("Thought: {thought}\nAction: {action}", ACTIONS)
     for seed in range(8):
-        answer = model.complete(CHAT, schema=form, temperature=2.0, seed=seed, max_tokens=80)
+        answer = model.complete(
+            Request(CHAT, schema=form, temperature=2.0, seed=seed, max_tokens=80)
+        )
         thought, _, action = answer.text.rpartition("\nAction: ")
         assert action in ACTIONS
         assert thought.startswith("Thought: ")
@@ -125,7 +127,7 @@ def test_json_is_of_its_schema(model: TransformersChat, name: str) -> None:
     schema = SCHEMAS[name]()
     for seed in range(5):
         answer = model.complete(
-            CHAT, schema=schema, strict=True, temperature=2.0, seed=seed, max_tokens=256
+            Request(CHAT, schema=schema, strict=True, temperature=2.0, seed=seed, max_tokens=256)
         )
         assert type(answer.parsed) is schema
         json.loads(answer.text)

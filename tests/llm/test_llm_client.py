@@ -27,7 +27,7 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.tokens import count_tokens
-from gym_memory.llm import Price, Usage, episode_usage, make_model
+from gym_memory.llm import Price, Request, Usage, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat, _tokens
 from gym_memory.llm.model import prompt_ceiling
 from gym_memory.llm.prompts import load_prompt
@@ -54,7 +54,7 @@ ENTITIES = load_prompt("entities").messages(
 
 
 def ask(model, messages=EXPLORE, **options):
-    return model.complete(messages, role="explore", **options)
+    return model.complete(Request(messages, role="explore", **options))
 
 
 def test_an_answer_and_its_cost(serve, connect):
@@ -73,7 +73,7 @@ def test_an_answer_and_its_cost(serve, connect):
 
 
 def test_the_answer_is_cut_at_max_tokens(serve, connect):
-    answer = connect(serve()).complete(ENTITIES, max_tokens=2)
+    answer = connect(serve()).complete(Request(ENTITIES, max_tokens=2))
     assert (len(answer.text), answer.finish) == (8, "length")
 
 
@@ -160,7 +160,7 @@ def test_nobody_listens():
 
 
 def test_json_is_validated(serve, connect):
-    answer = connect(serve()).complete(ENTITIES, schema=Depths)
+    answer = connect(serve()).complete(Request(ENTITIES, schema=Depths))
     assert answer.parsed == Depths({"apple": 2})
 
 
@@ -168,7 +168,7 @@ def test_json_is_validated(serve, connect):
 def test_bad_json_is_repaired_once(serve, connect, fault):
     server = serve(fault)
     model = connect(server)
-    assert model.complete(ENTITIES, role="e", schema=Depths).parsed == Depths({"apple": 2})
+    assert model.complete(Request(ENTITIES, role="e", schema=Depths)).parsed == Depths({"apple": 2})
     assert server.received == 2
     assert model.meter.by_role()["e"].repairs == 1
 
@@ -176,14 +176,14 @@ def test_bad_json_is_repaired_once(serve, connect, fault):
 def test_and_only_once(serve, connect):
     server = serve("wrong_json", "wrong_json", "wrong_json")
     with pytest.raises(ModelError, match="unasked") as caught:
-        connect(server, retries=5).complete(ENTITIES, schema=Depths)
+        connect(server, retries=5).complete(Request(ENTITIES, schema=Depths))
     assert (caught.value.kind, server.received) == ("answer", 2)
 
 
 @pytest.mark.parametrize("mode", ["object", "schema"])
 def test_json_modes_are_sent(serve, connect, mode):
     model = connect(serve(), json_mode=mode)
-    assert model.complete(ENTITIES, schema=Depths).parsed == Depths({"apple": 2})
+    assert model.complete(Request(ENTITIES, schema=Depths)).parsed == Depths({"apple": 2})
 
 
 # --- cache --------------------------------------------------------------------------------------
@@ -201,9 +201,10 @@ def test_an_exact_repeat_makes_no_call(serve, connect, tmp_path, python):
     assert total.prompt_tokens == 2 * first.tokens.prompt
     assert total.cost_usd == pytest.approx((first.tokens.prompt + first.tokens.completion) / 1e6)
     code = (
-        "import sys; from gym_memory.llm import make_model; from gym_memory.llm.prompts import *\n"
+        "import sys; from gym_memory.llm import *; from gym_memory.llm.prompts import *\n"
         "m = make_model(sys.argv[1])\n"
-        "print(m.complete(load_prompt('explore').messages(task='', plan='find the red key')).hit)"
+        "chat = load_prompt('explore').messages(task='', plan='find the red key')\n"
+        "print(m.complete(Request(chat)).hit)"
     )
     spec = f"openai?model=scripted&base_url={server.base_url}&cache={path}"
     assert python(code, spec).strip() == "True"
@@ -239,7 +240,7 @@ def test_a_stop_is_never_exceeded_by_many_threads(serve, connect):
 
     def call(_: int) -> bool:
         try:
-            model.complete(HELLO)
+            model.complete(Request(HELLO))
         except BudgetExceededError:
             return False
         return True
@@ -260,7 +261,7 @@ def test_the_money_stop_holds_and_needs_a_price(serve, connect):
     calls = 0
     with suppress(BudgetExceededError):
         while calls < 1000:
-            model.complete(HELLO, max_tokens=64)
+            model.complete(Request(HELLO, max_tokens=64))
             calls += 1
     assert calls == server.received == model.meter.total().calls < 1000
     assert 0.5 < model.meter.total().cost_usd <= 1.0
@@ -272,7 +273,7 @@ def test_the_money_stop_holds_and_needs_a_price(serve, connect):
 def test_an_answer_that_got_lost_counts_in_full(serve, connect, fault):
     model = connect(serve(fault), timeout=0.3, max_tokens=100_000)
     with pytest.raises(ModelError):
-        model.complete(HELLO, max_tokens=100)
+        model.complete(Request(HELLO, max_tokens=100))
     assert model.budget.spent()[0] == prompt_ceiling(HELLO) + 100
 
 
@@ -280,7 +281,7 @@ def test_an_answer_that_got_lost_counts_in_full(serve, connect, fault):
 def test_a_rejected_call_counts_nothing(serve, connect, fault):
     model = connect(serve(fault), max_tokens=100_000)
     with pytest.raises(ModelError):
-        model.complete(HELLO)
+        model.complete(Request(HELLO))
     assert model.budget.spent() == (0, 0.0)
 
 
@@ -291,19 +292,19 @@ def test_a_run_counts_and_stops_whatever_model_is_used(serve, connect, tmp_path)
     one, two = connect(server), connect(server)
     run = Budget(max_tokens=3 * (prompt_ceiling(HELLO) + 512), path=tmp_path / "run.sqlite")
     with episode_usage(run) as meter:
-        one.complete(HELLO, role="a")
+        one.complete(Request(HELLO, role="a"))
         with episode_usage() as inner:
-            two.complete(HELLO, role="b")
-    one.complete(HELLO, role="a")
+            two.complete(Request(HELLO, role="b"))
+    one.complete(Request(HELLO, role="a"))
     assert set(meter.by_role()) == {"a", "b"}
     assert set(inner.by_role()) == {"b"}
     assert one.meter.total().calls == 2
     total = meter.total()
     assert run.spent() == (total.prompt_tokens + total.completion_tokens, 0.0)
     with episode_usage(Budget(max_tokens=5)), pytest.raises(BudgetExceededError):
-        one.complete(HELLO)
+        one.complete(Request(HELLO))
     with episode_usage(Budget(max_cost_usd=1)), pytest.raises(ModelSetupError):
-        one.complete(HELLO)
+        one.complete(Request(HELLO))
 
 
 # --- many at once -------------------------------------------------------------------------------
@@ -331,7 +332,7 @@ def test_many_calls_are_under_way_at_once(connect):
 def test_and_from_an_event_loop_within_their_episode(connect):
     async def episode() -> int:
         with episode_usage() as meter:
-            await asyncio.gather(*(model.acomplete(EXPLORE, role="x") for _ in range(4)))
+            await asyncio.gather(*(model.acomplete(Request(EXPLORE, role="x")) for _ in range(4)))
             return meter.total().calls
 
     async def main() -> list[int]:
@@ -391,7 +392,7 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
         ask(connect(server))
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(ModelSetupError, match="set OPENAI_API_KEY"):
-        OpenAIChat("gpt").complete(HELLO)
+        OpenAIChat("gpt").complete(Request(HELLO))
     assert ask(connect(serve())).text == "True", "a local server needs none"
 
 

@@ -12,7 +12,7 @@ from gym_memory.core.errors import (
     ModelError,
     ModelSetupError,
 )
-from gym_memory.llm import make_model
+from gym_memory.llm import Request, make_model
 from gym_memory.llm.local import TransformersChat
 
 torch = pytest.importorskip("torch")
@@ -80,8 +80,8 @@ def model(weights) -> TransformersChat:
 
 def test_greedy_answers_repeat_and_count(weights):
     model = make_model(f"transformers?model={weights}")
-    first = model.complete(CHAT, role="plan", max_tokens=12)
-    assert first == model.complete(CHAT, role="plan", max_tokens=12)
+    first = model.complete(Request(CHAT, role="plan", max_tokens=12))
+    assert first == model.complete(Request(CHAT, role="plan", max_tokens=12))
     assert first.tokens.prompt == len(f"<s> user {CHAT[0]['content']} </s> <s> assistant".split())
     assert 1 <= first.tokens.completion <= 12
     assert first.finish == ("length" if first.tokens.completion == 12 else "stop")
@@ -92,7 +92,8 @@ def test_greedy_answers_repeat_and_count(weights):
 def test_sampling_depends_on_its_seed_alone(model):
     state = torch.random.get_rng_state()
     texts = [
-        model.complete(CHAT, temperature=2.0, seed=seed, max_tokens=12).text for seed in (1, 2, 1)
+        model.complete(Request(CHAT, temperature=2.0, seed=seed, max_tokens=12)).text
+        for seed in (1, 2, 1)
     ]
     assert texts[0] == texts[2] != texts[1]
     assert torch.equal(state, torch.random.get_rng_state())
@@ -101,8 +102,8 @@ def test_sampling_depends_on_its_seed_alone(model):
 def test_a_batch_answers_as_single_calls_do(model):
     chats = [[{"role": "user", "content": " ".join(WORDS.split()[:n])}] for n in (1, 9, 3, 14, 6)]
     calls = model.meter.total().calls
-    answers = model.complete_batch(chats, role="batch", max_tokens=10)
-    assert answers == [model.complete(chat, max_tokens=10) for chat in chats]
+    answers = model.complete_batch([Request(c, role="batch", max_tokens=10) for c in chats])
+    assert answers == [model.complete(Request(chat, max_tokens=10)) for chat in chats]
     assert model.meter.by_role()["batch"].calls == 5
     assert model.meter.total().calls == calls + 10
 
@@ -130,7 +131,7 @@ def test_one_token_continuations_make_a_distribution(model):
 
 
 def test_a_tokenizer_without_a_chat_template(tmp_path):
-    answer = TransformersChat(save(tmp_path, None)).complete(CHAT, max_tokens=4)
+    answer = TransformersChat(save(tmp_path, None)).complete(Request(CHAT, max_tokens=4))
     assert answer.tokens.prompt == len(
         ["user:", "you", "are", "in", "the", "kitchen", "assistant:"]
     )
@@ -139,10 +140,10 @@ def test_a_tokenizer_without_a_chat_template(tmp_path):
 def test_what_does_not_fit_is_a_model_error(model):
     long = [{"role": "user", "content": "key " * 200}]
     for call in (
-        lambda: model.complete(long),
-        lambda: model.complete_batch([long]),
+        lambda: model.complete(Request(long)),
+        lambda: model.complete_batch([Request(long)]),
         lambda: model.score(long, ["key"]),
-        lambda: model.complete(CHAT, max_tokens=500),
+        lambda: model.complete(Request(CHAT, max_tokens=500)),
     ):
         with pytest.raises(ModelError, match="context of 128") as caught:
             call()
@@ -151,19 +152,19 @@ def test_what_does_not_fit_is_a_model_error(model):
 
 def test_the_hard_stop_and_the_cache(weights, tmp_path):
     model = TransformersChat(weights, cache=str(tmp_path / "c"), max_tokens=400)
-    first = model.complete(CHAT, max_tokens=8)
+    first = model.complete(Request(CHAT, max_tokens=8))
     spent = model.budget.spent()
-    assert model.complete(CHAT, max_tokens=8) == first._replace(hit=True)
+    assert model.complete(Request(CHAT, max_tokens=8)) == first._replace(hit=True)
     assert model.budget.spent() == spent == (first.tokens.prompt + first.tokens.completion, 0.0)
     with pytest.raises(BudgetExceededError):
-        model.complete_batch([CHAT] * 2, max_tokens=300)
+        model.complete_batch([Request(CHAT, max_tokens=300)] * 2)
     with pytest.raises(BudgetExceededError):
         model.score([{"role": "user", "content": "key " * 100}], ACTIONS)
 
 
 def test_missing_weights_are_one_line(tmp_path):
     with pytest.raises(ModelSetupError, match="download=true") as caught:
-        TransformersChat(str(tmp_path / "nothing")).complete(CHAT)
+        TransformersChat(str(tmp_path / "nothing")).complete(Request(CHAT))
     assert "\n" not in str(caught.value)
     with pytest.raises(InvalidArgumentError, match="batch"):
         TransformersChat("x", batch=0)

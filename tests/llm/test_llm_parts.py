@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ModelError, StoreError
-from gym_memory.llm import Budget, Completion, Meter, Price, ResponseCache, Tokens, Usage
-from gym_memory.llm.cache import call_key
-from gym_memory.llm.structured import json_values, validate
+from gym_memory.llm import Budget, Meter, Price, Reply, ResponseCache, Tokens, Usage
+from gym_memory.llm.forms import json_values, validate
+from gym_memory.llm.model import call_key
 from gym_memory.llm.usage import read_prices
 
 quick = settings(max_examples=60, derandomize=True, deadline=None)
@@ -139,9 +139,9 @@ def test_a_file_that_is_no_budget_is_refused(tmp_path):
 def test_the_first_answer_is_kept(tmp_path):
     one, two = ResponseCache(tmp_path / "c"), ResponseCache(tmp_path / "c")
     assert one.get("k") is None
-    first = Completion("a", Tokens(3, 1, 2), "stop")
+    first = Reply("a", Tokens(3, 1, 2), "stop")
     assert one.put("k", first) == first
-    late = two.put("k", Completion("b"))
+    late = two.put("k", Reply("b"))
     assert late == first, "who asked at the same time goes on with the first answer"
     assert two.get("k") == first._replace(hit=True)
     assert len(one) == 1

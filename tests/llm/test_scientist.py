@@ -9,7 +9,7 @@ import pytest
 from gym_memory.baselines.llm.clin import Clin
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.games.scienceworld.engine import check_installed
-from gym_memory.llm.base import Completion
+from gym_memory.llm.base import Reply
 from gym_memory.run import rollout
 from gym_memory.testing.chat import answer
 from gym_memory.testing.chat.scientist import IN_VAIN, Notes, Scientist, plan_for
@@ -89,9 +89,9 @@ def test_the_plan_ends_where_the_task_says_whither() -> None:
 class Scripted:
     """The answers of the scripted server, without the server."""
 
-    def complete(self, messages, *, role="", schema=None, **how):
-        text = answer(messages)
-        return Completion(text, parsed=schema.model_validate(json.loads(text)) if schema else None)
+    def complete(self, request):
+        text, schema = answer(request.messages), request.schema
+        return Reply(text, parsed=schema.model_validate(json.loads(text)) if schema else None)
 
 
 def test_trials_rule_out_what_a_wrong_focus_lost() -> None:

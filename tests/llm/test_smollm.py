@@ -14,7 +14,7 @@ import pytest
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
-from gym_memory.llm import Form, make_model, smollm
+from gym_memory.llm import Form, Request, make_model, smollm
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.smollm import SmolLM
 from gym_memory.testing.llama import LlamaServer
@@ -53,7 +53,7 @@ def post(server: LlamaServer, path: str, body: dict[str, Any]) -> Any:
 
 
 def test_it_knows_a_capital(local: SmolLM) -> None:
-    assert "Paris" in local.complete(CHAT, max_tokens=12).text
+    assert "Paris" in local.complete(Request(CHAT, max_tokens=12)).text
 
 
 def test_tokens_and_template_are_those_of_llama(local: SmolLM, server: LlamaServer) -> None:
@@ -79,7 +79,9 @@ def test_a_server_holds_its_answers_to_a_form(server: LlamaServer, mode: str) ->
     model = OpenAIChat("smollm", server.base_url, json_mode=mode)
     form = Form("Thought: {thought}\nAction: {action}", ("go east", 'say "ok"', "take \\ key"))
     for seed in (1, 2):
-        answer = model.complete(CHAT, schema=form, temperature=1.5, seed=seed, max_tokens=200)
+        answer = model.complete(
+            Request(CHAT, schema=form, temperature=1.5, seed=seed, max_tokens=200)
+        )
         thought, _, action = answer.text.rpartition("\nAction: ")
         assert action in form.options
         assert thought.startswith("Thought: ")
@@ -90,7 +92,7 @@ def test_a_stopped_server_is_gone(server: LlamaServer) -> None:
         model = OpenAIChat("smollm", other.base_url, retries=0)
         assert other.base_url != server.base_url
     with pytest.raises(Exception, match="cannot reach"):
-        model.complete(CHAT)
+        model.complete(Request(CHAT))
 
 
 def test_an_agent_takes_it_by_its_name() -> None:

@@ -17,7 +17,7 @@ from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, unexplored_exits
 from gym_memory.graph.schema import OPPOSITE, UNEXPLORED, direction_of
-from gym_memory.llm.base import Reply
+from gym_memory.llm.base import Reply, Request
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
@@ -652,12 +652,12 @@ class Scripted:
     def __init__(self, fail: bool = False):
         self.fail, self.roles = fail, []
 
-    def complete(self, messages, *, role="", schema=None, **_: object) -> Reply:
-        self.roles.append(role)
+    def complete(self, request: Request) -> Reply:
+        self.roles.append(request.role)
         if self.fail:
             raise ModelError("server", "no answer today")
-        text = answer(messages)
-        parsed = schema.model_validate_json(text) if schema is not None else None
+        text = answer(request.messages)
+        parsed = request.schema and request.schema.model_validate_json(text)
         return Reply(text, parsed=parsed)
 
 

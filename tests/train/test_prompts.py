@@ -7,7 +7,7 @@ import pytest
 
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.tokens import count_tokens
-from gym_memory.llm import Completion
+from gym_memory.llm import Message, Reply, Request
 from gym_memory.train.policy import Prompted
 from gym_memory.train.prompts import opening, state_prompt, turn_text
 from gym_memory.train.session import Session
@@ -34,11 +34,11 @@ class Echo:
     """Answers with the last valid action that the prompt lists, and keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[list[dict[str, str]]] = []
+        self.asked: list[list[Message]] = []
 
-    def complete(self, messages: list[dict[str, str]], **others: object) -> Completion:
-        self.asked.append(messages)
-        return Completion(messages[-1]["content"].rpartition("- ")[2].upper())
+    def complete(self, request: Request) -> Reply:
+        self.asked.append(list(request.messages))
+        return Reply(request.messages[-1]["content"].rpartition("- ")[2].upper())
 
 
 def test_the_policy_asks_with_the_prompt_of_training() -> None:

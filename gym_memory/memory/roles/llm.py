@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from gym_memory.core.errors import ModelError
-from gym_memory.llm.base import ChatModel, Completion
+from gym_memory.llm.base import ChatModel, Reply, Request
 from gym_memory.llm.prompts import Prompt, load_prompt
 
 __all__ = ["LLMRole", "RoleCounts", "chat_model", "role_counts"]
@@ -43,16 +43,17 @@ class LLMRole:
         self.calls = self.fallbacks = 0
         self.parts: tuple[object, ...] = ()
 
-    def ask(self, *, schema: Any = None, prompt: Prompt | None = None, **slots: str) -> Completion:
+    def ask(self, *, schema: Any = None, prompt: Prompt | None = None, **slots: str) -> Reply:
         """Fill the prompt and ask the model, at temperature 0."""
         self.calls += 1
         prompt = prompt or self._prompt
         return self.model.complete(
-            prompt.messages(**slots),
-            role=prompt.name,
-            temperature=0.0,
-            max_tokens=self.max_tokens,
-            schema=schema,
+            Request(
+                prompt.messages(**slots),
+                role=prompt.name,
+                max_tokens=self.max_tokens,
+                schema=schema,
+            )
         )
 
     def or_rule(self, answer: Callable[[], Answer], rule: Callable[[], Answer]) -> Answer:

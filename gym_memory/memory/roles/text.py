@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Triple
 from gym_memory.core.tokens import CHARS_PER_TOKEN
-from gym_memory.llm.structured import json_values
+from gym_memory.llm.forms import json_values
 
 __all__ = [
     "clip",
