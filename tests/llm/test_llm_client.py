@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gzip
 import http.server
+import json
 import os
 import pickle
 import socket
 import threading
 import time
+import tracemalloc
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import SimpleNamespace
@@ -341,6 +345,98 @@ def test_and_from_an_event_loop_within_their_episode(connect):
     with Crowded(32) as server:
         model = connect(server, timeout=60.0)
         assert asyncio.run(main()) == [4] * 8
+
+
+# --- answers without an end ---------------------------------------------------------------------
+
+
+def _whole(content: str) -> bytes:
+    return json.dumps(
+        {"choices": [{"message": {"role": "assistant", "content": content}}]}
+    ).encode()
+
+
+_NESTED = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+class _Endless(http.server.BaseHTTPRequestHandler):
+    """Answers in the way that the model's name says."""
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert self.headers["Accept-Encoding"] == "identity"
+        how = request["model"]
+        self.send_response(400 if how.startswith("error") else 200)
+        self.send_header("Content-Type", "application/json")
+        if how == "bomb":
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        with suppress(OSError):
+            for piece in self._pieces(how):
+                self.wfile.write(piece)
+
+    def _pieces(self, how: str) -> Iterator[bytes]:
+        if how.endswith("slow"):
+            for _ in range(100):
+                yield b" "
+                time.sleep(0.1)
+        elif how == "bomb":
+            yield gzip.compress(b" " * 100_000_000)
+        elif how.endswith("large"):
+            for _ in range(1000):
+                yield b" " * 1_000_000
+        elif how.endswith("nested"):
+            yield _NESTED
+        else:
+            yield _whole("[" * 100_000 + "]" * 100_000)
+
+    def log_message(self, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def endless() -> Iterator[str]:
+    """The address of a server of such answers."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("slow", "timeout"),
+        ("error-slow", "timeout"),
+        ("large", "answer"),
+        ("error-large", "answer"),
+        ("bomb", "answer"),
+        ("nested", "answer"),
+        ("error-nested", "request"),
+    ],
+)
+def test_a_response_has_limits(endless, how, kind):
+    model = OpenAIChat(how, endless, retries=0, timeout=0.5, max_tokens=100_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError) as caught:
+            ask(model)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert caught.value.kind == kind
+    assert peak < 50_000_000
+    if kind != "request":
+        ceiling = prompt_ceiling(EXPLORE) + 512
+        assert model.budget.spent()[0] == ceiling, "the server may bill it"
+
+
+def test_nested_json_in_an_answer_is_a_bad_answer(endless):
+    model = OpenAIChat("content", endless, retries=0)
+    with pytest.raises(ModelError) as caught:
+        model.complete(Request(ENTITIES, schema=Depths))
+    assert caught.value.kind == "answer"
 
 
 # --- secrets and settings -----------------------------------------------------------------------
