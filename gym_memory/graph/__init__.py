@@ -1,10 +1,6 @@
-"""The temporal knowledge graph: what was true when, and where that was read.
+"""The temporal knowledge graph: facts, the time when they were true, and their sources."""
 
-It stores and answers; what to put in is extraction's to say, what matters now is recall's.
-"""
-
-from gym_memory.graph.edges import EdgeArrays
 from gym_memory.graph.facts import Fact, Snapshot, Source
-from gym_memory.graph.temporal import Direction, TemporalGraph
+from gym_memory.graph.temporal import Direction, EdgeArrays, TemporalGraph
 
 __all__ = ["Direction", "EdgeArrays", "Fact", "Snapshot", "Source", "TemporalGraph"]

@@ -1,11 +1,11 @@
-"""Facts with their tables, changed only in ways that can be undone.
+"""Facts over time: intervals, sources, a log of changes, and versions to return to.
 
-This is the part of the temporal graph that knows no names, no slots' meaning and no search: it
-begins and ends intervals, notes sources, and goes back and forth between versions.
+This part of the graph knows no names and no search.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
@@ -13,16 +13,25 @@ from typing import Any, NamedTuple, Self
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import VERBATIM, Slot, slot_of
-from gym_memory.graph.timeline import Event, Timeline
 
-__all__ = ["Fact", "Snapshot", "Source", "VersionedFacts"]
+__all__ = ["Event", "Fact", "Snapshot", "Source", "Timeline", "VersionedFacts"]
+
+Event = tuple[int, Triple, str, bool, str, int]
+"""A fact that began or ended: ``(step, fact, by, same, before, opened)``, a plain tuple for speed.
+
+* by: reason for its end; empty when it began.
+* same: True if it began in the step in which it had ended, or the reverse.
+* before: reason for its last end, when it begins again; empty when it is new.
+* opened: position of the event with which it began (this one, if it begins here).
+"""
+
+_FIRST = itemgetter(0)
 
 
 class Source(NamedTuple):
-    """Where a fact was stated: observation id and characters ``[start, end)`` of its text.
+    """Id of the observation that stated a fact, and characters ``[start, end)`` of its text.
 
-    ``start`` and ``end`` are -1 where the fact was not read from the text (the action, the
-    inventory).
+    Both are -1 if the fact was not read from the text (the action, the inventory).
     """
 
     episode: int
@@ -31,16 +40,11 @@ class Source(NamedTuple):
 
 
 class Fact:
-    """A triple, when it was true, and why it is believed. To be read, not written.
+    """A triple, when it was true, and what stated it; read-only.
 
-    Attributes:
-        id: Number of the fact, in the order in which facts were first added.
-        triple: The fact.
-        intervals: Disjoint ``(from, to)`` in ascending order, true in ``from <= t < to``; ``to``
-            is None while the fact is live. Empty for a fact that was retired in the very step
-            in which it was added.
-        sources: Observations that stated it, in order.
-        retired_by: Who retired it (``schema``, ``text``, ``llm``, ...); empty while it is live.
+    ``intervals`` are disjoint ``(from, to)`` in ascending order, true in ``from <= t < to``; ``to``
+    is None while the fact is live. There is none if it was retired in the step that added it.
+    ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while the fact is live.
     """
 
     __slots__ = ("_owner", "_slot", "id", "intervals", "retired_by", "sources", "triple")
@@ -65,8 +69,77 @@ class Fact:
         return twin
 
 
+class Timeline:
+    """An append-only list of events that answers for any past step.
+
+    ``as_of`` replays the events since the nearest checkpoint (the facts true at some event). A
+    question lays checkpoints, each at least as many events after the last one as it has facts, so
+    all together take O(events) memory, and a question costs O(log events + answer).
+    """
+
+    _SPACING = 256
+    """Fewest events between two checkpoints."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._checkpoints: list[tuple[int, tuple[Triple, ...]]] = [(0, ())]
+
+    def copy(self) -> Timeline:
+        """Return an independent copy; O(events) at the speed of a list copy."""
+        twin = Timeline()
+        twin.events = self.events.copy()
+        twin._checkpoints = self._checkpoints.copy()
+        return twin
+
+    def truncate(self, length: int) -> None:
+        """Forget the events from position ``length`` on."""
+        del self.events[length:]
+        while self._checkpoints[-1][0] > length:
+            self._checkpoints.pop()
+
+    def position(self, t: int) -> int:
+        """Count the events up to the end of step ``t``; O(log events)."""
+        return bisect_right(self.events, t, key=_FIRST)
+
+    def as_of(self, t: int) -> list[Triple]:
+        """Return the facts true at the end of step ``t``, in the order in which they began."""
+        end = self.position(t)
+        start, facts = self._checkpoints[bisect_right(self._checkpoints, end, key=_FIRST) - 1]
+        live = dict.fromkeys(facts)
+        last = self._checkpoints[-1][0]
+        for position in range(start, end):
+            if position - last >= max(self._SPACING, len(live)):
+                last = position
+                self._checkpoints.append((position, tuple(live)))
+            event = self.events[position]
+            if event[2]:
+                del live[event[1]]
+            else:
+                live[event[1]] = None
+        return list(live)
+
+    def diff(self, a: int, b: int) -> tuple[list[Triple], list[Triple]]:
+        """Return the facts true at step ``b`` and not at ``a``, and the reverse.
+
+        O(log events + events between). Facts come in the order in which they last changed.
+        """
+        if a > b:
+            removed, added = self.diff(b, a)
+            return added, removed
+        before: dict[Triple, bool] = {}
+        after: dict[Triple, bool] = {}
+        for event in self.events[self.position(a) : self.position(b)]:
+            fact, ended = event[1], bool(event[2])
+            before.setdefault(fact, ended)
+            after.pop(fact, None)
+            after[fact] = not ended
+        added = [fact for fact, live in after.items() if live and not before[fact]]
+        removed = [fact for fact, live in after.items() if not live and before[fact]]
+        return added, removed
+
+
 class _Row(dict[Triple, int]):
-    """Live facts around one entity, each with the position of the event that began it."""
+    """Live facts of one entity or relation, with the positions of the events that began them."""
 
     __slots__ = ("owner",)
 
@@ -74,7 +147,7 @@ class _Row(dict[Triple, int]):
 
 
 class Snapshot:
-    """A state of a graph, as the changes since an earlier one. Opaque, and never changes."""
+    """A state of a graph, as the changes since an earlier one; opaque and immutable."""
 
     __slots__ = ("_changes", "_depth", "_now", "_parent")
 
@@ -89,7 +162,7 @@ class Snapshot:
 
 
 class _Changes(NamedTuple):
-    """Consecutive changes; the three kinds touch different things and need no common order."""
+    """Consecutive changes of three kinds, which are independent of each other."""
 
     events: tuple[Event, ...] = ()
     mentions: tuple[tuple[int, Source], ...] = ()
@@ -97,43 +170,44 @@ class _Changes(NamedTuple):
 
 
 class VersionedFacts:
-    """The tables of a graph, and the changes that they know how to take back.
+    """The tables of a graph, with changes that can be undone.
 
-    Every change is written down once, in the timeline, the mentions or the aliases. A snapshot
-    keeps the part written since the snapshot before it, so snapshots form a tree; restoring one
-    undoes changes up to the common ancestor and does again those that lead down from there.
+    Every change is recorded once, in the timeline, the mentions or the aliases. A snapshot keeps
+    the changes since the snapshot before it, so snapshots form a tree; a restore undoes changes up
+    to the common ancestor and repeats those that lead down from there.
 
-    A fork copies the tables but shares facts and rows: each carries its owner, and a graph
-    copies one that is not its own before it changes it.
+    A fork copies the tables and shares facts and rows. Each has an owner; a graph copies one that
+    it does not own before it changes it.
     """
 
     def __init__(self) -> None:
         self.now = 0
-        """The last step that the graph was told of."""
+        """The last step that the graph knows of."""
         self._facts: list[Fact] = []
         self._index: dict[Triple, int] = {}
         self._live: dict[Triple, int] = {}
         self._live_in_order = True
         self._out: dict[str, _Row] = {}
         self._in: dict[str, _Row] = {}
+        self._related: dict[str, _Row] = {}  # by relation, in no order
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
         self._timeline = Timeline()
         self._mentioned: list[int] = []  # every mention in order: the fact ...
         self._sources: list[Source] = []  # ... and what stated it
-        self._owner = object()  # facts and rows that carry it are ours alone, see fork()
+        self._owner = object()
         self._version = Snapshot(None, _Changes(), 0)
         self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
 
     def live(self) -> Iterator[Triple]:
-        """Facts true now, those that began first coming first."""
+        """Iterate over the facts true now, in the order in which they began."""
         if not self._live_in_order:
             _sort(self._live)
             self._live_in_order = True
         return iter(self._live)
 
     def facts(self) -> Iterator[Fact]:
-        """All facts ever held, by id."""
+        """Iterate over all facts ever held, by id."""
         return iter(self._facts)
 
     def _open(self, triple: Triple, t: int) -> None:
@@ -180,30 +254,31 @@ class VersionedFacts:
         self._sources.append(source)
 
     def _show(self, fact: Fact, opened: int) -> None:
-        """Put a fact among the live ones."""
         triple = fact.triple
         self._live[triple] = opened
         self._own_row(self._out, triple[0])[triple] = opened
+        self._own_row(self._related, triple[1])[triple] = opened
         if triple[1] not in VERBATIM:
             self._own_row(self._in, triple[2])[triple] = opened
         if fact._slot is not None:
             self._slots[fact._slot] = triple
 
     def _hide(self, fact: Fact) -> int:
-        """Take a fact from the live ones; returns the position of the event that began it."""
+        """Remove a fact from the live ones; return the position of the event that began it."""
         triple = fact.triple
         self._drop(self._out, triple[0], triple)
+        self._drop(self._related, triple[1], triple)
         if triple[1] not in VERBATIM:
             self._drop(self._in, triple[2], triple)
         if fact._slot is not None:
             del self._slots[fact._slot]
         return self._live.pop(triple)
 
-    def _drop(self, table: dict[str, _Row], entity: str, triple: Triple) -> None:
-        row = self._own_row(table, entity)
+    def _drop(self, table: dict[str, _Row], key: str, triple: Triple) -> None:
+        row = self._own_row(table, key)
         del row[triple]
         if not row:
-            del table[entity]
+            del table[key]
 
     def _own_fact(self, number: int) -> Fact:
         fact = self._facts[number]
@@ -211,15 +286,15 @@ class VersionedFacts:
             fact = self._facts[number] = fact._copy(self._owner)
         return fact
 
-    def _own_row(self, table: dict[str, _Row], entity: str) -> _Row:
-        row = table.get(entity)
+    def _own_row(self, table: dict[str, _Row], key: str) -> _Row:
+        row = table.get(key)
         if row is None or row.owner is not self._owner:
-            row = table[entity] = _Row(row or ())
+            row = table[key] = _Row(row or ())
             row.owner = self._owner
         return row
 
     def snapshot(self) -> Snapshot:
-        """The present state, for :meth:`restore`; O(changes since the last snapshot)."""
+        """Return the present state for :meth:`restore`; O(changes since the last snapshot)."""
         changes = self._unsaved()
         if any(changes) or self.now != self._version._now:
             self._version = Snapshot(self._version, changes, self.now)
@@ -229,9 +304,8 @@ class VersionedFacts:
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a state of this graph, or of a graph that it was forked from.
 
-        Any snapshot may be restored at any time and again, those of abandoned branches too.
-        O(changes between the two states + facts around the entities that they concern); the
-        next ``live()`` may have to sort.
+        Any snapshot can be restored any number of times. O(changes between the two states + facts
+        around their entities); the next ``live()`` may have to sort.
 
         Raises:
             InvalidArgumentError: The snapshot belongs to an unrelated graph.
@@ -264,10 +338,9 @@ class VersionedFacts:
         self.now = snapshot._now
 
     def fork(self) -> Self:
-        """An independent graph in the same state.
+        """Return an independent graph in the same state; O(history) at the speed of a copy.
 
-        Copies the tables, O(history) at the speed of a copy; facts and rows are shared until
-        one of the two graphs changes them. Snapshots taken so far serve both.
+        Snapshots taken so far serve both graphs.
         """
         twin = type(self).__new__(type(self))
         vars(twin).update(vars(self))
@@ -293,7 +366,7 @@ class VersionedFacts:
         )
 
     def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
-        """Take back the last changes; notes the rows that are out of order afterwards."""
+        """Undo the last changes; collect in ``touched`` the rows that are then out of order."""
         for number, _ in reversed(changes.mentions):
             self._own_fact(number).sources.pop()
         del self._mentioned[len(self._mentioned) - len(changes.mentions) :]
@@ -338,13 +411,12 @@ class VersionedFacts:
 
 
 _TABLES = (
-    "_facts", "_index", "_live", "_out", "_in", "_slots", "_aliases", "_timeline", "_mentioned",
-    "_sources",
+    "_facts", "_index", "_live", "_out", "_in", "_related", "_slots", "_aliases", "_timeline",
+    "_mentioned", "_sources",
 )  # fmt: skip
 
 
 def _sort(row: dict[Triple, int]) -> None:
-    """Put facts back into the order in which they began."""
     items = sorted(row.items(), key=itemgetter(1))
     row.clear()
     row.update(items)

@@ -1,4 +1,4 @@
-"""Names of known entities, found in text."""
+"""Find the names of known entities in text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ __all__ = ["NameIndex"]
 
 _WORD = re.compile(r"[^\s.,;:!?\"()]+")
 _MOST_TEXTS = 4096
-"""Texts whose names are kept; one is the task, the others are actions."""
+"""Texts whose names are cached: the task and actions."""
 
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _words(text: str) -> list[str]:
-    """Words in lower case without punctuation; not to be changed."""
     return _WORD.findall(text.lower())
 
 
 class NameIndex:
-    """Finds the names of known entities in text; O(words), whatever the number of names.
+    """Find the names of known entities in text; O(words), whatever the number of names.
 
     >>> names = NameIndex()
     >>> for name in ("apple", "red apple"):
@@ -37,7 +36,7 @@ class NameIndex:
 
     @property
     def all(self) -> Container[str]:
-        """The names that were learnt."""
+        """Return the names that were learnt."""
         return self._names
 
     def learn(self, name: str) -> None:
@@ -52,7 +51,7 @@ class NameIndex:
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Names in ``text``, in its order, each once; of nested names the longest."""
+        """Return the names in ``text``, in its order, each once; of nested names the longest."""
         found = self._found.get(text)
         if found is None:
             if len(self._found) >= _MOST_TEXTS:

@@ -1,11 +1,8 @@
-"""The vocabulary of facts and which of them exclude each other.
+"""The vocabulary of facts, and which of them exclude each other.
 
-A *functional* relation has one value a subject: a thing is in one place, a door has one state.
-A new value supersedes the old one of the same *slot*, in O(1) and without an LLM. A relation
-that is not listed here is never superseded by another fact (it can be retired by name).
-
-Names are lower case and carry no article. Vocabulary that all extraction rules share (families
-add to it, see their modules):
+A *functional* relation has one value a subject: a new value retires the old one of the same
+*slot*. Names are lower case and carry no article. Vocabulary that all extraction rules share (each
+family adds its own):
 
 ==================================  ========================================================
 fact                                meaning
@@ -14,32 +11,31 @@ fact                                meaning
 ``you | is at | desk 1``            the furniture that the agent stands before
 ``apple | is in | fridge``          in a container, a room (on its floor) or ``inventory``
 ``knife | is on | table``           on a supporter
-``bowl | contains | orange``        likewise, where a name may stand for several things
-``fridge | is in | kitchen``        furniture and fixed things in a room
+``bowl | contains | orange``        as above, if a name may mean several things
 ``kitchen | has exit | north``      a way out, wherever it leads, with or without a door
 ``hall | is east of | kitchen``     a known way: going east from the kitchen leads to the hall
-``hall | is through door 4 of |``   likewise, by an exit with a name instead of a direction
-``jackal | was last seen in | hall``  where something that moves by itself was seen last
-``kitchen | has north door | gate`` the door that stands in that exit
-``fridge | is | closed``            open / closed / locked; *closed* only says that it is shut,
-                                    for a text that shows a locked door shows a closed one
+``hall | is through door 4 of |``   a known way by an exit with a name instead of a direction
+``jackal | was last seen in | hall``  last place of something that moves by itself
+``kitchen | has north door | gate`` the door in that exit
+``fridge | is | closed``            open / closed / locked; *closed* only means shut, for a
+                                    text that shows a locked door shows a closed one
 ``fridge | is | empty``             seen to hold nothing (containers and supporters)
-``apple | is | diced``              chopped / sliced / diced; a text says nothing of uncut
-``apple | is | fried``              raw / fried / roasted / grilled / burned, where the text
-                                    says so (it says raw only of what must be cooked)
-``apple | is | hot``                hot / cool, made so; ``clean`` likewise, which nothing undoes
-``apple | is | consumed``           eaten, drunk or used up: it is nowhere any more
+``apple | is | diced``              chopped / sliced / diced; a text does not mention uncut
+``apple | is | fried``              raw / fried / roasted / grilled / burned, if the text says
+                                    so (it says raw only of what must be cooked)
+``apple | is | hot``                hot / cool, made so; also ``clean``, which nothing undoes
+``apple | is | consumed``           eaten, drunk or used up
 ``recipe | requires | apple``       an ingredient
 ``apple | needs to be | diced``     a direction of the recipe (cut, cook); they add up
 ``meal | is prepared in | kitchen`` the only room where that can be done
-``stove | used for | frying``       which appliance does what
+``stove | used for | frying``       the use of an appliance
 ``note | says | ...``               text that was read, whole
 ``note | mentions | red locker``    entities in text that was read
-``red key | opens | red locker``    seen to work, or told by the text
-``red key | does not open | safe``  at hand both, and yet it was no valid action
-``cup | was put on | shelf``        put there once, wherever it is now; ``was put in`` likewise
+``red key | opens | red locker``    seen to work, or stated by the text
+``red key | does not open | safe``  both were present, and yet it was no valid action
+``cup | was put on | shelf``        put there once, wherever it is now; also ``was put in``
 ``cup | belongs on | shelf``        praised or rewarded when put there, or a reward was lost by
-                                    taking it from there; ``belongs in`` likewise
+                                    taking it from there; also ``belongs in``
 ``hall | tried | open safe``        an action taken there, only in a recall; ``tried 3 times``
 ==================================  ========================================================
 """
@@ -48,28 +44,10 @@ from __future__ import annotations
 
 from gym_memory.core.records import Triple
 
-__all__ = [
-    "DEEDS",
-    "DIRECTIONS",
-    "EXIT",
-    "INVENTORY",
-    "LOCATIONS",
-    "OPPOSITE",
-    "PLAYER",
-    "QUOTED",
-    "TRIED",
-    "UNEXPLORED",
-    "VERBATIM",
-    "Slot",
-    "contains",
-    "direction_of",
-    "door_relation",
-    "is_contents",
-    "slot_of",
-    "times_tried",
-    "tried_relation",
-    "way_relation",
-]
+__all__ = ["ACTION_RESULTS", "DIRECTIONS", "EXIT", "INVENTORY", "LOCATIONS", "OPPOSITE", "PLAYER"]
+__all__ += ["QUOTED", "TRIED", "UNEXPLORED", "VERBATIM", "Slot", "contains", "direction_of"]
+__all__ += ["door_relation", "is_contents", "slot_of", "times_tried", "tried_relation"]
+__all__ += ["way_relation"]
 
 
 class _Opposites(dict[str, str]):
@@ -82,18 +60,16 @@ class _Opposites(dict[str, str]):
 PLAYER = "you"
 """The agent, as a subject of facts."""
 INVENTORY = "inventory"
-"""Where what the agent carries is."""
+"""The place of what the agent carries."""
 OPPOSITE = _Opposites({
     "north": "south", "south": "north", "east": "west", "west": "east",
     "northeast": "southwest", "southwest": "northeast",
     "northwest": "southeast", "southeast": "northwest",
     "up": "down", "down": "up", "in": "out", "out": "in",
 })  # fmt: skip
-"""Direction to the one that leads back."""
 DIRECTIONS = tuple(OPPOSITE)
-"""All directions."""
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
-"""Relations that say where a thing is; they share the slot ``location``."""
+"""Relations of a thing to its place; they share the slot ``location``."""
 
 EXIT = "has exit"
 """Relation of a place to a way out, wherever it leads."""
@@ -102,12 +78,12 @@ UNEXPLORED = "has unexplored exit"
 
 VERBATIM = frozenset({"says"})
 """Relations whose object is text, kept as it is: not the name of an entity."""
-
 QUOTED = VERBATIM | {"mentions"}
-"""What a text says, and what it speaks of; what was understood of it stands in facts of its own."""
-
-DEEDS = frozenset({"was put in", "was put on", "belongs in", "belongs on", "does not open"})
-"""Relations that say what came of the agent's own deeds; they are never superseded."""
+"""Relations of a text to its words and to what it mentions."""
+ACTION_RESULTS = frozenset(
+    {"was put in", "was put on", "belongs in", "belongs on", "does not open"}
+)
+"""Relations that state a result of the agent's own actions; they are never superseded."""
 
 TRIED = "tried"
 """Relation of a place to an action that was taken there once."""
@@ -131,25 +107,22 @@ _SLOTS = {
     "had temperature": "temperature reading",
     "focused on": "focus",
 }
-"""Relations with one value a subject, and the slot of each."""
 _DOORS = {f"has {d} door": f"{d} door" for d in OPPOSITE}
-
-
 _CONTAINS = "contains"
 
 
 def contains(number: int = 1) -> str:
-    """The relation of a holder to things of one name in or on it."""
+    """Return the relation of a holder to so many things of one name in or on it."""
     return _CONTAINS if number == 1 else f"{_CONTAINS} {number}"
 
 
 def is_contents(relation: str) -> bool:
-    """Whether a relation is one of :func:`contains`."""
+    """True if a relation is one of :func:`contains`."""
     return relation.startswith(_CONTAINS)
 
 
 def tried_relation(times: int) -> str:
-    """The relation of a place to an action that was taken there so often.
+    """Return the relation of a place to an action that was taken there so often.
 
     >>> tried_relation(1), tried_relation(3)
     ('tried', 'tried 3 times')
@@ -158,29 +131,22 @@ def tried_relation(times: int) -> str:
 
 
 def times_tried(relation: str) -> int:
-    """How often, in a relation of :func:`tried_relation`.
-
-    >>> times_tried("tried"), times_tried("tried 3 times")
-    (1, 3)
-    """
+    """Return the number in a relation of :func:`tried_relation`."""
     return 1 if relation == TRIED else int(relation.split()[1])
 
 
 def way_relation(direction: str) -> str:
-    """The relation of a known way: ``east`` gives ``is east of``.
-
-    An exit that is no direction has a name of its own: ``door 4`` gives ``is through door 4 of``.
-    """
+    """Return the relation of a known way: ``is east of``, ``is through door 4 of``."""
     return f"is {direction} of" if direction in OPPOSITE else f"{_THROUGH}{direction}{_OF}"
 
 
 def door_relation(direction: str) -> str:
-    """The relation of a room to the door in one of its exits: ``has east door``."""
+    """Return the relation of a room to the door in one of its exits: ``has east door``."""
     return f"has {direction} door"
 
 
 def direction_of(relation: str) -> str | None:
-    """The direction in a way's relation, None for every other relation.
+    """Return the direction in a way's relation; None for every other relation.
 
     >>> direction_of("is east of"), direction_of("is through door 4 of"), direction_of("is in")
     ('east', 'door 4', None)
@@ -192,10 +158,9 @@ def direction_of(relation: str) -> str | None:
 
 
 def slot_of(triple: Triple) -> Slot | None:
-    """The slot that a fact fills, or None when it excludes nothing.
+    """Return the slot that a fact fills; None if it excludes nothing.
 
-    Ways between rooms fill a slot of the room they start from: ``hall is east of kitchen``
-    says what lies east of the kitchen.
+    A way fills a slot of the room that it starts from.
 
     >>> slot_of(Triple("apple", "is on", "table"))
     ('apple', 'location')

@@ -1,48 +1,55 @@
 """The temporal knowledge graph: facts with the steps at which they were true and their sources.
 
-The clock is the environment step. A fact is true in one or more disjoint intervals
-``[from, to)``; it is retired, never deleted. Adding a fact to a slot (:func:`schema.slot_of`)
-that another fact fills retires that one fact in O(1). Entities are the same when their
-normalised names are, or when an alias says so; similar names are never merged.
-
-Cost, with n facts ever held and d live facts around an entity: adding, retiring and asking for
-the value of a slot are O(1); facts around an entity O(d); ``as_of`` O(log n + answer) once its
-checkpoints are laid; ``snapshot`` and ``restore`` O(changes); ``fork`` copies the tables, which
-is O(history) at the speed of a copy (0.1 to 0.3 ms at 1,000 facts, 30 ms at 100,000), and the
-facts themselves only when one of the two graphs changes them. Measured by
-``benchmarks/graph_speed.py``.
+Adding a fact, retiring one and reading a slot are O(1), facts around an entity O(their number);
+see ``benchmarks/graph_speed.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import typed
+from gym_memory.core.optional import require
 from gym_memory.core.records import Triple
-from gym_memory.graph import edges
-from gym_memory.graph.edges import EdgeArrays
-from gym_memory.graph.facts import Fact, Snapshot, Source, VersionedFacts
-from gym_memory.graph.schema import VERBATIM, slot_of
-from gym_memory.graph.timeline import Event
+from gym_memory.graph.facts import Event, Fact, Source, VersionedFacts
+from gym_memory.graph.schema import LOCATIONS, PLAYER, VERBATIM, Slot, slot_of
 
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["Direction", "EdgeArrays", "Fact", "Snapshot", "Source", "TemporalGraph"]
+__all__ = ["REWIND", "Direction", "EdgeArrays", "TemporalGraph", "rewind"]
 
 Direction = Literal["both", "out", "in"]
-"""Which facts of an entity to follow: as their subject (out), as their object (in)."""
+"""Facts to follow from an entity: those about it (out), those with it as their object (in)."""
+REWIND = "rewind"
+"""Reason for the end of facts of an episode that is over."""
 
+Ids = npt.NDArray[np.int64]
 _ARTICLES = frozenset({"a", "an", "the", "some"})
 
 
-class TemporalGraph(VersionedFacts):
-    """A knowledge graph with a clock. Names are normalised wherever they come in.
+class EdgeArrays(NamedTuple):
+    """Facts as edges of a multigraph: indices of shape (facts,) into the two tuples of names."""
 
-    All answers come in the order in which the facts began, the same in every process.
+    subjects: Ids
+    relations: Ids
+    objects: Ids
+    entity_names: tuple[str, ...]
+    relation_names: tuple[str, ...]
+
+
+class TemporalGraph(VersionedFacts):
+    """Facts that hold in intervals ``[from, to)`` of environment steps; none is ever deleted.
+
+    Adding a fact to a slot (:func:`schema.slot_of`) that another fact fills retires that one.
+    Entities are the same if their normalised names are, or if an alias says so. All answers come
+    in the order in which the facts began, the same in every process.
 
     >>> graph = TemporalGraph()
     >>> _ = graph.add(Triple("apple", "is in", "fridge"), t=0, episode=0)
@@ -56,7 +63,7 @@ class TemporalGraph(VersionedFacts):
     # Names
 
     def normalize(self, name: str) -> str:
-        """The name under which the graph knows an entity: lower case, no article, no alias."""
+        """Return the graph's name of an entity: lower case, no article, no alias."""
         if name in self._out:
             return name  # subjects of live facts bear their final names
         name = _fold(name)
@@ -67,8 +74,8 @@ class TemporalGraph(VersionedFacts):
     def alias(self, name: str, canonical: str) -> None:
         """Declare that two names mean one entity, known as ``canonical`` from now on.
 
-        Live facts under ``name`` are retired (by ``alias``) and go on under ``canonical`` with
-        their sources. Where both names fill one slot, the fact that began last stays.
+        Live facts under ``name`` are retired (by ``alias``) and continue under ``canonical`` with
+        their sources. If both names fill one slot, the fact that began last stays.
         """
         old, new = self.normalize(name), self.normalize(canonical)
         if old == new:
@@ -108,19 +115,15 @@ class TemporalGraph(VersionedFacts):
     ) -> Fact:
         """State that a fact is true from step ``t`` on; O(1).
 
-        A live fact stays as it is and gains a source. A retired one opens a new interval; if it
-        was retired in this very step, its last interval goes on instead. The fact that filled
-        its slot is retired by ``schema``.
+        A live fact gains a source. A retired one begins a new interval, or continues its last one
+        if that ended in this step. The fact that filled its slot is retired by ``schema``.
 
         Args:
             triple: The fact.
-            t: Environment step, never less than that of an earlier change.
+            t: Environment step, >= that of every earlier change.
             episode: Id of the observation that states it; -1 for none.
             start: First character of the evidence in that observation's text; -1 for none.
             end: One past its last character; -1 for none.
-
-        Raises:
-            InvalidArgumentError: ``t`` lies before ``now``, or a part of the triple is empty.
         """
         if t != self.now:
             self.tick(t)
@@ -139,16 +142,9 @@ class TemporalGraph(VersionedFacts):
         return self._facts[number]
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
-        """State that a fact is no longer true from step ``t`` on; O(1).
+        """State that a fact is not true from step ``t`` on; return True if it was live; O(1).
 
-        A fact that was added in this very step then holds at no step of its last interval,
-        which is dropped.
-
-        Returns:
-            Whether the fact was live.
-
-        Raises:
-            InvalidArgumentError: ``t`` lies before ``now``, or ``by`` is empty.
+        If it was added in this step, its last interval is empty and dropped.
         """
         self.tick(t)
         if not by:
@@ -170,7 +166,7 @@ class TemporalGraph(VersionedFacts):
     ) -> list[Fact]:
         """Retire all live facts that match; None matches anything.
 
-        O(facts of the subject or object), or O(live facts) if neither is given.
+        O(facts of the subject, of the object or of the relation, the first that is given).
         """
         self.tick(t)
         subject = None if subject is None else self.normalize(subject)
@@ -181,6 +177,9 @@ class TemporalGraph(VersionedFacts):
             candidates: Iterable[Triple] = self._out.get(subject, ())
         elif object is not None:
             candidates = self._in.get(object, ())
+        elif relation is not None:
+            related = self._related.get(relation, {})
+            candidates = sorted(related, key=related.__getitem__)
         else:
             candidates = self.live()
         matching = [
@@ -194,26 +193,22 @@ class TemporalGraph(VersionedFacts):
         return [self._facts[self._index[triple]] for triple in matching]
 
     def tick(self, t: int) -> None:
-        """Tell the graph that it is step ``t`` now.
-
-        Raises:
-            InvalidArgumentError: ``t`` lies before ``now``.
-        """
+        """Set the clock to step ``t``, >= ``now``."""
         if t < self.now:
             raise InvalidArgumentError(
-                f"expected a step >= {self.now}, the last one told, got {t}: "
+                f"expected a step >= {self.now}, the last one, got {t}: "
                 "the clock of a graph cannot go back (use restore() to return to a past state)"
             )
         self.now = t
 
     def mention(self, triple: Triple, source: Source) -> None:
-        """Note one more source of a fact that is or was held; O(1)."""
+        """Add a source to a fact that is or was held; O(1)."""
         self._mention(self._index[self._canonical(triple)], source)
 
     # The present
 
     def __contains__(self, triple: object) -> bool:
-        """Whether the fact is true now; O(1)."""
+        """True if the fact holds now; O(1)."""
         if not isinstance(triple, tuple) or len(triple) != 3:
             return False
         try:
@@ -222,36 +217,36 @@ class TemporalGraph(VersionedFacts):
             return False
 
     def __len__(self) -> int:
-        """Number of live facts."""
+        """Count the live facts."""
         return len(self._live)
 
     def __bool__(self) -> bool:
-        """A graph is always true, an empty one too."""
+        """Return True, for an empty graph too."""
         return True
 
     def fact(self, triple: Triple) -> Fact | None:
-        """The record of a fact that is or was held."""
+        """Return the record of a fact that is or was held."""
         number = self._index.get(self._canonical(triple))
         return None if number is None else self._facts[number]
 
     def value(self, entity: str, slot: str) -> Triple | None:
-        """The live fact in a functional slot, e.g. ``value("apple", "location")``; O(1)."""
+        """Return the live fact in a functional slot, e.g. ``value("apple", "location")``; O(1)."""
         return self._slots.get((self.normalize(entity), slot))
 
     def outgoing(self, entity: str) -> tuple[Triple, ...]:
-        """Live facts about an entity."""
+        """Return the live facts about an entity."""
         return tuple(self._out.get(self.normalize(entity), ()))
 
     def incoming(self, entity: str) -> tuple[Triple, ...]:
-        """Live facts whose object is the entity."""
+        """Return the live facts whose object is the entity."""
         return tuple(self._in.get(self.normalize(entity), ()))
 
     def incident(self, entity: str) -> tuple[Triple, ...]:
-        """Live facts about an entity, then those whose object it is; each once."""
+        """Return the live facts about an entity, then those whose object it is; each once."""
         return self._around(self.normalize(entity), "both")
 
     def entities(self) -> Iterator[str]:
-        """Entities of live facts."""
+        """Iterate over the entities of live facts."""
         names: dict[str, None] = {}
         for subject, relation, obj in self.live():
             names[subject] = None
@@ -263,41 +258,32 @@ class TemporalGraph(VersionedFacts):
 
     @property
     def events(self) -> Sequence[Event]:
-        """All changes in order, to be read, not written: what an index over the graph follows.
+        """Return all changes in order, read-only, for an index over the graph to follow.
 
-        :meth:`restore` takes events away and makes new ones, so as long as the last event that
-        an index took in is still the same object at its position, only newer ones are missing.
+        :meth:`restore` removes events and makes new ones. So an index lacks only newer ones as
+        long as the last event that it took in is still the same object at its position.
         """
         return self._timeline.events
 
     def mentions(self) -> list[tuple[int, Source]]:
-        """Every statement in order: the fact's id, and where it was stated; O(statements)."""
+        """List every statement in order, the fact's id and its source; O(statements)."""
         return list(zip(self._mentioned, self._sources, strict=True))
 
     def as_of(self, t: int) -> list[Triple]:
-        """Facts true at the end of step ``t``, as ``list(live())`` was then.
-
-        None were true before the first change; after ``now`` the present is taken to last.
-        """
+        """Return ``list(live())`` of the end of step ``t``; after ``now`` that of the present."""
         return list(self.live()) if t >= self.now else self._timeline.as_of(t)
 
     def diff(self, a: int, b: int) -> tuple[list[Triple], list[Triple]]:
-        """What came and what went between the ends of steps ``a`` and ``b``.
-
-        O(log n + changes between). ``a`` may be the later step.
-
-        Returns:
-            Facts true at ``b`` and not at ``a``, and facts true at ``a`` and not at ``b``.
-        """
+        """Return the facts true at the end of step ``b`` and not of ``a``, and the reverse."""
         return self._timeline.diff(a, b)
 
     def facts_of_episode(self, episode: int) -> list[Fact]:
-        """Facts that an observation stated, in order, each once; O(statements ever)."""
-        told = zip(self._mentioned, self._sources, strict=True)
-        return [self._facts[n] for n in dict.fromkeys(n for n, s in told if s.episode == episode)]
+        """Return the facts that an observation stated, in order, each once; O(statements)."""
+        stated = zip(self._mentioned, self._sources, strict=True)
+        return [self._facts[n] for n in dict.fromkeys(n for n, s in stated if s.episode == episode)]
 
     def episodes_of(self, triple: Triple) -> tuple[int, ...]:
-        """Observations that stated a fact, in order, each once."""
+        """Return the observations that stated a fact, in order, each once."""
         fact = self.fact(triple)
         return () if fact is None else tuple(dict.fromkeys(s.episode for s in fact.sources))
 
@@ -315,7 +301,7 @@ class TemporalGraph(VersionedFacts):
         return tuple(out if direction == "out" else into)
 
     def neighbours(self, entity: str, direction: Direction = "both") -> tuple[str, ...]:
-        """Entities that share a live fact with ``entity``, each once, itself excluded."""
+        """Return the entities that share a live fact with ``entity``, each once, without it."""
         entity = self.normalize(entity)
         names: dict[str, None] = {}
         for subject, relation, obj in self._around(entity, direction):
@@ -326,14 +312,9 @@ class TemporalGraph(VersionedFacts):
         return tuple(names)
 
     def k_hop(self, seeds: Iterable[str], k: int, direction: Direction = "both") -> list[Triple]:
-        """Live facts within ``k`` hops of the seeds, breadth first.
+        """Return the live facts within ``k`` hops of entities, breadth first.
 
-        These are the facts incident to an entity at most ``k - 1`` facts away from a seed.
-
-        Args:
-            seeds: Names of entities.
-            k: Number of hops; 1 gives the facts incident to the seeds, 0 none.
-            direction: Which facts to follow.
+        These are the facts around all entities at most ``k - 1`` facts away from a seed.
         """
         frontier = dict.fromkeys(self.normalize(seed) for seed in seeds)
         seen = dict(frontier)
@@ -352,7 +333,7 @@ class TemporalGraph(VersionedFacts):
     # Export
 
     def state(self) -> dict[str, Any]:
-        """The graph with its history as JSON-able values; equal histories give equal JSON."""
+        """Return the graph with its history as JSON values; equal histories give equal JSON."""
         return {
             "now": self.now,
             "aliases": [list(pair) for pair in self._aliases.items()],
@@ -365,7 +346,7 @@ class TemporalGraph(VersionedFacts):
         """Become the graph that :meth:`state` wrote; O(history). Older snapshots are void.
 
         Raises:
-            StoreError: ``state`` is not such a state; the graph is left as it was.
+            StoreError: ``state`` is not such a state; the graph stays as it was.
         """
         fresh = TemporalGraph()
         try:
@@ -389,12 +370,63 @@ class TemporalGraph(VersionedFacts):
         return _from_state, (self.state(),)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """The live facts as a ``networkx.MultiDiGraph``; see :func:`edges.to_networkx`."""
-        return edges.to_networkx(fact for t in self.live() if (fact := self.fact(t)) is not None)
+        """Return the live facts as edges with the attributes ``relation`` and ``since``, a step.
+
+        Raises:
+            MissingDependencyError: networkx is not installed.
+        """
+        exported = require("networkx", "dev", "exporting a graph to networkx").MultiDiGraph()
+        for triple in self.live():
+            subject, relation, obj = triple
+            since = self._facts[self._index[triple]].intervals[-1][0]
+            exported.add_edge(subject, obj, key=relation, relation=relation, since=since)
+        return exported
 
     def edge_arrays(self) -> EdgeArrays:
-        """The live facts as integer arrays; see :func:`edges.edge_arrays`."""
-        return edges.edge_arrays(self.live())
+        """Return the live facts as integer arrays; texts (``note says ...``) count as entities."""
+        entities: dict[str, int] = {}
+        kinds: dict[str, int] = {}
+        edges = np.array(
+            [
+                (
+                    entities.setdefault(subject, len(entities)),
+                    kinds.setdefault(relation, len(kinds)),
+                    entities.setdefault(obj, len(entities)),
+                )
+                for subject, relation, obj in self.live()
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        return EdgeArrays(*np.ascontiguousarray(edges.T), tuple(entities), tuple(kinds))
+
+
+def rewind(graph: TemporalGraph, t: int) -> None:
+    """Return things to their place and state at first sight; ``t`` begins a new trial.
+
+    A new trial of a task instance begins in the same world, so each slot has again the value that
+    was seen first. States without a slot (``is empty``, ``is consumed``) stay only if they were
+    part of the first sight of the thing. The agent's place is unknown. The map and what was read
+    stay. O(changes ever).
+    """
+    began: dict[Triple, int] = {}
+    sight: dict[str, int] = {}
+    for step, triple, _, *_ in graph.events:
+        began.setdefault(triple, step)
+        sight.setdefault(triple.subject, step)
+    initial: dict[Slot, Triple] = {}
+    changed: list[Triple] = []
+    for triple, step in began.items():
+        slot = slot_of(triple)
+        if triple.subject == PLAYER:
+            changed.append(triple)
+        elif triple.relation == "is" or triple.relation in LOCATIONS:
+            first_seen = step == sight[triple.subject]
+            if not (first_seen if slot is None else initial.setdefault(slot, triple) == triple):
+                changed.append(triple)
+    for triple in changed:
+        graph.retire(triple, t, by=REWIND)
+    for triple in initial.values():
+        graph.add(triple, t)
 
 
 @lru_cache(maxsize=1 << 15)

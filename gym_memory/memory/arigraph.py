@@ -29,8 +29,8 @@ from gym_memory.extract import READERS, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
-from gym_memory.graph.rewind import REWIND, rewind
 from gym_memory.graph.schema import INVENTORY, PLAYER
+from gym_memory.graph.temporal import REWIND, rewind
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import DEFAULT_MODEL, calibrated_threshold, make_encoder

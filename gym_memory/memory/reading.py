@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import (
-    DEEDS,
+    ACTION_RESULTS,
     DIRECTIONS,
     EXIT,
     INVENTORY,
@@ -53,7 +53,7 @@ _HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, RE
 RELATIONS = frozenset({
     *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS),
     *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
-    "opens", *DEEDS, TRIED,
+    "opens", *ACTION_RESULTS, TRIED,
 })  # fmt: skip
 """Relations that need no mark between them and their object; texts that were read, and how often
 something was tried, come besides."""

@@ -31,7 +31,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.graph.schema import DEEDS, INVENTORY, LOCATIONS, PLAYER, VERBATIM, direction_of
+from gym_memory.graph.schema import (
+    ACTION_RESULTS,
+    INVENTORY,
+    LOCATIONS,
+    PLAYER,
+    VERBATIM,
+    direction_of,
+)
 
 __all__ = ["IdealObserver", "spaced", "squeezed"]
 
@@ -126,7 +133,7 @@ class IdealObserver:
     def is_scored(self, fact: Triple) -> bool:
         """Whether the engine can tell if a fact of this kind is true."""
         subject, relation, obj = fact
-        if relation in VERBATIM or relation in DEEDS or relation == "mentions":
+        if relation in VERBATIM or relation in ACTION_RESULTS or relation == "mentions":
             return False
         if relation == "used for":  # true of all kitchens, those without the appliance too
             return any(subject == known.subject for known in self._facts)

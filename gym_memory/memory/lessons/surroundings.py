@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import unexplored_exits, ways_out
-from gym_memory.graph.rewind import rewind
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
+from gym_memory.graph.temporal import rewind
 from gym_memory.memory.lessons.causes import Act
 
 __all__ = ["FINDING", "FOLLOWING", "NEW", "OPENING", "REACHING", "SAYS", "surroundings"]

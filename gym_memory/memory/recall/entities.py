@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.facts import Event
 from gym_memory.graph.schema import EXIT, VERBATIM
-from gym_memory.graph.timeline import Event
 from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.recall.following import Follower

@@ -8,8 +8,8 @@ import numpy as np
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.facts import Event
 from gym_memory.graph.schema import VERBATIM
-from gym_memory.graph.timeline import Event
 from gym_memory.memory.encoders import Encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.recall.following import Follower

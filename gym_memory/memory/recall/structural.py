@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.facts import Event
 from gym_memory.graph.map import current_place
 from gym_memory.graph.names import NameIndex
 from gym_memory.graph.schema import (
@@ -28,7 +29,6 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.graph.timeline import Event
 from gym_memory.memory.recall.following import Follower
 from gym_memory.memory.recall.render import Block, Page, fact_block
 
