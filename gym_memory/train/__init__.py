@@ -1,7 +1,6 @@
-"""Games for those who train language models: sessions, prompts, records, and trainers' doors.
+"""Games for trainers of language models.
 
-``session.py`` holds what every door shares. A door is one file: ``openenv.py`` (a server),
-``trl.py`` and ``stepwise.py`` (environments and rollouts for GRPO).
-``steps.py`` makes rows of what was played, ``minari.py`` a dataset of it. No trainer is imported
-before its own file is.
+``session.py`` holds what all trainers share; ``openenv.py`` (a server), ``trl.py`` and
+``stepwise.py`` (GRPO) and ``verifiers.py`` adapt it. ``steps.py`` and ``export.py`` turn recorded
+episodes into rows and datasets. A trainer is imported by its own file alone.
 """

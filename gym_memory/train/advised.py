@@ -1,4 +1,4 @@
-"""A teacher beside the learner: it sees the same game through a memory of its own."""
+"""A teacher beside the learner, which sees the same game through a memory of its own."""
 
 from __future__ import annotations
 
@@ -15,33 +15,30 @@ Obs = dict[str, Any]
 _OF_MEMORY = ("memory", "triples", "episodes", "lessons")
 
 
-class _Seen(gym.Wrapper[Obs, str, Obs, str]):
-    """An environment that tells again what another one told last."""
+class _Relay(gym.Wrapper[Obs, str, Obs, str]):
+    """An environment that repeats the last answer of another one."""
 
-    told: tuple[Obs, float, bool, bool, dict[str, Any]]
+    answer: tuple[Obs, float, bool, bool, dict[str, Any]]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        return self.told[0], dict(self.told[4])
+        return self.answer[0], dict(self.answer[4])
 
     def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        obs, reward, terminated, truncated, info = self.told
+        obs, reward, terminated, truncated, info = self.answer
         return obs, reward, terminated, truncated, dict(info)
 
 
 class Advised(gym.Wrapper[Obs, str, Obs, str]):
-    """Adds ``advice``, the planner's action, which goes by a memory of its own, to an observation.
+    """Adds ``advice`` to an observation: the action of a planner with a memory of its own.
 
-    So learners that are shown different memories are taught by the same teacher.
+    So learners that see different memories have the same teacher.
 
     Args:
         env: An environment with memory.
         memory: The teacher's memory.
         budget: Tokens that its recall may take.
-
-    Raises:
-        UnknownNameError: Unknown memory or parameter of it.
     """
 
     def __init__(
@@ -53,32 +50,32 @@ class Advised(gym.Wrapper[Obs, str, Obs, str]):
         self.observation_space = gym.spaces.Dict(
             {**space.spaces, "advice": gym.spaces.Text(10_000, min_length=0)}
         )
-        self._seen = _Seen(env.unwrapped)
-        self._view = MemoryObservation(self._seen, memory, budget)
+        self._relay = _Relay(env.unwrapped)
+        self._view = MemoryObservation(self._relay, memory, budget)
         self._teacher = PlannerTeacher(env.get_wrapper_attr("dialect"))
         self._advice: Advice | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
-        """Reset both."""
+        """Reset game and teacher."""
         obs, info = self.env.reset(seed=seed, options=options)
         self._advice = None
-        self._tell(obs, 0.0, False, False, info)
+        self._pass_on(obs, 0.0, False, False, info)
         return self._advised(obs, self._view.reset(seed=seed)[0], info, ""), info
 
     def step(self, action: str) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Step; the teacher sees what came of it."""
+        """Step; the teacher sees the result."""
         obs, reward, terminated, truncated, info = self.env.step(action)
-        self._tell(obs, float(reward), terminated, truncated, info)
+        self._pass_on(obs, float(reward), terminated, truncated, info)
         view = self._view.step(action)[0]
         over = terminated or truncated
         shown = {**obs, "advice": ""} if over else self._advised(obs, view, info, action)
         return shown, float(reward), terminated, truncated, info
 
-    def _tell(self, obs: Obs, *rest: Any) -> None:
+    def _pass_on(self, obs: Obs, *rest: Any) -> None:
         raw = {key: value for key, value in obs.items() if key not in _OF_MEMORY}
-        self._seen.told = (raw, *rest)
+        self._relay.answer = (raw, *rest)
 
     def _advised(self, obs: Obs, view: Any, info: dict[str, Any], action: str) -> Obs:
         self._advice = self._teacher.advise(view, info["task_id"], self._advice, action)

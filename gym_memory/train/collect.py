@@ -1,9 +1,8 @@
-"""Environments on a Ray cluster for a training that goes on here: the same steps as in one process.
+"""Environments of a training on a Ray cluster.
 
-Actors hold the engines, several slots each where there are more slots than cores; the learner and
-its networks stay here, and all actors step at once. What an episode comes to depends on its game
-and its actions alone, so the weights are those of a training in one process. Of every episode in
-progress it is known here how it began, so that what a lost node held is played again elsewhere.
+Actors hold the engines and step all at once; the learner and its networks stay in this process. An
+episode depends on its game and its actions alone, so the weights are those of a training in one
+process, and the episodes of a lost node are replayed elsewhere.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Calls = list[tuple[str, tuple[Any, ...]]]
 
 
 class _Actor:
-    """Body of an actor: environments of one process."""
+    """The environments of one process."""
 
     def __init__(self, make: MakeEnv, plugins: Sequence[str]):
         for plugin in plugins:
@@ -37,7 +36,7 @@ class _Actor:
     def call(
         self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]
     ) -> list[Any] | GymMemoryError:
-        """The answers, or what is wrong."""
+        """Return the answers, or the error."""
         try:
             return self._envs.call(split, name, arguments)
         except GymMemoryError as error:
@@ -48,29 +47,21 @@ class _Actor:
 
 
 class _Episode(NamedTuple):
-    """An episode in progress.
-
-    Attributes:
-        memory: State of the memory before it; None where the environment was new.
-        calls: All calls since, with the one that began it.
-    """
+    """An episode in progress: all calls, and the memory's state before; None if it was new."""
 
     memory: dict[str, Any] | None
     calls: Calls
 
 
 class RayEnvs:
-    """Environments held by actors; called like :class:`.LocalEnvs`, and left like a file.
+    """Environments held by actors: a context manager that is called like :class:`.LocalEnvs`.
 
     Args:
-        address: Of the cluster, as for :class:`.RayPool`.
-        env: The environment that ``make`` makes: its engine tells how much memory an actor needs.
+        address: Address of the cluster, as for :class:`.RayPool`.
+        env: The environment that ``make`` makes; its engine says how much memory an actor needs.
         make: Makes an environment of a split; is sent to the actors.
         slots: Environments that are stepped together.
         plugins: Modules that every actor imports first.
-
-    Raises:
-        MissingDependencyError: Ray is absent.
     """
 
     def __init__(
@@ -113,7 +104,7 @@ class RayEnvs:
         """
         episodes = self._episodes.setdefault(split, {})
         before: dict[int, Any] = {}
-        if name == "reset":  # what its memory is now begins the episode
+        if name == "reset":  # the episode begins with the memory as it is now
             known = [slot for slot in arguments if slot in episodes]
             before = self._gather(split, "memory", dict.fromkeys(known, ()))
         found = self._gather(split, name, arguments)
@@ -133,15 +124,14 @@ class RayEnvs:
     def _gather(
         self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]
     ) -> dict[int, Any]:
-        """The answers by slot."""
-        asked: dict[int, dict[int, tuple[Any, ...]]] = {}
+        parts: dict[int, dict[int, tuple[Any, ...]]] = {}
         for slot, given in arguments.items():
-            asked.setdefault(slot % len(self._actors), {})[slot] = given
+            parts.setdefault(slot % len(self._actors), {})[slot] = given
         futures = {
-            at: self._actors[at].call.remote(split, name, part) for at, part in asked.items()
+            at: self._actors[at].call.remote(split, name, part) for at, part in parts.items()
         }
         found: dict[int, Any] = {}
-        for at, part in asked.items():
+        for at, part in parts.items():
             answers = self._answer(at, futures[at], split, name, part)
             found.update(zip(part, answers, strict=True))
             if name == "versions":
@@ -150,8 +140,8 @@ class RayEnvs:
                     self._versions.update(versions)
         return found
 
-    def _answer(self, at: int, future: Any, *asked: Any) -> list[Any]:
-        """What an actor answers, another one in its place if need be."""
+    def _answer(self, at: int, future: Any, *call: Any) -> list[Any]:
+        """Return the answers of an actor, or of its replacement."""
         for _ in range(MOST_TRIES):
             try:
                 found = self._ray.get(future)
@@ -159,19 +149,19 @@ class RayEnvs:
                 lost = error
                 self._actors[at] = self._start()
                 self._restore(at)
-                future = self._actors[at].call.remote(*asked)
+                future = self._actors[at].call.remote(*call)
                 continue
             if isinstance(found, GymMemoryError):
                 raise found
             answers: list[Any] = found
             return answers
         raise BackendError(
-            f"the actor of {self._env!r} was lost {MOST_TRIES} times: {lost}. What was learnt is "
-            "kept up to the last checkpoint: the same command goes on"
+            f"the actor of {self._env!r} was lost {MOST_TRIES} times: {lost}. The weights are "
+            "kept up to the last checkpoint: run the same command again"
         )
 
     def _restore(self, at: int) -> None:
-        """Have a new actor play what the lost one had played of its episodes."""
+        """Have a new actor replay the episodes of the lost one."""
         for split, episodes in self._episodes.items():
             for slot, (memory, calls) in episodes.items():
                 if slot % len(self._actors) == at:

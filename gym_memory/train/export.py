@@ -1,17 +1,28 @@
-"""Results as files for trainers: Parquet of steps or chats, or a Minari dataset."""
+"""Results as files for trainers: Parquet of steps or chats, or a Minari dataset.
+
+The observation of a step in a Minari dataset is its prompt, the action is text.
+``MinariDataset.recover_environment`` gives the environment with its memory; an episode's ``seed``
+and ``options`` (in the episode metadata) begin it again.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_memory.core.errors import ResultsError, UnknownNameError
-from gym_memory.core.optional import require
-from gym_memory.train.steps import chat_rows, played, step_rows
+import gymnasium as gym
 
-__all__ = ["FORMATS", "export", "to_parquet"]
+from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
+from gym_memory.core.names import parse_spec
+from gym_memory.core.optional import require
+from gym_memory.games.registry import env_id, register_envs
+from gym_memory.train.steps import Played, chat_rows, played, step_rows
+from gym_memory.version import __version__
+from gym_memory.wrappers.prompt import PromptObservation, render_prompt
+
+__all__ = ["FORMATS", "export", "to_minari", "to_parquet"]
 
 _ROW_GROUP = 4096
 
@@ -20,7 +31,7 @@ ROWS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
     "chat": chat_rows,
 }
 FORMATS = (*ROWS, "minari")
-"""What :func:`export` can make."""
+"""Forms that :func:`export` writes."""
 
 
 def export(
@@ -29,7 +40,7 @@ def export(
     out: str | os.PathLike[str] | None = None,
     max_actions: int | None = None,
 ) -> tuple[str, int]:
-    """Write what was played in a results folder in a form that trainers read.
+    """Write the episodes of a results folder in a form that trainers read.
 
     Args:
         folder: A results folder with recorded steps.
@@ -39,33 +50,25 @@ def export(
         max_actions: Valid actions that a prompt lists, at most; None for all.
 
     Returns:
-        Where it is, and how many rows (or, for Minari, episodes) it has.
+        Its place, and the number of its rows (of episodes for Minari).
 
     Raises:
         ResultsError: The folder holds no finished episode with recorded steps.
-        UnknownNameError: No such form.
-        MissingDependencyError: The packages for the form are not installed.
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
     episodes = played(folder)
     if form == "minari":
-        from gym_memory.train.minari import to_minari
-
         return to_minari(list(episodes), str(out or f"gym_memory/{Path(folder).name}-v0"))
     target = Path(out or Path(folder) / f"{form}.parquet")
     return str(target), to_parquet(ROWS[form](episodes, max_actions), target)
 
 
 def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
-    """Write rows of plain values; they are read back by ``datasets`` and ``pyarrow``.
-
-    Returns:
-        The number of rows.
+    """Write rows of plain values for ``datasets`` and ``pyarrow``; return their number.
 
     Raises:
         ResultsError: There are none.
-        MissingDependencyError: pyarrow is not installed.
     """
     pyarrow = require("pyarrow", "export", "Parquet files")
     parquet = require("pyarrow.parquet", "export", "Parquet files")
@@ -82,3 +85,79 @@ def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
     parquet.write_table(table, scratch, row_group_size=_ROW_GROUP)
     os.replace(scratch, path)
     return len(held)
+
+
+def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
+    """Make a Minari dataset of episodes that were played in one environment with one memory.
+
+    Args:
+        episodes: The episodes.
+        dataset_id: Name of the dataset, ``namespace/name-v0``.
+
+    Returns:
+        The folder of the dataset, and the number of episodes.
+
+    Raises:
+        ResultsError: There is no episode, or they come from several environments or memories, or
+            the memory was kept from trial to trial.
+    """
+    minari = require("minari", "minari", "Minari datasets")
+    cells = {(e.job.env, e.job.memory, e.job.budget) for e in episodes}
+    if len(cells) != 1 or any(e.trial for e in episodes):
+        raise ResultsError(
+            f"expected episodes of one environment with one memory, one a seed, got {len(cells)} "
+            "pairs of them or several trials: a Minari dataset has one environment"
+        )
+    ((spec, memory, budget),) = cells
+    name, kwargs = parse_spec(spec)
+    register_envs()
+    env = PromptObservation(gym.make(env_id(name), memory=memory, budget=budget, **kwargs))
+    try:
+        made = minari.create_dataset_from_buffers(
+            dataset_id,
+            [_buffer(number, episode) for number, episode in enumerate(episodes)],
+            env=env,
+            observation_space=_text_space(_prompts(episodes)),
+            action_space=_text_space(row["action"] for e in episodes for row in e.rows),
+            algorithm_name=", ".join(dict.fromkeys(e.job.policy for e in episodes)),
+            description=f"{spec} with memory {memory}, recorded by gym-memory {__version__}",
+            requirements=["gym-memory"],
+            data_format="arrow",
+        )
+    except ValueError as error:
+        raise InvalidArgumentError(f"cannot make the dataset {dataset_id!r}: {error}") from error
+    finally:
+        env.close()
+    return str(made.storage.data_path), len(episodes)
+
+
+def _prompts(episodes: Sequence[Played]) -> Any:
+    return (_prompt(row) for episode in episodes for row in episode.rows)
+
+
+def _prompt(row: Any) -> str:
+    return render_prompt({**row, "valid_actions": tuple(row.get("valid_actions", ()))})
+
+
+def _text_space(texts: Any) -> gym.spaces.Text:
+    """Return the narrowest space of texts; Minari stores Gymnasium's own kind, with its letters."""
+    letters, longest = set("abcdefghijklmnopqrstuvwxyz "), 1
+    for text in texts:
+        letters.update(text)
+        longest = max(longest, len(text))
+    return gym.spaces.Text(longest, min_length=0, charset="".join(sorted(letters)))
+
+
+def _buffer(number: int, episode: Played) -> Any:
+    buffer = require("minari", "minari", "Minari datasets").data_collector.EpisodeBuffer
+    rows = episode.rows
+    return buffer(
+        id=number,
+        seed=episode.job.seed,
+        options={"task_id": rows[0]["task_id"]},
+        observations=[_prompt(row) for row in rows],
+        actions=[row["action"] for row in rows[1:]],
+        rewards=[float(row["reward"]) for row in rows[1:]],
+        terminations=[row["terminated"] for row in rows[1:]],
+        truncations=[row["truncated"] for row in rows[1:]],
+    )

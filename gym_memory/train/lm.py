@@ -1,15 +1,9 @@
 """Behaviour cloning and DAgger of a local causal language model: prompt with memory -> action.
 
-The prompt is the one of constant size that is played with (:func:`.state_prompt`); what is learnt
-is the likelihood of the teacher's action and of its end after it. Played is the valid action that
-is most likely as a whole answer. What to clone comes from recorded runs (``records``), from a
-teacher beside the learner (:class:`.Advised`), or both; with ``beta_steps`` the learner takes over
-and is told in the states that it comes to (DAgger, Ross et al. 2011).
-
-``method`` says what changes. ``alora``: adapters that act from the end of the prompt on (Activated
-LoRA, Greenewald et al. 2025), so that a prompt goes through the frozen model once and its keys and
-values are kept, which is what a CPU can do; ``lora``: adapters that act everywhere (Hu et al.
-2021); ``full``: all weights. A checkpoint holds the changed weights, and the name of the model.
+The prompt is the one of constant size that is played with (:func:`.state_prompt`); the likelihood
+of the teacher's action and of its end is learnt, and the valid action that is likeliest as a whole
+answer is played. The labels come from recorded runs, from a teacher beside the learner
+(:class:`.Advised`), or both; with ``beta_steps`` the learner chooses the states (DAgger).
 """
 
 from __future__ import annotations
@@ -18,23 +12,21 @@ import dataclasses
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
-from gym_memory.baselines.rl.shared.learner import Experience, Learner
-from gym_memory.baselines.rl.shared.learner import LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_int, check_name, check_number
+from gym_memory.core.settings import Help, Settings
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
-from gym_memory.llm.writing import Prefix
-from gym_memory.train.frozen import Frozen
+from gym_memory.llm.writing import Prefix, Started
 from gym_memory.train.prompts import MAX_ACTIONS, state_prompt
 from gym_memory.train.steps import played, step_rows
 
@@ -47,58 +39,47 @@ __all__ = ["Lm", "LmLearner", "LmSeen", "LmSettings"]
 
 
 @dataclasses.dataclass(frozen=True)
-class LmSettings:
-    """Settings.
+class LmSettings(Settings):
+    """Settings of the cloned language model."""
 
-    Attributes:
-        model: A local model: ``smollm``, or ``transformers?model=FOLDER``.
-        method: What changes: ``alora`` or ``lora`` adapters (both need peft), or all: ``full``.
-        rank: Rank of the adapters.
-        tokens: Tokens of a prompt at most; the memory is cut to fit.
-        max_actions: Valid actions that a prompt lists, at most.
-        records: A results folder with recorded steps, which are cloned from the start.
-        teacher_memory: The memory of the teacher beside the learner; empty for none.
-        beta_steps: Steps over which the share of the teacher's own actions falls from 1 to 0; 0:
-            it plays on its own.
-        batch: Labelled states an update.
-        update_every: Steps an update.
-        learn_start: Steps before the first update.
-        shown: Labelled states kept; the first ones.
-        kept: Prompts of which ``alora`` keeps the keys and values, 10 MB each with SmolLM2; what
-            the others are is computed anew.
-        lr: Learning rate of AdamW.
-        clip: Largest norm of the gradient.
-
-    Raises:
-        InvalidArgumentError: A number is out of its range.
-        UnknownNameError: The method is none of these.
-    """
-
-    model: str = "smollm"
-    method: str = "alora"
-    rank: int = 8
-    tokens: int = 400
-    max_actions: int = MAX_ACTIONS
-    records: str = ""
-    teacher_memory: str = "arigraph"
-    beta_steps: int = 0
-    batch: int = 8
-    update_every: int = 4
-    learn_start: int = 16
-    shown: int = 4096
-    kept: int = 256
-    lr: float = 1e-3
-    clip: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_name("method", self.method, ("alora", "lora", "full"))
-        for name in ("rank", "max_actions", "batch", "update_every", "shown"):
-            check_int(name, getattr(self, name), 1)
-        for name in ("beta_steps", "learn_start", "kept"):
-            check_int(name, getattr(self, name), 0)
-        check_int("tokens", self.tokens, 2)
-        check_number("lr", self.lr, above=0)
-        check_number("clip", self.clip, above=0)
+    model: Annotated[str, Help("A local model: smollm, or transformers?model=FOLDER.")] = "smollm"
+    method: Annotated[
+        Literal["alora", "lora", "full"],
+        Help("Weights that change: alora or lora adapters (both need peft), or all: full."),
+    ] = "alora"
+    rank: Annotated[int, Help("Rank of the adapters.", low=1)] = 8
+    tokens: Annotated[int, Help("Tokens of a prompt at most; the memory is cut to fit.", low=2)] = (
+        400
+    )
+    max_actions: Annotated[int, Help("Valid actions that a prompt lists, at most.", low=1)] = (
+        MAX_ACTIONS
+    )
+    records: Annotated[
+        str, Help("A results folder with recorded steps, which are cloned from the start.")
+    ] = ""
+    teacher_memory: Annotated[str, Help("The teacher's memory; empty for no teacher.")] = "arigraph"
+    beta_steps: Annotated[
+        int,
+        Help(
+            "Steps over which the share of the teacher's actions falls from 1 to 0; 0: the teacher "
+            "plays alone.",
+            low=0,
+        ),
+    ] = 0
+    batch: Annotated[int, Help("Labelled states an update.", low=1)] = 8
+    update_every: Annotated[int, Help("Environment steps an update.", low=1)] = 4
+    learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 16
+    shown: Annotated[int, Help("Labelled states kept; the first ones.", low=1)] = 4096
+    kept: Annotated[
+        int,
+        Help(
+            "Prompts whose keys and values alora keeps, 10 MB each with SmolLM2; the others are "
+            "computed again.",
+            low=0,
+        ),
+    ] = 256
+    lr: Annotated[float, Help("Learning rate of AdamW.", above=0)] = 1e-3
+    clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 1.0
 
 
 class LmSeen(NamedTuple):
@@ -107,7 +88,7 @@ class LmSeen(NamedTuple):
     Attributes:
         prompt: The prompt.
         actions: The valid actions as whole answers, their end included.
-        label: Index of the teacher's action; -1 where it named none, or there is none.
+        label: Index of the teacher's action; -1 for none.
     """
 
     prompt: list[int]
@@ -115,8 +96,84 @@ class LmSeen(NamedTuple):
     label: int
 
 
+class Frozen:
+    """Puts prompts through a model without its adapters, and answers with them.
+
+    Activated LoRA (Greenewald et al. 2025): adapters act from the end of the prompt on, so its keys
+    and values hold whatever the adapters learn. So a prompt is read once, which a CPU can afford.
+
+    Args:
+        network: The model, as peft wraps it.
+        most: Prompts whose keys and values are kept.
+        prefix: Compute a prompt that begins as one of the latest from there on.
+    """
+
+    def __init__(self, network: Any, most: int, *, prefix: bool):
+        self._network, self.most, self._prefix = network, most, prefix
+        self.latest = Prefix(network)
+        self.kept: dict[int, Any] = {}
+        self._just: tuple[list[int], Any] = [], None
+
+    def start(self, prompt: list[int]) -> Started:
+        """Put all of a prompt but its last token through the frozen model."""
+        with torch.no_grad(), self._network.disable_adapter():
+            started = self.latest.start(prompt[:-1], keep=self._prefix)
+        self._just = prompt, started.past
+        return started
+
+    def keep(self, number: int, prompt: list[int]) -> None:
+        """Keep the keys and values of a prompt if there is room; best right after its start."""
+        if len(self.kept) < self.most:
+            self._read(number, prompt)
+
+    def logits(self, numbers: Sequence[int], shown: Sequence[tuple[list[int], list[int]]]) -> Any:
+        """Return logits of the tokens of answers, shape (texts, longest answer, vocabulary).
+
+        Args:
+            numbers: Numbers under which the prompts are kept.
+            shown: Prompts and answers.
+        """
+        read = [self._read(*one) for one in zip(numbers, (p for p, _ in shown), strict=True)]
+        lengths = [keys.shape[-2] for keys in read]
+        most, tokens = max(lengths), max(len(answer) for _, answer in shown)
+        pad, device = torch.nn.functional.pad, self._network.device
+        # Of shape (texts, layers, keys and values, heads, most, size of a head).
+        padded = torch.stack([pad(keys, (0, 0, most - keys.shape[-2], 0)) for keys in read])
+        layers = padded.to(self._network.dtype).unbind(1)
+        transformers = require("transformers", "lora", "method=alora")
+        past = transformers.DynamicCache([(layer[:, 0], layer[:, 1]) for layer in layers])
+        ids = torch.zeros(len(shown), tokens, dtype=torch.int64)
+        mask = torch.ones(len(shown), most + tokens, dtype=torch.int64)
+        for row, (prompt, answer) in enumerate(shown):
+            ids[row, : len(answer)] = torch.tensor([prompt[-1], *answer[:-1]])
+            mask[row, : most - lengths[row]] = 0
+        places = torch.tensor(lengths)[:, None] + torch.arange(tokens)
+        return self._network(
+            ids.to(device),
+            attention_mask=mask.to(device),
+            position_ids=places.to(device),
+            past_key_values=past,
+        ).logits
+
+    def _read(self, number: int, prompt: list[int]) -> Any:
+        """Return keys and values of all of a prompt but its last token, in 16 bits."""
+        read = self.kept.get(number)
+        if read is None:
+            if self._just[0] != prompt:
+                self.start(prompt)
+            # Answers have been added to it since.
+            layers = [
+                torch.cat([layer.keys, layer.values])[..., : len(prompt) - 1, :]
+                for layer in self._just[1].layers
+            ]
+            read = torch.stack(layers).half()
+            if len(self.kept) < self.most:
+                self.kept[number] = read
+        return read
+
+
 class LmLearner(Learner):
-    """Learns; see the module."""
+    """Learns from labels; a checkpoint holds the changed weights and the name of the model."""
 
     name = "lm"
     settings_class = LmSettings
@@ -124,14 +181,14 @@ class LmLearner(Learner):
 
     def __init__(self, settings: LmSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self._rng = np.random.default_rng([seed, 0])
+        self.rng = np.random.default_rng([seed, 0])
         chat = make_model(settings.model)
         if not isinstance(chat, TransformersChat):
             raise InvalidArgumentError(
                 f"expected a local model such as 'smollm', got {settings.model!r}"
             )
-        self._chat = chat
-        self._tokenizer, network = chat.own_weights(device)
+        self.chat = chat
+        self.tokenizer, network = chat.own_weights(device)
         if settings.method != "full":
             peft = require("peft", "lora", f"method={settings.method}")
             with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
@@ -141,15 +198,15 @@ class LmLearner(Learner):
                     r=settings.rank, lora_alpha=2 * settings.rank, target_modules="all-linear"
                 )
                 network = peft.get_peft_model(network, config)
-        self._frozen: Frozen | None = None
+        self.frozen: Frozen | None = None
         if settings.method == "alora":
-            self._frozen = Frozen(network, settings.kept, prefix=chat.prefix)
-        self._network = network
-        self._optimizer = torch.optim.AdamW(
+            self.frozen = Frozen(network, settings.kept, prefix=chat.prefix)
+        self.network = network
+        self.optimizer = torch.optim.AdamW(
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr
         )
-        self._shown: list[tuple[list[int], list[int]]] = []
-        self._steps = self._updates = 0
+        self.shown: list[tuple[list[int], list[int]]] = []
+        self.steps = self.updates = 0
         self._read = False
 
     # ------------------------------------------------------------ seeing
@@ -157,163 +214,160 @@ class LmLearner(Learner):
     def see(
         self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1
     ) -> LmSeen:
-        """Texts to tokens; the teacher's advice stands in the observation, where there is one."""
+        """Encode an observation; it may hold the teacher's advice."""
         valid = list(obs["valid_actions"])
         advice = obs.get("advice", "")
         label = valid.index(advice) if advice in valid else -1
         return LmSeen(self._prompt(obs), [self._answer(one) for one in valid], label)
 
     def _prompt(self, obs: Observation) -> list[int]:
-        """The prompt, with as much of the memory as fits; where none does, the prompt's end."""
+        """Return the prompt with as much of the memory as fits; if none does, the prompt's end."""
 
-        def told(tokens: int) -> list[int]:
+        def ids_with(tokens: int) -> list[int]:
             shown: Observation = {**obs, "memory": truncate_tokens(obs["memory"], tokens)}
             messages = state_prompt(shown, self.settings.max_actions)
-            return self._chat.prompt_ids(self._tokenizer, messages)
+            return self.chat.prompt_ids(self.tokenizer, messages)
 
         most, fits, over = self.settings.tokens, 0, count_tokens(obs["memory"]) + 1
-        ids = told(over)
+        ids = ids_with(over)
         if len(ids) > most:
-            # The model's tokens are others than the budget's.
+            # The model counts tokens in another way than the budget does.
             while over - fits > 1:
                 middle = (fits + over) // 2
-                fits, over = (middle, over) if len(told(middle)) <= most else (fits, middle)
-            ids = told(fits)
+                fits, over = (middle, over) if len(ids_with(middle)) <= most else (fits, middle)
+            ids = ids_with(fits)
         return ids[-most:]
 
     def _answer(self, action: str) -> list[int]:
-        ids: list[int] = self._tokenizer(action, add_special_tokens=False)["input_ids"]
-        return [*ids, self._tokenizer.eos_token_id]
+        ids: list[int] = self.tokenizer(action, add_special_tokens=False)["input_ids"]
+        return [*ids, self.tokenizer.eos_token_id]
 
     def pack(self, seen: LmSeen) -> list[Any]:
-        """As JSON-able values."""
+        """Return it as JSON-able values."""
         return list(seen)
 
     def unpack(self, packed: list[Any]) -> LmSeen:
-        """The inverse of :meth:`pack`."""
+        """Return the inverse of :meth:`pack`."""
         return LmSeen(*packed)
 
     # ------------------------------------------------------------ acting
 
     @property
     def beta(self) -> float:
-        """Present share of the teacher's actions."""
+        """The present share of the teacher's actions."""
         steps = self.settings.beta_steps
-        return max(0.0, 1 - self._steps / steps) if steps else 1.0
+        return max(0.0, 1 - self.steps / steps) if steps else 1.0
 
     def act(self, seen: list[LmSeen], *, explore: bool) -> list[int]:
-        """The most likely action, but for the teacher's share, where the model is not asked."""
+        """Choose the likeliest action, but for the teacher's share, which needs no model."""
         chosen = []
         for one in seen:
-            taught = explore and one.label >= 0 and self._rng.random() < self.beta
-            chosen.append(one.label if taught else self._likeliest(one))
+            by_teacher = explore and one.label >= 0 and self.rng.random() < self.beta
+            chosen.append(one.label if by_teacher else self._likeliest(one))
         return chosen
 
     def _likeliest(self, seen: LmSeen) -> int:
         with torch.inference_mode():
-            if self._frozen is None:
-                start = Prefix(self._network).start(seen.prompt, keep=False)
-                scores = likelihoods(self._network, start, seen.actions)
+            if self.frozen is None:
+                start = Prefix(self.network).start(seen.prompt, keep=False)
+                scores = likelihoods(self.network, start, seen.actions)
             else:
                 answers = [[seen.prompt[-1], *answer] for answer in seen.actions]
-                scores = likelihoods(self._network, self._frozen.start(seen.prompt), answers)
+                scores = likelihoods(self.network, self.frozen.start(seen.prompt), answers)
         return int(np.argmax(np.round(scores, 4)))
 
     # ------------------------------------------------------------ learning
 
     def observe(self, slot: int, experience: Experience) -> None:
-        """Keep a state that is labelled; what is recorded comes first."""
+        """Keep a state that is labelled; recorded steps come first."""
         if not self._read:
             self._read = True
-            self._recorded()
-        self._steps += 1
+            self.show_recorded()
+        self.steps += 1
         seen: LmSeen = experience.seen
-        if seen.label >= 0 and len(self._shown) < self.settings.shown:
-            if self._frozen is not None:
-                self._frozen.keep(len(self._shown), seen.prompt)
-            self._shown.append((seen.prompt, seen.actions[seen.label]))
+        if seen.label >= 0 and len(self.shown) < self.settings.shown:
+            if self.frozen is not None:
+                self.frozen.keep(len(self.shown), seen.prompt)
+            self.shown.append((seen.prompt, seen.actions[seen.label]))
 
-    def _recorded(self) -> None:
+    def show_recorded(self) -> None:
+        """Keep the recorded steps as labelled states."""
         if not self.settings.records:
             return
         for row in step_rows(played(Path(self.settings.records)), self.settings.max_actions):
-            ids = self._chat.prompt_ids(self._tokenizer, row["prompt"])
-            self._shown.append((ids[-self.settings.tokens :], self._answer(row["reply"])))
-        del self._shown[self.settings.shown :]
+            ids = self.chat.prompt_ids(self.tokenizer, row["prompt"])
+            self.shown.append((ids[-self.settings.tokens :], self._answer(row["reply"])))
+        del self.shown[self.settings.shown :]
 
     def learn(self) -> dict[str, float]:
-        """All updates that are due."""
+        """Make all updates that are due."""
         s, logged = self.settings, {}
-        due = (self._steps - s.learn_start) // s.update_every
-        while self._updates < due and len(self._shown) >= min(s.batch, s.shown):
-            logged = self._update()
+        due = (self.steps - s.learn_start) // s.update_every
+        while self.updates < due and len(self.shown) >= min(s.batch, s.shown):
+            logged = self.update()
         return logged
 
-    def _update(self) -> dict[str, float]:
-        """One step of the optimizer."""
+    def update(self) -> dict[str, float]:
+        """Make one update; return what to log."""
         s = self.settings
-        self._optimizer.zero_grad()
+        self.optimizer.zero_grad()
         total = agreed = 0.0
-        drawn = self._rng.integers(len(self._shown), size=s.batch).tolist()
-        # Whole texts go through one by one, for none is padded; answers are short.
-        for numbers in [drawn] if self._frozen else [[number] for number in drawn]:
+        drawn = self.rng.integers(len(self.shown), size=s.batch).tolist()
+        # Whole texts go through one by one, unpadded; answers are short.
+        for numbers in [drawn] if self.frozen else [[number] for number in drawn]:
             loss: Any = 0.0
-            for logits, answer in self._logits(numbers):
+            for logits, answer in self.logits(numbers):
                 loss += torch.nn.functional.cross_entropy(logits.float(), answer, reduction="sum")
                 agreed += float((logits.argmax(1) == answer).all()) / s.batch
             (loss / s.batch).backward()
             total += float(loss.detach()) / s.batch
-        trained = self._optimizer.param_groups[0]["params"]
+        trained = self.optimizer.param_groups[0]["params"]
         torch.nn.utils.clip_grad_norm_(trained, s.clip)
-        self._optimizer.step()
-        self._updates += 1
-        return {"updates": float(self._updates), "clone_loss": total, "agreed": agreed}
+        self.optimizer.step()
+        self.updates += 1
+        return {"updates": float(self.updates), "clone_loss": total, "agreed": agreed}
 
-    def _logits(self, numbers: Sequence[int]) -> Iterator[tuple[Any, Any]]:
-        """For each of the shown answers the logits of its tokens, and the tokens."""
-        shown = [self._shown[number] for number in numbers]
-        if self._frozen is not None:
-            found = self._frozen.logits(numbers, shown)
+    def logits(self, numbers: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+        """Yield the logits of each shown answer's tokens, and the tokens."""
+        shown = [self.shown[number] for number in numbers]
+        if self.frozen is not None:
+            found = self.frozen.logits(numbers, shown)
         else:
             rows = torch.tensor([[*prompt, *answer[:-1]] for prompt, answer in shown])
             longest = max(len(answer) for _, answer in shown)
-            found = self._network(
+            found = self.network(
                 rows.to(self.device), use_cache=False, logits_to_keep=longest
             ).logits
         for row, (_, answer) in zip(found, shown, strict=True):
             yield row[: len(answer)], torch.tensor(answer, device=row.device)
 
-    # ------------------------------------------------------------ keeping
+    # ------------------------------------------------------------ checkpoints
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The weights that change."""
-        return {n: p for n, p in self._network.named_parameters() if p.requires_grad}, {}
+        """Return the weights that change."""
+        return {n: p for n, p in self.network.named_parameters() if p.requires_grad}, {}
 
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Replace them.
-
-        Raises:
-            KeyError: They are those of another model or method.
-        """
+        """Replace them."""
         with torch.no_grad():
             for name, parameter in self.weights()[0].items():
                 parameter.copy_(tensors[name])
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Optimizer, what was shown, chance and counters."""
+        """Return optimizer, what was shown, chance and counters."""
         record = {
-            "shown": self._shown,
-            "rng": self._rng.bit_generator.state,
-            "counts": [self._steps, self._updates, self._read],
+            "shown": self.shown,
+            "rng": self.rng.bit_generator.state,
+            "counts": [self.steps, self.updates, self._read],
         }
-        return moments(self._optimizer), record
+        return moments(self.optimizer), record
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        load_moments(self._optimizer, tensors)
-        self._shown = [(prompt, answer) for prompt, answer in record["shown"]]
-        self._rng.bit_generator.state = record["rng"]
-        self._steps, self._updates, self._read = record["counts"]
+        load_moments(self.optimizer, tensors)
+        self.shown = [(prompt, answer) for prompt, answer in record["shown"]]
+        self.rng.bit_generator.state = record["rng"]
+        self.steps, self.updates, self._read = record["counts"]
 
 
 @POLICIES.register("lm")

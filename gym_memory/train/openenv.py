@@ -1,7 +1,7 @@
 """Any environment with any memory as an OpenEnv server, over WebSocket and HTTP.
 
 Each connection is a session with an environment of its own, so sessions share nothing. An action
-has one required field, ``text``: what a model wrote passes as it is.
+has one required field, ``text``, which may be a command or the reply of a model.
 """
 
 from __future__ import annotations
@@ -22,17 +22,25 @@ __all__ = ["GameAction", "GameEnvironment", "GameObservation", "GameState", "mak
 _server: Any = require("openenv.core.env_server", "openenv", "the OpenEnv server")
 _types: Any = require("openenv.core.env_server.types", "openenv", "the OpenEnv server")
 
-_TOLD = ("score", "max_score", "normalized_score", "success", "lost", "moves", "is_action_valid")
+_SCORES = (
+    "score",
+    "max_score",
+    "normalized_score",
+    "success",
+    "lost",
+    "moves",
+    "is_action_valid",
+)
 
 
 class GameAction(_types.Action):
-    """One command, or what a model wrote instead of one."""
+    """One command, or the reply of a model."""
 
     text: str
 
 
 class GameObservation(_types.Observation):
-    """The observation with memory; ``metadata`` holds the score and how the episode stands."""
+    """The observation with memory; ``metadata`` holds scores and the state of the episode."""
 
     text: str = ""
     task: str = ""
@@ -45,7 +53,7 @@ class GameObservation(_types.Observation):
 
 
 class GameState(_types.State):
-    """Which task is played, and how it stands."""
+    """The present task and its score."""
 
     task_id: str = ""
     normalized_score: float = 0.0
@@ -53,7 +61,7 @@ class GameState(_types.State):
 
 
 class GameEnvironment(_server.Environment):
-    """One session's environment; made when the session first resets it.
+    """One session's environment, made at its first reset.
 
     Args:
         env: An environment, ``Cooking?level=rl-1``.
@@ -79,7 +87,7 @@ class GameEnvironment(_server.Environment):
         split: str = "",
         index: int | None = None,
     ) -> GameObservation:
-        """Begin an episode, see :meth:`gym_memory.train.session.Session.reset`."""
+        """Begin an episode, see :meth:`.Session.reset`."""
         if self._closed:
             raise InvalidArgumentError("the session was closed: connect again")
         if self._session is None:
@@ -88,18 +96,14 @@ class GameEnvironment(_server.Environment):
         return _observation(self._session.reset(split=split, index=index, seed=seed))
 
     def step(self, action: GameAction, timeout_s: float | None = None) -> GameObservation:
-        """Play one command.
-
-        Raises:
-            InvalidArgumentError: No episode is being played.
-        """
+        """Play one command."""
         if self._session is None:
             raise InvalidArgumentError("expected reset() before step()")
         return _observation(self._session.step(action.text))
 
     @property
     def state(self) -> GameState:
-        """Which task is played, and how it stands."""
+        """The present task and its score."""
         if self._session is None:
             return GameState()
         info = self._session.turn.info
@@ -112,7 +116,7 @@ class GameEnvironment(_server.Environment):
         )
 
     def close(self) -> None:
-        """Free the game; an idle session that was closed takes no more commands."""
+        """Close the game; an idle session that was closed takes no more commands."""
         self._closed = True
         if self._session is not None:
             self._session.close()
@@ -121,38 +125,34 @@ class GameEnvironment(_server.Environment):
     # ------------------------------------------------------------ tasks
 
     def list_splits(self) -> list[str]:
-        """The splits, the environment's own one first."""
+        """List the splits, the environment's own first."""
         return list(split_names(self._made_from[0]))
 
     def num_tasks(self, split: str) -> int:
-        """Number of tasks of a split."""
+        """Return the number of tasks of a split."""
         return len(self._ids(split))
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """One task: its id and index.
-
-        Raises:
-            IndexError: The split has no such task.
-        """
+        """Return the id and index of one task."""
         if not 0 <= index < self.num_tasks(split):
             raise IndexError(f"expected an index below {self.num_tasks(split)}, got {index}")
         return self.list_tasks(split)[index]
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """All tasks of a split."""
+        """List all tasks of a split."""
         return [{"id": name, "index": i} for i, name in enumerate(self._ids(split))]
 
     def get_task_range(
         self, split: str, start: int | None = None, stop: int | None = None
     ) -> list[dict[str, Any]]:
-        """The tasks of a slice of a split."""
+        """List the tasks of a slice of a split."""
         return self.list_tasks(split)[start:stop]
 
     def _ids(self, split: str) -> tuple[str, ...]:
         return task_names(self._made_from[0], split)
 
     def get_metadata(self) -> Any:
-        """What this server offers."""
+        """Return what this server offers."""
         env, memory, budget = self._made_from
         return _types.EnvironmentMetadata(
             name=parse_spec(env).name,
@@ -172,7 +172,7 @@ def _observation(turn: Turn) -> GameObservation:
         reward=turn.reward,
         done=turn.done,
         metadata={
-            **{name: info[name] for name in _TOLD},
+            **{name: info[name] for name in _SCORES},
             "task_id": info["task_id"],
             "terminated": turn.terminated,
             "truncated": turn.truncated,
@@ -188,25 +188,20 @@ def make_app(
     max_sessions: int = 64,
     idle_s: float = 600.0,
 ) -> Any:
-    """The application: OpenEnv's routes over :class:`GameEnvironment`.
+    """Return the application: OpenEnv's routes over :class:`GameEnvironment`.
 
     Args:
         env: An environment with optional parameters.
         memory: A memory with optional parameters.
         budget: Tokens that the recalled memory may take.
         max_sessions: Sessions at once, >= 1; one more is refused.
-        idle_s: Seconds, > 0, after which a session without a message is closed; looked for every
+        idle_s: Seconds, > 0, after which a session without a message is closed; checked every
             quarter of it, at most every five seconds.
-
-    Raises:
-        UnknownNameError: Unknown name or parameter.
-        InvalidArgumentError: A number is out of range.
-        MissingDependencyError: OpenEnv or the game's engine is not installed.
     """
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):
         raise InvalidArgumentError("expected idle_s above 0, got 0")
-    Session(env, memory, budget).close()  # a wrong name is told before anybody connects
+    Session(env, memory, budget).close()  # so that a wrong name fails before anything connects
     task_names(env)
     app = _server.create_fastapi_app(
         functools.partial(GameEnvironment, env, memory, budget),

@@ -1,4 +1,4 @@
-"""One agent's place at a game: the episodes that ``gym-memory run`` plays, by split and index."""
+"""Sessions: the episodes that ``gym-memory run`` plays, by split and index."""
 
 from __future__ import annotations
 
@@ -16,19 +16,11 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 __all__ = ["ALL", "Session", "Turn", "split_names", "task_names"]
 
 ALL = "all"
-"""What the tasks of an environment without splits are called together."""
+"""Name of the split of an environment without splits."""
 
 
 class Turn(NamedTuple):
-    """What an agent gets to see, and what its last command brought.
-
-    Attributes:
-        obs: The observation, memory included.
-        reward: Reward of the command that led here; 0 at the reset.
-        terminated: Whether the game was won or lost.
-        truncated: Whether the steps ran out.
-        info: The environment's info.
-    """
+    """An observation with memory, and the result of the command before; reward 0 at the reset."""
 
     obs: Observation
     reward: float
@@ -38,25 +30,21 @@ class Turn(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether the episode is over."""
+        """True if the episode is over."""
         return self.terminated or self.truncated
 
 
 class Session:
     """Plays episodes of one environment with one memory, one after another.
 
-    An episode under a seed is the one that ``gym-memory run --seeds`` plays under it. A reply of
-    a model that names a valid action, up to case, articles and marks, plays that action; any other
-    reply is played as it stands.
+    An episode with a seed is the one of ``gym-memory run --seeds``. A model's reply that names a
+    valid action, up to case, articles and punctuation, plays that action; any other reply is played
+    as it is.
 
     Args:
-        env: An environment, ``Cooking?level=rl-1``; its split is played where none is asked for.
+        env: An environment, ``Cooking?level=rl-1``; its split is played if ``reset`` names none.
         memory: A memory, ``history?window=5``.
         budget: Tokens that the recalled memory may take.
-
-    Raises:
-        UnknownNameError: Unknown name or parameter.
-        InvalidArgumentError: A value is not of its kind.
     """
 
     def __init__(self, env: str, memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET):
@@ -68,11 +56,7 @@ class Session:
 
     @property
     def turn(self) -> Turn:
-        """What the agent sees now.
-
-        Raises:
-            InvalidArgumentError: No episode was begun.
-        """
+        """The present turn."""
         if self._turn is None:
             raise InvalidArgumentError("expected reset() before anything else")
         return self._turn
@@ -82,15 +66,11 @@ class Session:
 
         Args:
             split: A split; empty for the environment's own.
-            index: Number of the task in the split; where it is None the seed chooses.
-            seed: Seed of the environment and of the memory, >= 0; the index where it is None, so
-                that index ``i`` alone is seed ``i`` of ``gym-memory run``; 0 where both are None.
-
-        Raises:
-            UnknownNameError: No such split.
-            InvalidArgumentError: A number is out of range.
+            index: Number of the task in the split; if None the seed chooses.
+            seed: Seed of the environment and of the memory, >= 0; by default the index, so that
+                index ``i`` alone is seed ``i`` of ``gym-memory run``, or 0.
         """
-        self._take(check_text("split", split) or self._own_split)
+        self._change_split(check_text("split", split) or self._own_split)
         seed = (index or 0) if seed is None else check_int("seed", seed, 0)
         options = None
         if index is not None:
@@ -100,11 +80,7 @@ class Session:
         return self._turn
 
     def step(self, reply: str) -> Turn:
-        """Play a command, or what a model wrote.
-
-        Raises:
-            InvalidArgumentError: No episode was begun, the last one is over, or it is no text.
-        """
+        """Play a command, or the reply of a model."""
         check_text("reply", reply)
         if self.turn.done:
             raise InvalidArgumentError("the episode is over: expected reset() before step()")
@@ -114,24 +90,23 @@ class Session:
         return self._turn
 
     def recall(self, question: str) -> str:
-        """What the memory recalls to a question, within the budget; changes nothing."""
+        """Return the memory's recall for a question, within the budget; change nothing."""
         obs = self.turn.obs
         cue = Cue(check_text("question", question), obs["task"], obs["inventory"], focus=question)
         recalled: str = self._env.get_wrapper_attr("memory").recall(cue, self.budget).text
         return recalled
 
     def valid_actions(self) -> tuple[str, ...]:
-        """The valid actions of the present state, whether the observation lists them or not."""
+        """Return the valid actions of the present state, even if the observation lists none."""
         valid: tuple[str, ...] = self._env.get_wrapper_attr("valid_actions")()
         return valid
 
     def close(self) -> None:
-        """Free the game; calling it twice is harmless."""
+        """Close the game; calling it twice is harmless."""
         self._env.close()
         self._turn = None
 
-    def _take(self, split: str) -> None:
-        """Exchange the environment where another split is asked for."""
+    def _change_split(self, split: str) -> None:
         if split == self._split:
             return
         known = split_names(self.env_spec)
@@ -153,22 +128,12 @@ def _make(env: str, split: str, memory: str, budget: int) -> Any:
 
 
 def split_names(env: str) -> tuple[str, ...]:
-    """The splits of an environment, its own one first; :data:`ALL` where it has none.
-
-    Raises:
-        UnknownNameError: Unknown name or parameter.
-        InvalidArgumentError: A value is not of its kind.
-    """
+    """Return the splits of an environment, its own first; :data:`ALL` if it has none."""
     return _splits(format_spec(*parse_spec(env)))
 
 
 def task_names(env: str, split: str = "") -> tuple[str, ...]:
-    """The ids of a split's tasks, in the order of their index; of the own split where it is empty.
-
-    Raises:
-        UnknownNameError: No such split, unknown name or parameter.
-        InvalidArgumentError: A value is not of its kind.
-    """
+    """Return the ids of a split's tasks, in the order of their index; by default the own split."""
     known = split_names(env)
     if split and split not in known:
         raise UnknownNameError("split", split, known)
@@ -176,11 +141,7 @@ def task_names(env: str, split: str = "") -> tuple[str, ...]:
 
 
 def task_name(env: str, split: str, index: int) -> str:
-    """The id of one task.
-
-    Raises:
-        InvalidArgumentError: The index is out of range.
-    """
+    """Return the id of one task."""
     names = task_names(env, split)
     if not 0 <= check_int("index", index, 0) < len(names):
         raise InvalidArgumentError(

@@ -1,9 +1,8 @@
 """Step-wise records: one row a step, for trainers that learn from single steps.
 
-Methods that compare equal states within a group (GiGPO and its like) need to know which states
-are equal. Two hashes tell: ``anchor`` of the bare observation and the task, ``memory_digest`` of
-what the memory recalled to it. Where only the anchor is equal, the agents stood at the same place
-with different memories.
+Methods that compare equal states within a group (such as GiGPO) find them by two hashes: ``anchor``
+of the bare observation and the task, ``memory_digest`` of the recall. States with equal anchors and
+different digests are the same place with different memories.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ COLUMNS = (
 )
 """Columns of a row of :func:`step_rows`.
 
-``t`` counts the steps taken before; ``prompt`` is what was decided on (a list of messages) and
-``reply`` what was answered; ``logprobs`` are natural logarithms a token of the reply, or None;
-``return`` is the sum of the rewards from this step on; scores are those after the step.
+``t`` counts the steps before; ``prompt`` is a list of messages; ``logprobs`` are natural logarithms
+a token of the reply, or None; ``return`` is the sum of the rewards from this step on; scores are
+those after the step.
 """
 
 
 def anchor(task: str, text: str, inventory: str = "") -> str:
-    """Hash of a bare observation and its task: equal for equal states, whatever is remembered."""
+    """Return a hash of a bare observation and its task, whatever is remembered."""
     return _hash(task, text, inventory)
 
 
 def memory_digest(memory: str) -> str:
-    """Hash of a recalled memory; that of the empty text where nothing is recalled."""
+    """Return a hash of a recalled memory; that of the empty text if nothing is recalled."""
     return _hash(memory)
 
 
@@ -59,10 +58,10 @@ def _hash(*texts: str) -> str:
 
 
 class Played:
-    """One recorded episode with the job that it belongs to.
+    """One recorded episode of a job.
 
     Attributes:
-        job: What was played.
+        job: The job.
         trial: Number of the episode within its job, from 0.
         rows: The recorded rows, the reset's first; steps that were taken back are left out.
     """
@@ -72,11 +71,10 @@ class Played:
 
 
 def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
-    """The finished episodes of a results folder, in the order of its configuration.
+    """Yield the finished episodes of a results folder, in the order of its configuration.
 
     Raises:
-        ResultsError: It is no results folder, or its steps were not recorded with what the
-            agent was shown.
+        ResultsError: It is no results folder, or its steps were recorded without the recall.
     """
     finished = {rows[0].job.key: rows for rows in read_episodes(folder)}
     for job in read_config(folder).jobs():
@@ -106,13 +104,13 @@ def _last_way(rows: Iterable[Row]) -> list[Row]:
 def step_rows(
     episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
-    """One row a step, see :data:`COLUMNS`.
+    """Yield one row a step, see :data:`COLUMNS`.
 
-    Where the policy asked a language model, prompt and reply are what went there and what came;
-    else the prompt of constant size and the action.
+    Prompt and reply are those of the policy's model call; without one, the prompt of constant size
+    and the action.
 
     Args:
-        episodes: What was played.
+        episodes: The episodes.
         max_actions: Valid actions that a prompt of constant size lists, at most; None for all.
     """
     for episode in episodes:
@@ -120,7 +118,7 @@ def step_rows(
         who = (job.env, job.memory, job.policy, job.seed, episode.trial)
         ahead = returns([float(row["reward"]) for row in rows[1:]])
         for before, after, later in zip(rows, rows[1:], ahead, strict=False):
-            prompt, reply = _asked(after) or (
+            prompt, reply = _deciding_call(after) or (
                 state_prompt(_shown(before), max_actions),
                 after["action"],
             )
@@ -134,12 +132,12 @@ def make_row(
     said: tuple[list[Message], str, list[float] | None],
     later: float,
 ) -> Record:
-    """One row of :data:`COLUMNS`.
+    """Return one row of :data:`COLUMNS`.
 
     Args:
         who: Environment, memory, policy, seed and trial.
-        before: What was decided on, as a recorded row.
-        after: What came of it, likewise.
+        before: The recorded row of the state before.
+        after: The recorded row of the state after.
         said: Prompt, reply and the log-probabilities of its tokens.
         later: Sum of the rewards from this step on.
     """
@@ -157,7 +155,7 @@ def make_row(
 def chat_rows(
     episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
-    """One row a step as a chat that ends in the reply: what supervised trainers take."""
+    """Yield one row a step as a chat that ends in the reply, for supervised trainers."""
     for row in step_rows(episodes, max_actions):
         answer: Message = {"role": "assistant", "content": row["reply"]}
         yield {
@@ -170,7 +168,7 @@ def chat_rows(
 
 
 def returns(rewards: Sequence[float]) -> list[float]:
-    """The sum of the rewards from each step on."""
+    """Return the sum of the rewards from each step on."""
     ahead, later = 0.0, []
     for reward in reversed(rewards):
         ahead += reward
@@ -179,13 +177,13 @@ def returns(rewards: Sequence[float]) -> list[float]:
 
 
 def _shown(row: Row) -> Any:
-    """The observation of a recorded row, as far as a prompt shows it."""
+    """Return the observation of a recorded row, as far as a prompt shows it."""
     shown = {name: row.get(name, "") for name in ("text", "task", "inventory", "memory")}
     return {**shown, "valid_actions": tuple(row.get("valid_actions", ()))}
 
 
-def _asked(row: Row) -> tuple[list[Message], str] | None:
-    """The model call that decided on a row's action: the last whose answer names it."""
+def _deciding_call(row: Row) -> tuple[list[Message], str] | None:
+    """Return the model call that decided on a row's action: the last whose answer names it."""
     calls: Sequence[Mapping[str, Any]] = row.get("calls", ())
     for call in reversed(calls):
         lines = str(call["answer"]).splitlines()

@@ -1,12 +1,8 @@
 """Rollouts of constant-size prompts for GRPO: every step is a prompt and a reply of its own.
 
-GRPO trains one sequence a rollout. Of each episode one step, drawn at random, is that sequence,
-with the episode's score as its reward: in expectation the gradient is that of the mean over all
-steps of the episode, while no sequence holds more than one prompt. All steps are handed out as
-rows (:data:`gym_memory.train.steps.COLUMNS`), log-probabilities included, for trainers that
-take them all.
-
-:class:`StepwiseRollout` is what ``GRPOTrainer(rollout_func=...)`` takes; no TRL is imported.
+GRPO trains one sequence a rollout. Here that is one step of the episode, drawn at random, with the
+episode's score as its reward: the expected gradient is the mean over all steps. Pass a
+:class:`StepwiseRollout` as ``GRPOTrainer(rollout_func=...)``; no TRL is imported.
 """
 
 from __future__ import annotations
@@ -50,7 +46,7 @@ class StepwiseRollout:
         max_actions: Valid actions that a prompt lists, at most; None for all.
         max_tokens: Tokens of a reply, at most, >= 1.
         seed: Seed of the choice of steps.
-        on_rows: Takes the rows of every batch.
+        on_rows: Called with the rows (:data:`.COLUMNS`) of all steps of every batch.
     """
 
     def __init__(
@@ -83,10 +79,7 @@ class StepwiseRollout:
 
         Returns:
             ``prompt_ids completion_ids logprobs``, and for reward functions ``score`` (normalized,
-            in [0, 1]) and ``valid`` (share of the replies that the game took).
-
-        Raises:
-            InvalidArgumentError: A prompt names no task.
+            in [0, 1]) and ``valid`` (share of the replies that the game accepts).
         """
         while len(self._sessions) < len(prompts):
             self._sessions.append(Session(*self._made_from))
@@ -120,24 +113,24 @@ class StepwiseRollout:
             live = [i for i, session in enumerate(sessions) if not session.turn.done]
             if not live:
                 break
-            asked = [state_prompt(sessions[i].turn.obs, self._max_actions) for i in live]
-            for i, prompt, answer in zip(live, asked, self._answers(asked, trainer), strict=True):
+            shown = [state_prompt(sessions[i].turn.obs, self._max_actions) for i in live]
+            for i, prompt, answer in zip(live, shown, self._answers(shown, trainer), strict=True):
                 before = sessions[i].turn
                 after = sessions[i].step(answer[1])
                 episodes[i].append(_Sample(before, after, prompt, *answer))
         return episodes
 
     def _answers(
-        self, asked: Sequence[Any], trainer: Any
+        self, shown: Sequence[Any], trainer: Any
     ) -> list[tuple[list[int], str, list[int], list[float]]]:
-        """Prompt ids, reply, reply ids and log-probabilities, sampled from the trained model."""
+        """Sample from the trained model: prompt ids, reply, reply ids and log-probabilities."""
         torch = require("torch", "trl", "training language models")
         tokenizer, model = trainer.processing_class, trainer.accelerator.unwrap_model(trainer.model)
         prompts = [
             tokenizer.apply_chat_template(
                 p, add_generation_prompt=True, tokenize=True, return_dict=False
             )
-            for p in asked
+            for p in shown
         ]
         longest = max(map(len, prompts))
         pad = tokenizer.pad_token_id
@@ -161,9 +154,9 @@ class StepwiseRollout:
                 output_scores=True,
             )
         model.train(was_training)
-        spread = torch.stack([scores.float().log_softmax(-1) for scores in made.scores], dim=1)
+        logs = torch.stack([scores.float().log_softmax(-1) for scores in made.scores], dim=1)
         replies = made.sequences[:, longest:]
-        logprobs = spread.gather(-1, replies.unsqueeze(-1)).squeeze(-1)
+        logprobs = logs.gather(-1, replies.unsqueeze(-1)).squeeze(-1)
         ends = {tokenizer.eos_token_id}
         answers = []
         for prompt, reply, chances in zip(
@@ -189,14 +182,14 @@ class StepwiseRollout:
         ]
 
     def close(self) -> None:
-        """Free the games."""
+        """Close the games."""
         for session in self._sessions:
             session.close()
         self._sessions.clear()
 
 
 def _plain(turn: Turn) -> dict[str, Any]:
-    """A turn as a row of a recording."""
+    """Return a turn as a row of a recording."""
     return {
         **turn.info,
         **turn.obs,
@@ -208,16 +201,12 @@ def _plain(turn: Turn) -> dict[str, Any]:
 
 
 def task_rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
-    """Rows of a data set for :class:`StepwiseRollout`: the prompt names the task.
-
-    Raises:
-        UnknownNameError: Unknown name or split.
-    """
+    """Return rows of a data set for :class:`StepwiseRollout`: the prompt names the task."""
     return [
         {"prompt": [{"role": "user", "content": name}]} for name in task_names(env, split)[:limit]
     ]
 
 
 def score_reward(completions: Sequence[Any], score: Sequence[float], **others: Any) -> list[float]:
-    """The reward function beside :class:`StepwiseRollout`: the episode's normalized score."""
+    """Return the episodes' normalized scores: the reward function for :class:`StepwiseRollout`."""
     return list(score)

@@ -1,7 +1,7 @@
-"""Environments and data for TRL's GRPO trainer, which takes them as they are; no TRL is imported.
+"""Environments and data for TRL's GRPO trainer; no TRL is imported.
 
 The trainer makes an instance a rollout, calls ``reset`` with a row of the data, offers every other
-public method to the model as a tool, and asks ``get_reward`` at the end. The conversation grows
+public method to the model as a tool, and calls ``get_reward`` at the end. The conversation grows
 with each call. For prompts of constant size see :mod:`gym_memory.train.stepwise`.
 """
 
@@ -52,16 +52,16 @@ class TextGame:
         seed: int | None = None,
         **row: Any,
     ) -> str:
-        """Begin the game of a row, see :func:`rows`; what else is in the row is left alone.
+        """Begin the game of a row, see :func:`rows`; other columns are ignored.
 
         Args:
-            split: Which games; empty for the environment's own.
+            split: Split of the games; empty for the environment's own.
             index: Number of the game in the split.
-            seed: Seed of chance; the index where there is none.
+            seed: Seed of chance; the index by default.
             **row: Other columns.
 
         Returns:
-            What is seen first; the trainer adds it to the prompt.
+            The first observation; the trainer adds it to the prompt.
         """
         turn = self._session.reset(split=split, index=index, seed=seed)
         self._gained = 0.0
@@ -103,7 +103,7 @@ class TextGame:
         return self._session.recall(question) or "Nothing is remembered of that."
 
     def get_reward(self) -> float:
-        """The normalized score in [0, 1]; where the game knows no highest score, the points."""
+        """Return the normalized score in [0, 1]; the points if the highest score is unknown."""
         info = self._session.turn.info
         return float(info["normalized_score"]) if info["max_score"] > 0 else self._gained
 
@@ -114,21 +114,17 @@ def environment_factory(
     budget: int = DEFAULT_BUDGET,
     max_actions: int | None = MAX_ACTIONS,
 ) -> Callable[[], TextGame]:
-    """What ``GRPOTrainer(environment_factory=...)`` takes; the arguments are those of a game."""
+    """Return what ``GRPOTrainer(environment_factory=...)`` takes, a maker of :class:`TextGame`."""
     return functools.partial(TextGame, env, memory, budget, max_actions)
 
 
 def rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
-    """Rows of a data set, one a task: ``prompt split index seed task_id``.
+    """Return rows of a data set, one a task: ``prompt split index seed task_id``.
 
     Args:
         env: An environment with optional parameters.
         split: One of its splits; empty for its own.
-        limit: Tasks at most; None for all.
-
-    Raises:
-        UnknownNameError: Unknown name or split.
-        InvalidArgumentError: The limit is below 1.
+        limit: Tasks at most, >= 1; None for all.
     """
     if limit is not None and limit < 1:
         raise InvalidArgumentError(f"expected limit as an int >= 1, got {limit!r}")

@@ -1,9 +1,9 @@
-"""A taskset for verifiers: our games, the engine playing the user.
+"""A taskset for verifiers, with the game as the user.
 
-verifiers finds a taskset by the name of a module without dots, so this one is named by a file of
-yours that says ``from gym_memory.train.verifiers import *``. A task is a game of a split. Its
-episode is one conversation that grows (``prompts="turns"``), or one run a step whose prompt has
-constant size (``prompts="state"``): the memory stands in it instead of the transcript.
+verifiers finds a taskset by the name of a module without dots: write a file with the line
+``from gym_memory.train.verifiers import *``. A task is a game of a split. Its episode is one
+conversation that grows (``prompts="turns"``), or one run a step with a prompt of constant size
+(``prompts="state"``), which holds the memory instead of the transcript.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _httpx: Any = require("httpx", "verifiers", "the taskset")
 
 
 class GameTasksetConfig(vf.TasksetConfig):
-    """Which games, with which memory.
+    """The games and their memory.
 
     Attributes:
         game: An environment, ``Cooking?level=rl-1``.
@@ -45,7 +45,7 @@ class GameTasksetConfig(vf.TasksetConfig):
 
 
 class GameData(vf.TaskData):
-    """One game: what makes its session, and its number in the split, which is its seed too."""
+    """One game: its session, and its index in the split, which is also its seed."""
 
     game: str
     memory: str
@@ -62,27 +62,27 @@ class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
     """The games of a split, in their order."""
 
     def load(self) -> Iterator[GameTask]:
-        """One task a game."""
-        asked = self.config
-        for index, name in enumerate(task_names(asked.game, asked.split)):
+        """Yield one task a game."""
+        config = self.config
+        for index, name in enumerate(task_names(config.game, config.split)):
             data = GameData(
                 name=name,
                 system_prompt=INSTRUCTIONS,
-                game=asked.game,
-                memory=asked.memory,
-                budget=asked.budget,
-                split=asked.split,
+                game=config.game,
+                memory=config.memory,
+                budget=config.budget,
+                split=config.split,
                 index=index,
             )
-            yield GameTask(data, asked.task)
+            yield GameTask(data, config.task)
 
 
 class GameHarnessConfig(_harness.HarnessConfig):
-    """Nothing to set."""
+    """No settings."""
 
 
 class GameHarness(vf.Harness[GameHarnessConfig]):
-    """Asks the model for one reply, from this process: a step needs no program of its own."""
+    """Gets one reply from the model, in this process: a step needs no program of its own."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -100,7 +100,7 @@ class GameHarness(vf.Harness[GameHarnessConfig]):
         data: Any,
         tool_interception_url: str | None = None,
     ) -> Any:
-        """Send the conversation so far; what comes back is recorded on its way."""
+        """Send the conversation so far; verifiers records the response."""
         system, prompt = self.resolve_prompt(data)
         messages = [{"role": "system", "content": system}] if system else []
         if isinstance(prompt, str):
@@ -117,11 +117,11 @@ class GameHarness(vf.Harness[GameHarnessConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
-    """How a game is played.
+    """Settings of play.
 
     Attributes:
         player: The agent that is trained.
-        prompts: ``turns`` appends to one conversation, ``state`` asks anew at every step.
+        prompts: ``turns`` appends to one conversation, ``state`` begins one at every step.
         max_actions: Valid actions that a prompt lists, at most; None for all.
     """
 
@@ -148,23 +148,23 @@ class GameEnv(vf.Env[GameEnvConfig]):
             session.close()
 
     async def _turns(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
-        """One conversation, to which every turn adds what is new."""
-        asked = opening(turn.obs, self.config.max_actions)
+        """Play in one conversation, to which every turn adds what is new."""
+        shown = opening(turn.obs, self.config.max_actions)
         async with player.interaction(task) as interaction:
             while not turn.done:
-                segment = await interaction.turn(asked)
+                segment = await interaction.turn(shown)
                 if segment.terminated:
                     break
                 turn = await asyncio.to_thread(session.step, segment.last_reply)
-                asked = turn_text(turn.obs, self.config.max_actions)
+                shown = turn_text(turn.obs, self.config.max_actions)
         return [interaction.trace]
 
     async def _states(self, task: Any, player: Any, session: Session, turn: Turn) -> list[Any]:
-        """A run a step, each with the whole state as its prompt."""
+        """Play with one run a step, each with the whole state as its prompt."""
         traces: list[Any] = []
         while not turn.done:
-            asked = state_prompt(turn.obs, self.config.max_actions)[-1]["content"]
-            data = task.data.model_copy(update={"prompt": asked})
+            shown = state_prompt(turn.obs, self.config.max_actions)[-1]["content"]
+            data = task.data.model_copy(update={"prompt": shown})
             traces.append(await player.run(type(task)(data, task.config)))
             if not traces[-1].ok:
                 break

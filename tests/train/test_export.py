@@ -18,6 +18,8 @@ from gym_memory.train.export import export
 from gym_memory.train.steps import anchor, memory_digest, played, step_rows
 from gym_memory.wrappers.prompt import render_prompt
 
+pytestmark = pytest.mark.slow
+
 ENV = "Cooking?level=rl-1&max_steps=12&split=train"
 
 

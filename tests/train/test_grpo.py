@@ -14,6 +14,8 @@ from gym_memory.train.steps import COLUMNS
 from gym_memory.train.stepwise import StepwiseRollout, score_reward, task_rows
 from gym_memory.train.trl import environment_factory, rows
 
+pytestmark = pytest.mark.slow
+
 trl = pytest.importorskip("trl")
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

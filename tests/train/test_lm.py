@@ -26,6 +26,8 @@ from gym_memory.train.advised import Advised
 from gym_memory.train.lm import LmLearner, LmSettings
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("transformers", reason="transformers is not installed")
 pytest.importorskip("peft", reason="peft is not installed")
 
@@ -57,11 +59,11 @@ def teach(learner: LmLearner) -> tuple[float, float]:
     obs, _ = env.reset(seed=0)
     for _ in range(12):
         seen = learner.see(obs, "game")
-        learner._shown.append((seen.prompt, seen.actions[seen.label]))
+        learner.shown.append((seen.prompt, seen.actions[seen.label]))
         obs, _, terminated, truncated, _ = env.step(obs["advice"])
         if terminated or truncated:
             obs, _ = env.reset(seed=0)
-    losses = [learner._update()["clone_loss"] for _ in range(50)]
+    losses = [learner.update()["clone_loss"] for _ in range(50)]
     return float(np.mean(losses[:5])), float(np.mean(losses[-5:]))
 
 
@@ -70,9 +72,9 @@ def test_it_learns_what_the_teacher_says_by_its_own_weights_alone(
     tiny: LmSettings, method: str
 ) -> None:
     learner = LmLearner(dataclasses.replace(tiny, method=method))
-    before = {name: p.detach().clone() for name, p in learner._network.named_parameters()}
+    before = {name: p.detach().clone() for name, p in learner.network.named_parameters()}
     first, last = teach(learner)
-    changed = {n for n, p in learner._network.named_parameters() if not torch.equal(p, before[n])}
+    changed = {n for n, p in learner.network.named_parameters() if not torch.equal(p, before[n])}
     assert changed == set(learner.weights()[0])
     assert method == "full" or all(".lora_" in name for name in changed)
     assert len(changed) < len(before) or method == "full"
@@ -89,7 +91,7 @@ def adapted(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
 
     What was read is rounded to 16 bits, as it is kept.
     """
-    network = learner._network
+    network = learner.network
     with torch.no_grad():
         with network.disable_adapter():
             past = network(torch.tensor([prompt[:-1]]), use_cache=True).past_key_values
@@ -102,7 +104,7 @@ def adapted(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
 def whole(learner: LmLearner, prompt: list[int], answer: list[int]) -> Any:
     """Logits of an answer's tokens, where all is read by the weights that learn."""
     with torch.no_grad():
-        logits = learner._network(torch.tensor([[*prompt, *answer]]), use_cache=False).logits
+        logits = learner.network(torch.tensor([[*prompt, *answer]]), use_cache=False).logits
     return logits[0, len(prompt) - 1 : -1]
 
 
@@ -115,7 +117,7 @@ def taught(tiny: LmSettings) -> LmLearner:
 
 def counted(learner: LmLearner, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The prompts that went through the frozen model since, whole or in part."""
-    prefix, reads = learner._frozen._latest, []  # type: ignore[union-attr]
+    prefix, reads = learner.frozen.latest, []  # type: ignore[union-attr]
 
     def start(ids: list[int], **kwargs: Any) -> Any:
         reads.append(ids)
@@ -131,20 +133,20 @@ def test_prompts_are_read_once_and_answers_go_through_together(
     learner = taught(tiny)
     several = [0, 5, 3]
     with torch.no_grad():
-        together = list(learner._logits(several))
-    assert len({len(learner._shown[n][0]) for n in several}) > 1  # so that some are padded
+        together = list(learner.logits(several))
+    assert len({len(learner.shown[n][0]) for n in several}) > 1  # so that some are padded
     for number, (logits, answer) in zip(several, together, strict=True):
-        prompt, shown = learner._shown[number]
+        prompt, shown = learner.shown[number]
         assert answer.tolist() == shown
         np.testing.assert_allclose(logits, adapted(learner, prompt, shown), atol=2e-2)
     reads = counted(learner, monkeypatch)
-    list(learner._logits(several))
+    list(learner.logits(several))
     assert not reads
-    frozen: Any = learner._frozen
-    frozen._kept.clear()
-    frozen._most = 2
+    frozen: Any = learner.frozen
+    frozen.kept.clear()
+    frozen.most = 2
     for _ in range(2):
-        list(learner._logits([0, 5, 3, 4]))
+        list(learner.logits([0, 5, 3, 4]))
     assert len(reads) == 4 + 2  # the first two are kept, the others are read anew
 
 
@@ -152,7 +154,7 @@ def test_a_state_that_was_acted_in_is_not_read_again(
     tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
-    learner._steps = 1  # the teacher plays no more
+    learner.steps = 1  # the teacher plays no more
     reads = counted(learner, monkeypatch)
     env = Advised(house())
     obs, _ = env.reset(seed=0)
@@ -162,7 +164,7 @@ def test_a_state_that_was_acted_in_is_not_read_again(
         assert len(reads) == number + 1
         learner.observe(0, Experience("game", seen, action, 0.0, seen, False, False))
         obs = env.step(obs["valid_actions"][action])[0]
-    list(learner._logits([0, 1, 2]))
+    list(learner.logits([0, 1, 2]))
     assert len(reads) == 3
 
 
@@ -188,7 +190,7 @@ def test_a_prompt_keeps_within_its_tokens(tiny: LmSettings) -> None:
     learner = LmLearner(dataclasses.replace(tiny, tokens=whole + 100))
     prompt = learner.see(long).prompt
     assert whole < len(prompt) <= whole + 100
-    assert learner._tokenizer.decode(prompt).count("apple is on the table") >= 1
+    assert learner.tokenizer.decode(prompt).count("apple is on the table") >= 1
     short = LmLearner(dataclasses.replace(tiny, tokens=50))
     assert len(short.see(long).prompt) == 50
 
@@ -216,11 +218,11 @@ def test_recorded_steps_are_cloned(tiny: LmSettings, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["run", "-e", env, "-m", "none", "-p", "walkthrough", "--out", str(tmp_path / "r")])
     learner = LmLearner(dataclasses.replace(tiny, records=str(tmp_path / "r")))
-    learner._recorded()
-    assert len(learner._shown) == 6
-    prompt, answer = learner._shown[0]
-    assert "treasure" in learner._tokenizer.decode(prompt).lower()
-    assert answer[-1] == learner._tokenizer.eos_token_id
+    learner.show_recorded()
+    assert len(learner.shown) == 6
+    prompt, answer = learner.shown[0]
+    assert "treasure" in learner.tokenizer.decode(prompt).lower()
+    assert answer[-1] == learner.tokenizer.eos_token_id
 
 
 def test_mistakes_are_named(tiny: LmSettings) -> None:

@@ -19,6 +19,8 @@ from twenty import BUDGET, ENV, MEMORY, Games
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
+pytestmark = pytest.mark.slow
+
 openenv = pytest.importorskip("openenv")
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")

@@ -8,9 +8,10 @@ import pytest
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.tokens import count_tokens
 from gym_memory.llm import Message, Reply, Request
-from gym_memory.train.policy import Prompted
-from gym_memory.train.prompts import opening, state_prompt, turn_text
+from gym_memory.train.prompts import Prompted, opening, state_prompt, turn_text
 from gym_memory.train.session import Session
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("textworld")
 

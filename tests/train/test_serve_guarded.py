@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 openenv = pytest.importorskip("openenv")
 pytest.importorskip("uvicorn")
 

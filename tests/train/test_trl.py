@@ -12,6 +12,8 @@ from gym_memory.train.prompts import opening, turn_text
 from gym_memory.train.session import Session, split_names, task_names
 from gym_memory.train.trl import environment_factory, rows
 
+pytestmark = pytest.mark.slow
+
 
 def test_twenty_games_are_those_of_a_run(games: Games) -> None:
     game = environment_factory(ENV, MEMORY, BUDGET, None)()

@@ -15,6 +15,8 @@ from twenty import BUDGET, ENV, MEMORY, Games, observation
 
 from gym_memory.train.prompts import opening, state_prompt, turn_text
 
+pytestmark = pytest.mark.slow
+
 vf = pytest.importorskip("verifiers.v1", reason="needs the extra verifiers, in a venv of its own")
 
 
