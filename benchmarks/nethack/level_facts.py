@@ -30,7 +30,7 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
-from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM
+from gym_memory.games.nethack.rules import HAS_EXIT, HAS_ITEM
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import UNEXPLORED, direction_of
 from gym_memory.run.results import intervals

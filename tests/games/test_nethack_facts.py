@@ -13,7 +13,7 @@ from gym_memory.baselines.rules.nethack.descender import Descender
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
-from gym_memory.games.nethack.rules_words import HAS_EXIT, HAS_ITEM, SIGHTING
+from gym_memory.games.nethack.rules import HAS_EXIT, HAS_ITEM, SIGHTING
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import route, unexplored_exits
 
@@ -166,6 +166,7 @@ def compared(facts, level):
     return {f for f in facts if f.relation in COMPARED and f.subject.endswith(ending)}
 
 
+@pytest.mark.slow
 @needs_nle
 @pytest.mark.parametrize("seed", [1, 3, 6])
 def test_the_level_view_states_exactly_the_facts_of_the_level(seed):
@@ -190,6 +191,7 @@ def test_the_level_view_states_exactly_the_facts_of_the_level(seed):
     env.close()
 
 
+@pytest.mark.slow
 @needs_nle
 def test_a_memory_of_room_views_keeps_the_level_and_recalls_it():
     env, policy = gym.make("gym_memory/NetHack-v0", memory="arigraph", budget=2000), Descender()
@@ -213,6 +215,7 @@ def test_a_memory_of_room_views_keeps_the_level_and_recalls_it():
     env.close()
 
 
+@pytest.mark.slow
 @needs_nle
 def test_quality_is_measured_as_for_other_families():
     from gym_memory.evaluate.quality.score import measure, summarize

@@ -19,7 +19,7 @@ from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import KEYS, Engine
-from gym_memory.games.nethack.facts import facts_of, told_facts
+from gym_memory.games.nethack.facts import facts_of, reported_facts
 from gym_memory.games.nethack.minihack import make_minihack
 from gym_memory.games.nethack.play import Impossible, Play, Stop
 from gym_memory.games.nethack.text import VIEWS, describe, inventory_text
@@ -210,7 +210,7 @@ class NetHack(TextEnv):
             objects={
                 "level": tracker.level.name,
                 "levels": [level.name for level in tracker.levels.values()],
-                "seen": told_facts(tracker, whole_level=self.view == "level"),
+                "seen": reported_facts(tracker, whole_level=self.view == "level"),
             },
         )
 

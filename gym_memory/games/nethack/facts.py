@@ -1,4 +1,4 @@
-"""The tracker's knowledge as facts; only for scoring and upper bounds."""
+"""The knowledge of the tracker as facts; only for scoring and upper bounds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from collections.abc import Iterable, Iterator
 from gym_memory.core.records import Triple
 from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.level import Level
-from gym_memory.games.nethack.rules_words import (
-    SIGHTING,
-    area_facts,
-    exit_of,
-    item_facts,
-    scoped,
-)
+from gym_memory.games.nethack.rules import SIGHTING, area_facts, exit_of, item_facts, scoped
 from gym_memory.games.nethack.tracker import Listing, Tracker, listing
 from gym_memory.graph.schema import PLAYER, way_relation
 
-__all__ = ["facts_of", "level_facts", "told_facts"]
+__all__ = ["facts_of", "level_facts", "reported_facts"]
 
 
 def facts_of(tracker: Tracker) -> frozenset[Triple]:
-    """All facts about all levels seen so far, the pack included."""
+    """Return all facts about all levels seen so far, the pack included."""
     facts: set[Triple] = set()
     for level in tracker.levels.values():
         facts.update(level_facts(level))
@@ -33,12 +27,10 @@ def facts_of(tracker: Tracker) -> frozenset[Triple]:
     return _folded(facts)
 
 
-def told_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
-    """What the last text told: the area where the player is and those passed, or the whole level.
+def reported_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
+    """Return the facts of the last text: of the area where the player is and those passed.
 
-    Args:
-        tracker: What was seen.
-        whole_level: Whether the text tells of the whole level.
+    With ``whole_level`` the text describes all areas of the level.
     """
     level = tracker.level
     facts = set(_carried(tracker))
@@ -69,15 +61,15 @@ def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
         level.name,
         kind=seen.kind,
         explored=seen.explored,
-        features=seen.features,
-        exits=[(door, door.state) for door in seen.exits],
-        items=seen.items,
+        features=[feature.name for feature in seen.features],
+        exits=[(door.name, door.state) for door in seen.exits],
+        items=[item.name for item in seen.items],
     )
     return (fact for fact, _ in facts)
 
 
 def level_facts(level: Level) -> Iterator[Triple]:
-    """All facts about one level."""
+    """Yield all facts about one level."""
     for area in level.areas():
         yield from _listed(level, listing(level, area))
     for label, area in level.sightings.items():
@@ -86,7 +78,7 @@ def level_facts(level: Level) -> Iterator[Triple]:
 
 
 def _ways(level: Level) -> Iterator[Triple]:
-    """Doors whose two sides are known."""
+    """Yield the ways through doors whose two sides are known."""
     sides: dict[int, list[str]] = {}
     for area, doors in level.exits.items():
         for cell in doors:
@@ -100,7 +92,7 @@ def _ways(level: Level) -> Iterator[Triple]:
 
 
 def _climbs(tracker: Tracker) -> Iterator[Triple]:
-    """Where stairs that were taken lead, and the way back."""
+    """Yield the ways by stairs that were taken, and back."""
     levels = {level.name: level for level in tracker.levels.values()}
     for (name, cell), (other, landing) in tracker.climbs.items():
         ends = []

@@ -1,35 +1,28 @@
-"""Extraction rules for NetHack: the sentences of both descriptors to facts.
+"""Rules for NetHack: the sentences of both descriptors, and the facts that they state.
 
-The description of an area lists all that is in it, so what it leaves out is retired. Two areas
-with the same door are the two sides of it. Where two areas prove to be one, what was known of the
-one goes over to the other. The vocabulary is that of :mod:`.nethack_words`.
+The description of an area lists all that is in it, so what it leaves out ends. Two areas with the
+same door are its two sides. ``docs/nethack.md`` lists the facts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.games.nethack.rules_words import (
-    HAS_EXIT,
-    HAS_ITEM,
-    SIGHTING,
-    WEARS,
-    WIELDS,
-    area_facts,
-    exit_of,
-    item_facts,
-    scoped,
-)
+from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, direction_of, way_relation
 
-__all__ = ["NetHackRules"]
+__all__ = ["HAS_EXIT", "HAS_ITEM", "SIGHTING", "NetHackRules", "area_facts", "exit_of"]
+__all__ += ["item_facts", "scoped"]
+
+HAS_EXIT, HAS_ITEM, SIGHTING = "has exit", "has item", "was last seen in"
+_WIELDS, _WEARS = "wield", "wear"
 
 _MAX_TEXT_CHARS = 100_000
 _AREA = r"(?:room|corridor) \d+"
@@ -40,11 +33,15 @@ _WAY = re.compile(rf"^On the way, in {_AREA} of (?P<level>[^:]+):$")
 _BLOCK = re.compile(r"^(?P<area>(?:Room|Corridor) \d+), (?P<words>.+)\.$")
 _LISTS = ("- features", "- exits", "- items", "- monsters")
 _EXPLORED = ("explored", "partly explored")
+_STAIRS = re.compile(r"^(?:stairs|ladder) (up|down)$")
+_DOOR_STATES = frozenset({"open", "closed", "locked", "broken"})
+_COUNT = re.compile(r"^(?:an?|the|\d+) ")
+_REMARK = re.compile(r" \([^()]*\)")
 
 
 @EXTRACTORS.register("nethack")
 class NetHackRules:
-    r"""The extraction role for NetHack, by rules.
+    r"""Extract the facts of one step.
 
     >>> text = "You are in room 1 of level 2.\nRoom 1, explored.\n- exits: door 3 (closed, 2 east)"
     >>> found = NetHackRules().extract(Step(0, text), TemporalGraph(), Task("t", "", "nethack"))
@@ -57,169 +54,165 @@ class NetHackRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
-        draft = _Draft(graph)
-        draft.read(step.text[:_MAX_TEXT_CHARS])
+        """See :class:`~gym_memory.extract.base.Extractor`."""
+        draft = Draft(graph)
+        _read(draft, step.text[:_MAX_TEXT_CHARS])
         if step.inventory:
-            draft.carry(step.inventory)
-        return Extraction(tuple(draft.mentions.values()), tuple(draft.outdated))
+            _carry(draft, step.inventory)
+        return draft.extraction()
 
 
-class _Draft:
-    """The extraction of one step while it grows; knows the graph before the step."""
+# Lines of a text
 
-    def __init__(self, graph: TemporalGraph):
-        self._graph = graph
-        self.mentions: dict[Triple, Mention] = {}
-        self.outdated: dict[Pattern, None] = {}
-        self._doors: dict[tuple[str, str], list[str]] = {}  # (door, level) to areas in this text
-        self._took: re.Match[str] | None = None
 
-    def read(self, text: str) -> None:
-        """Read all lines of a text."""
-        level = here = ""
-        lines = text.split("\n")
-        start = number = 0
-        while number < len(lines):
-            line, at = lines[number], start
-            start, number = start + len(line) + 1, number + 1
-            if line.startswith("You are in "):
-                level, here = self._arrive(line, at)
-            elif level and line.startswith(("Room ", "Corridor ")):
-                while number < len(lines) and lines[number].startswith("- "):
-                    start, number = start + len(lines[number]) + 1, number + 1
-                block = _read_block(text[at : start - 1], level)
-                if block is not None:
-                    self._close(block, at, here)
-                level = here.partition(" of ")[2] or level
-            elif line.startswith("On the way, in "):
-                passed = _WAY.match(line)
-                level = passed["level"] if passed else level
-            elif line.startswith("You took "):
-                self._took = _TOOK.match(line)
-            elif " is part of " in line:
-                self._merge(line)
+def _read(draft: Draft, text: str) -> None:
+    level = here = ""
+    took = None
+    doors: dict[tuple[str, str], list[str]] = {}  # (door, level) to areas in this text
+    lines = text.split("\n")
+    start = number = 0
+    while number < len(lines):
+        line, at = lines[number], start
+        start, number = start + len(line) + 1, number + 1
+        if line.startswith("You are in "):
+            found = _HERE.match(line)
+            level, here = _arrive(draft, found, at, took) if found else ("", "")
+        elif level and line.startswith(("Room ", "Corridor ")):
+            while number < len(lines) and lines[number].startswith("- "):
+                start, number = start + len(lines[number]) + 1, number + 1
+            block = _read_block(text[at : start - 1], level)
+            if block is not None:
+                draft.offset = at
+                _take(draft, block, here, doors)
+                draft.offset = 0
+            level = here.partition(" of ")[2] or level
+        elif line.startswith("On the way, in "):
+            passed = _WAY.match(line)
+            level = passed["level"] if passed else level
+        elif line.startswith("You took "):
+            took = _TOOK.match(line)
+        elif " is part of " in line:
+            merged = _MERGED.match(line)
+            if merged is not None:
+                _merge(draft, merged)
 
-    def _say(self, triple: Triple, start: int = -1, end: int = -1) -> None:
-        if triple not in self.mentions:
-            self.mentions[triple] = Mention(triple, start, end)
 
-    def _arrive(self, line: str, start: int) -> tuple[str, str]:
-        found = _HERE.match(line)
-        if found is None:
-            return "", ""
-        here = scoped(found["area"], found["level"])
-        span = (start + found.start("area"), start + found.end("level"))
-        self._say(Triple(PLAYER, "is in", here), *span)
-        if self._took is not None:
-            left, feature = self._took["area"], self._took["feature"]
-            self._say(Triple(here, way_relation(exit_of(feature)), left), *span)
-            if found["on"]:
-                self._say(Triple(left, way_relation(exit_of(found["on"])), here), *span)
-        return found["level"], here
+def _arrive(
+    draft: Draft, found: re.Match[str], at: int, took: re.Match[str] | None
+) -> tuple[str, str]:
+    """Put the agent into an area, after the stairs it took; return the level and the area."""
+    here = scoped(found["area"], found["level"])
+    span = (at + found.start("area"), at + found.end("level"))
+    draft.add(PLAYER, "is in", here, *span)
+    if took is not None:
+        draft.add(here, way_relation(exit_of(took["feature"])), took["area"], *span)
+        if found["on"]:
+            draft.add(took["area"], way_relation(exit_of(found["on"])), here, *span)
+    return found["level"], here
 
-    def _close(self, block: _Block, offset: int, here: str) -> None:
-        """Take in a whole block: state what it lists, retire what it leaves out."""
-        area, level, graph, said = block.area, block.level, self._graph, self.mentions
-        for fact, number in block.facts:
-            if fact not in said:
-                start, end = block.spans[number]
-                said[fact] = Mention(fact, start + offset, end + offset)
-        exits = set()
-        for fact in graph.outgoing(area):
-            if fact[1] == HAS_EXIT:
-                exits.add(fact[2])
-            elif fact[1] != HAS_ITEM:
-                continue
-            if fact not in said:
-                self.outdated[Pattern(*fact)] = None
-        watched = ("is in", SIGHTING) if area == here or block.passed else ("is in",)
-        for fact in graph.incoming(area):
-            if fact[1] in watched and fact not in said and fact[0] != PLAYER:
-                self.outdated[Pattern(*fact)] = None
-        for door, state, number in block.doors:
-            if door not in exits:
-                start, end = block.spans[number]
-                self._join(area, level, door, (start + offset, end + offset))
-            if state == "doorway":
-                shut = graph.value(scoped(door, level), "openness")
-                if shut is not None:
-                    self.outdated[Pattern(*shut)] = None
 
-    def _join(self, area: str, level: str, door: str, span: tuple[int, int]) -> None:
-        """The way through a door to the area on its other side, where that is known."""
-        ending = f" of {level}"
-        known = self._doors.setdefault((door, level), [])
-        others = [
-            fact.subject
-            for fact in self._graph.incoming(door)
-            if fact.relation == HAS_EXIT
-            and fact.subject.endswith(ending)
-            and Pattern(*fact) not in self.outdated
-        ]
-        for other in dict.fromkeys((*known, *others)):
-            if other != area:
-                for one, two in ((other, area), (area, other)):
-                    way = Triple(one, way_relation(door), two)
-                    if way not in self._graph:
-                        self._say(way, *span)
-        known.append(area)
+def _merge(draft: Draft, found: re.Match[str]) -> None:
+    """Move what was known of one area to the one that it is part of."""
+    old = scoped(found["old"].lower(), found["level"])
+    new = scoped(found["new"], found["level"])
+    for fact in draft.graph.incident(old):
+        draft.outdate(*fact)
+        subject = new if fact.subject == old else fact.subject
+        obj = new if fact.object == old else fact.object
+        stays = fact.relation in (HAS_ITEM, HAS_EXIT, SIGHTING, "is in")
+        is_way = direction_of(fact.relation) is not None
+        if (stays or is_way) and subject != obj != PLAYER != fact.subject:
+            draft.add(subject, fact.relation, obj)
 
-    def _merge(self, line: str) -> None:
-        """What was known of one area goes over to the one that it is part of."""
-        found = _MERGED.match(line)
-        if found is None:
-            return
-        old = scoped(found["old"].lower(), found["level"])
-        new = scoped(found["new"], found["level"])
-        for fact in self._graph.incident(old):
-            self.outdated[Pattern(*fact)] = None
-            renamed = fact._replace(
-                subject=new if fact.subject == old else fact.subject,
-                object=new if fact.object == old else fact.object,
-            )
-            stays = fact.relation in (HAS_ITEM, HAS_EXIT, SIGHTING, "is in")
-            is_way = direction_of(fact.relation) is not None
-            if (stays or is_way) and renamed.subject != renamed.object != PLAYER != fact.subject:
-                self._say(renamed)
 
-    def carry(self, inventory: str) -> None:
-        """The pack: what is new in it, and what is gone from it."""
-        facts = _carried(inventory)
-        graph = self._graph
-        before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
-        before.update([f for f in graph.outgoing(PLAYER) if f[1] in (WIELDS, WEARS)])
-        if before != facts.keys():
-            for fact in facts:
-                if fact not in before:
-                    self._say(fact)
-            for fact in sorted(before.difference(facts)):
-                self.outdated[Pattern(*fact)] = None
+def _carry(draft: Draft, inventory: str) -> None:
+    """State what is new in the pack, and end what is gone from it."""
+    facts = _carried(inventory)
+    graph = draft.graph
+    before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
+    before.update([f for f in graph.outgoing(PLAYER) if f[1] in (_WIELDS, _WEARS)])
+    if before != facts.keys():
+        for fact in facts:
+            if fact not in before:
+                draft.add(*fact)
+        for fact in sorted(before.difference(facts)):
+            draft.outdate(*fact)
+
+
+@lru_cache(maxsize=256)
+def _carried(inventory: str) -> dict[Triple, None]:
+    lines = [line.partition(" - ") for line in inventory.split("\n")]
+    return dict.fromkeys(item_facts(tuple(name for _, dash, name in lines if dash)))
+
+
+# The description of an area
 
 
 class _Block(NamedTuple):
-    """The description of one area, read; positions count from its beginning.
-
-    Attributes:
-        area: Full name of the area.
-        level: Name of its level.
-        passed: Whether the player is or was there: no distance is told.
-        facts: What it states, each fact with the number of the span that says so.
-        doors: Names of doors and their states, likewise.
-        spans: Where the area as such is named, then every entry of its lists.
-    """
+    """The description of one area; positions count from its beginning."""
 
     area: str
     level: str
     passed: bool
+    """True if the player is or was there: no distance is given."""
     facts: tuple[tuple[Triple, int], ...]
+    """Each fact with the number of the span that states it."""
     doors: tuple[tuple[str, str, int], ...]
+    """Names of doors, their states and the numbers of their spans."""
     spans: list[tuple[int, int]]
+    """Where the area as such is named, then every entry of its lists."""
+
+
+def _take(draft: Draft, block: _Block, here: str, doors: dict[tuple[str, str], list[str]]) -> None:
+    """State all that a block lists, and end what it leaves out."""
+    area, level, graph, stated = block.area, block.level, draft.graph, draft.mentions
+    offset = draft.offset
+    for fact, number in block.facts:
+        if fact not in stated:
+            start, end = block.spans[number]
+            stated[fact] = Mention(fact, start + offset, end + offset)
+    exits = set()
+    for fact in graph.outgoing(area):
+        if fact[1] == HAS_EXIT:
+            exits.add(fact[2])
+        elif fact[1] != HAS_ITEM:
+            continue
+        if fact not in stated:
+            draft.outdate(*fact)
+    watched = ("is in", SIGHTING) if area == here or block.passed else ("is in",)
+    for fact in graph.incoming(area):
+        if fact[1] in watched and fact not in stated and fact[0] != PLAYER:
+            draft.outdate(*fact)
+    for door, state, number in block.doors:
+        if door not in exits:
+            _join(draft, block, door, block.spans[number], doors.setdefault((door, level), []))
+        if state == "doorway":
+            shut = graph.value(scoped(door, level), "openness")
+            if shut is not None:
+                draft.outdate(*shut)
+
+
+def _join(draft: Draft, block: _Block, door: str, span: tuple[int, int], areas: list[str]) -> None:
+    """Add the way through a door to the areas that are known to have it; adds to ``areas``."""
+    ending = f" of {block.level}"
+    others = [
+        fact.subject
+        for fact in draft.graph.incoming(door)
+        if fact.relation == HAS_EXIT
+        and fact.subject.endswith(ending)
+        and Pattern(*fact) not in draft.outdated
+    ]
+    for other in dict.fromkeys((*areas, *others)):
+        if other != block.area:
+            for one, two in ((other, block.area), (block.area, other)):
+                if Triple(one, way_relation(door), two) not in draft.graph:
+                    draft.add(one, way_relation(door), two, *span)
+    areas.append(block.area)
 
 
 @lru_cache(maxsize=1024)
 def _read_block(text: str, level: str) -> _Block | None:
-    """The description of an area; None if it is none.
+    """Return the description of an area; None if it is none.
 
     Kept, for the same area is described again as long as nobody moves.
     """
@@ -242,22 +235,24 @@ def _read_block(text: str, level: str) -> _Block | None:
     words = head["words"].split(", ")
     kinds = [w for w in words if w not in _EXPLORED and not w.endswith((" away", " known"))]
     area = scoped(head["area"].lower(), level)
-    facts, doors = _stated(
+    doors = tuple([(name, remark.rstrip(")").partition(",")[0]) for name, remark in exits])
+    facts = _stated(
         area,
         level,
         kinds[0].lower() if kinds else "",
         "explored" in words,
         tuple([name for name, _ in features]),
-        tuple([(name, remark.rstrip(")").partition(",")[0]) for name, remark in exits]),
+        doors,
         tuple([name for name, _ in items]),
         tuple([name for name, _ in creatures]),
     )
     passed = not any(word.endswith((" steps away", "no path known")) for word in words)
-    return _Block(area, level, passed, facts, doors, spans)
+    numbered = [(*door, number) for number, door in enumerate(doors, len(features) + 1)]
+    return _Block(area, level, passed, facts, tuple(numbered), spans)
 
 
 def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Names in a list with what stands after each; adds to ``spans`` where the names stand."""
+    """Return names in a list with what stands after each; adds their places to ``spans``."""
     entries = []
     for entry in listed.split("; "):
         name, _, remark = entry.partition(" (")
@@ -266,13 +261,6 @@ def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tupl
             spans.append((start, start + len(name)))
         start += len(entry) + 2
     return entries
-
-
-class _Entry(NamedTuple):
-    """An entry of a list: its name, and the number of its span."""
-
-    name: str
-    span: int
 
 
 @lru_cache(maxsize=4096)
@@ -285,25 +273,104 @@ def _stated(
     exits: tuple[tuple[str, str], ...],
     items: tuple[str, ...],
     creatures: tuple[str, ...],
-) -> tuple[tuple[tuple[Triple, int], ...], tuple[tuple[str, str, int], ...]]:
-    """The facts and the doors of an area, each with the number of its span.
+) -> tuple[tuple[Triple, int], ...]:
+    """Return the facts of an area, each with the number of its span.
 
-    Kept, for what is in an area changes less often than where that lies as seen from the player.
+    Kept, for what is in an area changes less often than its distance from the player.
     """
-    numbers = count(1)
-    listed = [_Entry(name, next(numbers)) for name in features]
-    doors = [(_Entry(name, next(numbers)), state) for name, state in exits]
-    things = [_Entry(name, next(numbers)) for name in items]
-    stated = area_facts(
-        area, level, kind=kind, explored=explored, features=listed, exits=doors, items=things
+    facts = area_facts(
+        area, level, kind=kind, explored=explored, features=features, exits=exits, items=items
     )
-    facts = [(fact, entry.span if entry else 0) for fact, entry in stated]
-    facts += [(Triple(name, SIGHTING, area), next(numbers)) for name in creatures]
-    return tuple(facts), tuple((door.name, state, door.span) for door, state in doors)
+    first = len(features) + len(exits) + len(items) + 1
+    seen = [(Triple(name, SIGHTING, area), n) for n, name in enumerate(creatures, first)]
+    return (*facts, *seen)
 
 
-@lru_cache(maxsize=256)
-def _carried(inventory: str) -> dict[Triple, None]:
-    """Facts about a pack, in its order; not to be changed."""
-    lines = [line.partition(" - ") for line in inventory.split("\n")]
-    return dict.fromkeys(item_facts(tuple(name for _, dash, name in lines if dash)))
+# Names and facts
+
+
+def scoped(name: str, level: str) -> str:
+    """Return the full name of something that is numbered on its level.
+
+    >>> scoped("room 3", "level 2")
+    'room 3 of level 2'
+    """
+    return f"{name} of {level}"
+
+
+def exit_of(feature: str) -> str:
+    """Return the name of an exit; stairs go by their direction.
+
+    >>> exit_of("stairs down"), exit_of("stairs down 2"), exit_of("door 4")
+    ('down', 'stairs down 2', 'door 4')
+    """
+    stairs = _STAIRS.match(feature)
+    return stairs[1] if stairs else feature
+
+
+def area_facts(
+    area: str,
+    level: str,
+    *,
+    kind: str,
+    explored: bool,
+    features: Iterable[str],
+    exits: Iterable[tuple[str, str]],
+    items: Iterable[str],
+) -> Iterator[tuple[Triple, int]]:
+    """Yield the facts that the description of an area states, creatures left out.
+
+    Args:
+        area: Full name of the area.
+        level: Name of its level.
+        kind: What it is besides a room; "" for nothing.
+        explored: True if all of it was seen.
+        features: Names on the level.
+        exits: Names of doors on the level, with their states.
+        items: Names of things.
+
+    Yields:
+        A fact, and the number of the entry that states it: features, exits and items are counted
+        from 1 on, 0 is the area itself.
+    """
+    if kind:
+        yield Triple(area, "is", kind), 0
+    yield Triple(area, "is", "explored" if explored else "partly explored"), 0
+    number = 0
+    for name in features:
+        number += 1
+        yield Triple(scoped(name, level), "is in", area), number
+        if name.startswith(("stairs ", "ladder ")):
+            yield Triple(area, HAS_EXIT, exit_of(name)), number
+    for door, state in exits:
+        number += 1
+        yield Triple(area, HAS_EXIT, door), number
+        if state in _DOOR_STATES:
+            yield Triple(scoped(door, level), "is", state), number
+    counts: dict[str, int] = {}
+    for item in items:
+        number += 1
+        counts[item] = count = counts.get(item, 0) + 1
+        yield Triple(area, HAS_ITEM, item if count == 1 else f"{item} {count}"), number
+
+
+@lru_cache(maxsize=1024)
+def item_facts(names: tuple[str, ...]) -> tuple[Triple, ...]:
+    """Return the facts about the pack, given things as the game writes them.
+
+    >>> for fact in item_facts(("a +1 long sword (weapon in hand)",)):
+    ...     print(fact)
+    +1 long sword, is in, inventory
+    you, wield, +1 long sword
+    """
+    facts: dict[Triple, None] = {}
+    for name in names:
+        plain = " ".join(_REMARK.sub("", _COUNT.sub("", name.lower())).split())
+        if not plain:
+            continue
+        facts[Triple(plain, "is in", INVENTORY)] = None
+        if "(weapon in hand" in name or "(wielded" in name:
+            facts[Triple(PLAYER, _WIELDS, plain)] = None
+        elif "(being worn" in name or "(on " in name:
+            facts[Triple(PLAYER, _WEARS, plain)] = None
+    return tuple(facts)
