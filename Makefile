@@ -1,16 +1,17 @@
-# Two commands do everything: `make demo` and `make test`; `make docs` builds the site.
+# `make demo` shows the suite, `make check` and `make test` test it, `make docs` builds the site.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint docs clean help
+.PHONY: demo check test lint docs clean help
 
 help:
 	@echo "make demo   install what the demo needs, compare policies and memories on real games"
+	@echo "make check  lint, types and the fast tests, in under a minute"
 	@echo "make test   install every backend and run all tests"
-	@echo "make lint   ruff and mypy"
+	@echo "make lint   ruff, codespell and mypy"
 	@echo "make docs   build the site into build/site, without the network once .venv is there"
 
 $(VENV)/.base: 
@@ -35,9 +36,13 @@ test: $(VENV)/.test
 	@command -v chromedriver >/dev/null || echo "The pages are not tried in a browser: apt-get install chromium chromium-driver"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+check: lint
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 
 $(VENV)/.docs: $(VENV)/.base pyproject.toml constraints.txt

@@ -4,6 +4,7 @@ a PostgreSQL server."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -27,8 +28,22 @@ settings.register_profile("repeatable", derandomize=True, database=None, deadlin
 settings.load_profile("repeatable")
 
 Python = Callable[..., str]
+_SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow", re.MULTILINE)
 _MODEL = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GYM_MEMORY_MODEL", "GYM_MEMORY_PRICES")
 _PROXY = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip files of slow tests if those are deselected: reading them imports every backend."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    return True if _SLOW_FILE.search(collection_path.read_text("utf-8")) else None
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a worker end in peace: execnet interrupts one that still cleans up after five seconds."""
+    if hasattr(session.config, "workerinput"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,8 @@ import pytest
 from gym_memory.memory import MEMORIES
 from gym_memory.version import __version__
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

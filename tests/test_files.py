@@ -32,6 +32,7 @@ def test_no_folder(tmp_path: Path) -> None:
         write_atomic(tmp_path / "nowhere" / "file", "new")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0o077, 0o027, 0o022, 0o002])
 def test_permissions_are_those_that_the_user_leaves(
     tmp_path: Path, mask: int, python: Callable[..., str]

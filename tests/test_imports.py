@@ -329,6 +329,7 @@ print(json.dumps(failures))
 """
 
 
+@pytest.mark.slow
 def test_every_module_imports_without_the_extras(python) -> None:
     """Or says in one line what to install."""
     modules = sorted(name for name in SOURCES if not name.endswith("__main__"))

@@ -13,6 +13,8 @@ from gym_memory.core.names import parse_spec
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.memory import MEMORIES
 
+pytestmark = pytest.mark.slow
+
 REGISTERED = [set(table.names()) for table in (ENVIRONMENTS, MEMORIES, POLICIES)]
 """Taken at import, before a test registers names of its own."""
 NEED_MORE = {"human", "choose", "lm", "prompted", "sb3"}

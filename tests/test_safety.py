@@ -53,6 +53,7 @@ def unsafe(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_that_is_read_is_run() -> None:
     files = [*ROOT.glob("gym_memory/**/*.py"), *ROOT.glob("baselines/**/*.py")]
     files += ROOT.glob("wrappers/**/*.py")
@@ -84,6 +85,7 @@ def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
         read_bytes(large, 10)
 
 
+@pytest.mark.slow
 def test_a_line_that_inflates_without_end_is_refused(tmp_path: Path) -> None:
     deflate = zlib.compressobj(9, wbits=31)
     data = b"".join(deflate.compress(b" " * (1 << 20)) for _ in range(200)) + deflate.flush()

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from tables import PAGES, RESULTS, differing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_page_has_the_tables_that_the_numbers_make(path: Path) -> None:
     page = path.read_text(encoding="utf-8")

@@ -133,6 +133,7 @@ ENTRIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("enter", ENTRIES, ids=lambda entry: entry.__name__)
 def test_no_entry_imports_or_builds_what_it_names(
     enter: Callable[[str, Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,6 +20,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 SMALL = A2cSettings(dim=8, hidden=8, vocabulary=256, n_steps=4, lr=2e-2, repeat_penalty=0.0)
 
 

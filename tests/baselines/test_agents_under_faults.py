@@ -21,6 +21,8 @@ from gym_memory.testing.chat.answers import asked_slots
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 AGENTS = ("ariadne", "stma", "react", "plain")
 KEY = "sk-THIS-MUST-NOT-BE-FOUND-0123456789"
 PRICED = {"prompt_price": 1.0, "completion_price": 4.0, "cached_price": 1.0}

@@ -20,6 +20,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation, RecordTrajectory
 
+pytestmark = pytest.mark.slow
+
 TINY = BcSettings(
     dim=16,
     hidden=16,

@@ -20,6 +20,8 @@ from gym_memory.llm.prompts import load_prompt
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 

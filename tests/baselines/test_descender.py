@@ -115,6 +115,7 @@ def test_odd_observations_do_no_harm(text: str, focus: str) -> None:
     Situation(obs, Task("", "", "nethack"))
 
 
+@pytest.mark.slow
 def test_it_keeps_nothing_but_its_plan() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=60)
@@ -122,6 +123,7 @@ def test_it_keeps_nothing_but_its_plan() -> None:
     assert len(set(actions)) > 4
 
 
+@pytest.mark.slow
 def test_it_gets_down_and_scores() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=150)

@@ -17,6 +17,8 @@ from gym_memory.baselines.rl.shared.replay import Batch
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 
+pytestmark = pytest.mark.slow
+
 SMALL = DrrnSettings(
     dim=8,
     hidden=8,

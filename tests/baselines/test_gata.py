@@ -21,6 +21,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 SMALL = GataSettings(
     dim=8, hidden=8, vocabulary=256, batch=16, capacity=256, learn_start=16, n_steps=1
 )

@@ -84,6 +84,7 @@ def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
     return policy, result
 
 
+@pytest.mark.slow
 def test_explores_where_nobody_showed_what_to_focus_on() -> None:
     policy, result = play_dev("find-animal", 30)
     assert not result.lost

@@ -99,6 +99,7 @@ def scores() -> dict[str, np.ndarray]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["clin", "reflexion"])
 def test_lessons_raise_the_score(scores: dict[str, np.ndarray], memory: str) -> None:
     learnt = scores[memory]

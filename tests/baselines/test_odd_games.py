@@ -21,6 +21,8 @@ from gym_memory.extract import get_extractor
 from gym_memory.games.textworld.games import compile_game, quiet_random_state
 from gym_memory.run import EpisodeResult, rollout
 
+pytestmark = pytest.mark.slow
+
 textworld = pytest.importorskip("textworld")
 
 Build = Callable[[Any, Callable[..., Any]], str]

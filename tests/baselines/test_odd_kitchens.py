@@ -21,6 +21,8 @@ from gym_memory.games.textworld.games import compile_game, generate
 from gym_memory.games.textworld.voices import voice
 from gym_memory.run import EpisodeResult, rollout
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("textworld")
 
 WORDS = {

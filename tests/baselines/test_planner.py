@@ -20,6 +20,8 @@ from gym_memory.extract import get_extractor
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.run import rollout
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("textworld")
 
 

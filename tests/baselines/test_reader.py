@@ -113,6 +113,7 @@ def spec(server: ScriptedServer, **options: Any) -> str:
     return format_spec("answerer", {"llm": llm, **options})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [GRAPH, "rag?k=5", "oracle", "history", "none", "summary"])
 def test_the_prompts_carry_what_the_rules_see(memory: str, server: ScriptedServer) -> None:
     """The server answers by the reader's rules, from the prompt alone: same answers, same score."""

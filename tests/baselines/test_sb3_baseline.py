@@ -13,6 +13,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch", reason="torch is not installed")
 sb3_contrib = pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed")
 

@@ -51,6 +51,7 @@ def asked(policy: Searcher, obs: Observation) -> str:
     return policy.act(obs, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_type", TYPES)
 def test_does_every_type_of_task(task_type: str) -> None:
     env = household("arigraph", task_type=task_type)
@@ -60,6 +61,7 @@ def test_does_every_type_of_task(task_type: str) -> None:
     assert all(result.steps <= 40 for result in results)
 
 
+@pytest.mark.slow
 def test_a_memory_saves_steps_and_so_does_a_transcript() -> None:
     steps = {}
     for memory in ("none", "history", "arigraph", "oracle"):
@@ -70,6 +72,7 @@ def test_a_memory_saves_steps_and_so_does_a_transcript() -> None:
     assert steps["oracle"] < steps["arigraph"]
 
 
+@pytest.mark.slow
 def test_habits_save_steps() -> None:
     env = household("arigraph")
     with_habits = sum(result.steps for result in play(env, Searcher(), range(18)))

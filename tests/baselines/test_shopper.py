@@ -33,6 +33,7 @@ def mean(results, field):
     return sum(getattr(result, field) for result in results) / len(results)
 
 
+@pytest.mark.slow
 def test_memory_buys_better():
     scores, wins = {}, {}
     for memory in ("none", "arigraph", "oracle"):
@@ -44,6 +45,7 @@ def test_memory_buys_better():
     assert wins["oracle"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_transcript_that_forgets_nothing_is_as_good_as_the_graph():
     """The same rules read both, so that the comparison is about what is kept."""
     whole = play("history", budget=100_000)
@@ -51,6 +53,7 @@ def test_a_transcript_that_forgets_nothing_is_as_good_as_the_graph():
     assert [(r.score, r.steps) for r in whole] == [(r.score, r.steps) for r in graph]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["rag", "shuffled", "summary", "stma", "placebo"])
 def test_any_memory_will_do_to_buy_something(memory):
     results = play(memory)
@@ -66,6 +69,7 @@ def test_the_same_seed_shops_the_same():
     assert [(r.score, r.steps) for r in play("none")] == [(r.score, r.steps) for r in play("none")]
 
 
+@pytest.mark.slow
 def test_patience_is_what_it_looks_at():
     hasty, thorough = (play("arigraph", Shopper(patience=n)) for n in (1, 16))
     assert mean(hasty, "steps") < mean(thorough, "steps")

@@ -21,6 +21,8 @@ from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.train.advised import Advised
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 SMALL = TextSettings(
     dim=16, heads=2, layers=2, vocabulary=256, batch=4, learn_start=8, update_every=2, beta_steps=60
 )

@@ -16,6 +16,8 @@ from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, HashEncoder, make_encoder
 
+pytestmark = pytest.mark.slow
+
 TIDY = "Tidy up: put what is out of place where it belongs."
 FURNITURE = {"cupboard": "kitchen", "bookshelf": "study", "washbasin": "bathroom"}
 

@@ -73,6 +73,7 @@ def test_it_runs_as_a_module_and_as_a_script() -> None:
         assert done.stdout == f"gym-memory {__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--env", "--memory", "--policy", "--task-id", "--protocol"])
 def test_words_of_another_encoding_are_refused(option: str, tmp_path: Path) -> None:
     words = ["-m", "gym_memory", "compare", *HOUSE, option, b"f\xfcr", "--seeds", "0:1"]
@@ -86,6 +87,7 @@ def test_words_of_another_encoding_are_refused(option: str, tmp_path: Path) -> N
 # ---------------------------------------------------------------- compare, run, report
 
 
+@pytest.mark.slow
 def test_compare_prints_json_rows_and_keeps_a_report(run: Run, tmp_path: Path) -> None:
     words = ("compare", *HOUSE, "-m", "none", "-m", "history?window=3", "-p", "walkthrough")
     status, out, err = run(*words, "-s", "0:2", "-w", "1", "-o", "out", "--json")
@@ -101,6 +103,7 @@ def test_compare_prints_json_rows_and_keeps_a_report(run: Run, tmp_path: Path) -
     assert (status, again) == (0, out)
 
 
+@pytest.mark.slow
 def test_compare_prints_a_table(run: Run, tmp_path: Path) -> None:
     words = ("compare", *HOUSE, "-m", "none", "-p", "random", "-s", "0,1", "-w", "1")
     status, out, _ = run(*words, "--max-steps", "5")
@@ -110,6 +113,7 @@ def test_compare_prints_a_table(run: Run, tmp_path: Path) -> None:
     assert folder.name.startswith("compare-")
 
 
+@pytest.mark.slow
 def test_failed_episodes_are_an_exit_status(run: Run) -> None:
     words = ("-m", "none", "-p", "bad", "-s", "0:2", "-w", "1", "-o", "out")
     status, out, err = run("compare", *HOUSE, *words)
@@ -120,6 +124,7 @@ def test_failed_episodes_are_an_exit_status(run: Run) -> None:
     assert run("report", "out")[0] == 1
 
 
+@pytest.mark.slow
 def test_run_prints_every_episode(run: Run) -> None:
     words = ("run", *HOUSE, "-m", "none", "-p", "greedy", "--protocol", "trials?k=2", "-w", "1")
     status, out, _ = run(*words, "-o", "out")
@@ -129,6 +134,7 @@ def test_run_prints_every_episode(run: Run) -> None:
     assert "won" in out
 
 
+@pytest.mark.slow
 def test_run_takes_a_checkpoint_and_a_task(run: Run) -> None:
     status, _, err = run("run", *HOUSE, "-m", "none", "-p", "random", "--checkpoint", "x.pt")
     assert status == 2
@@ -139,6 +145,7 @@ def test_run_takes_a_checkpoint_and_a_task(run: Run) -> None:
     assert "fakehouse/train/6" in out
 
 
+@pytest.mark.slow
 def test_reports_are_put_together(run: Run, tmp_path: Path) -> None:
     for name, seeds in (("a", "0:2"), ("b", "2:4")):
         words = ("compare", *HOUSE, "-m", "none", "-p", "walkthrough", "-s", seeds, "-w", "1")
@@ -150,6 +157,7 @@ def test_reports_are_put_together(run: Run, tmp_path: Path) -> None:
     assert run("report", "a", "b")[0] == 2
 
 
+@pytest.mark.slow
 def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
     words = ("compare", *HOUSE, "-m", "none", "-w", "1", "-o", "out", "-s")
     assert run(*words, "0:1")[0] == 0
@@ -161,6 +169,7 @@ def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
 # ---------------------------------------------------------------- mistakes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -217,6 +226,7 @@ def test_a_wrong_word_is_status_2_too(run: Run, words: tuple[str, ...], message:
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_debug_shows_where_it_happened() -> None:
     command = [sys.executable, "-m", "gym_memory", "list", "polices"]
     plain = subprocess.run(command, capture_output=True, text=True)
@@ -226,6 +236,7 @@ def test_debug_shows_where_it_happened() -> None:
     assert "UnknownNameError" in debug.stderr
 
 
+@pytest.mark.slow
 def test_output_into_a_closed_pipe_is_no_drama() -> None:
     read, write = os.pipe()
     os.close(read)
@@ -321,6 +332,7 @@ def play(*words: str, typed: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_person_can_win_lose_patience_and_leave() -> None:
     from gym_memory.testing.fake_env import FakeHouse
 

@@ -196,6 +196,7 @@ def test_stores_are_inspected_exported_imported_and_compared(run: Run, store: Pa
 # ---------------------------------------------------------------- mistakes
 
 
+@pytest.mark.slow
 def test_a_store_on_a_server_is_looked_into_as_a_file_is(run: Run, store, postgres) -> None:
     run("memory", "export", store, "out.jsonl")
     secret = postgres.replace("postgres:@", "postgres:s3cret@")
@@ -250,6 +251,7 @@ def open_memory_of_history() -> Any:
 # ---------------------------------------------------------------- exam
 
 
+@pytest.mark.slow
 def test_exam_prints_a_table_and_writes_files(run: Run) -> None:
     words = ("exam", "--import", "run_plugin", "-e", "FakeHouse", "-p", "random", "--seeds", "0:2")
     words += ("-m", "none", "-m", "arigraph", "--budgets", "40,500", "--lengths", "20")

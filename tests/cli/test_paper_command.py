@@ -24,6 +24,7 @@ from gym_memory.testing.chat import ScriptedServer
 MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", experiment_names())
 def test_what_is_played_is_what_the_paper_reports(name: str, tmp_path: Path) -> None:
     experiment = load_experiment(name)
@@ -62,6 +63,7 @@ def test_the_model_plays_policies_and_if_asked_memories() -> None:
         load_experiment("arigraph-fig4")
 
 
+@pytest.mark.slow
 def test_ours_stand_beside_theirs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_go_to_is_offered_where_there_is_a_graph() -> None:
         make_env("FakeHouse", navigate="yes")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_agents_of_papers_share_a_table(
     tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_who_is_ahead() -> None:
     assert told_ahead(table) == ["history is ahead of arigraph in where at 100 (0.60, 0.50)."]
 
 
+@pytest.mark.slow
 def test_files_of_an_exam(tmp_path: Path) -> None:
     config = ExamConfig(
         ("FakeHouse",), ("none", "arigraph"), ("random",), (0, 1), (50, 500), (10, 40)
@@ -148,6 +149,7 @@ def real() -> dict[tuple[str, int, str], Mark]:
     return {(mark.memory, mark.budget, mark.kind): mark for mark in marks(examine(config))}
 
 
+@pytest.mark.slow
 def test_arigraph_knows_real_games_at_500_tokens(real: dict[tuple[str, int, str], Mark]) -> None:
     for kind in ("where", "read", "near", "past", "did", "order"):
         assert real["arigraph", 500, kind].n >= 12

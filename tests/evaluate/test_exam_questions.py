@@ -123,6 +123,7 @@ def test_no_more_than_asked_for_and_the_same_again(accounts: list[Account]) -> N
     assert few != asked(account, seed=1, per_kind=2)
 
 
+@pytest.mark.slow
 def test_questions_do_not_depend_on_the_hash_seed(python: Any) -> None:
     code = """
 from gym_memory.testing.fake_env import register_fake
@@ -397,6 +398,7 @@ def test_an_episode_that_ends_early_is_asked_about_once() -> None:
     assert lengths == {5, 50}
 
 
+@pytest.mark.slow
 def test_only_the_oracle_knows_what_was_never_seen() -> None:
     config = ExamConfig(
         ("FakeHouse",), ("arigraph", "oracle"), ("random",), (0, 1, 2), (1000,), (8,)

@@ -31,6 +31,8 @@ from gym_memory.extract.base import Extraction, Mention
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.run.jobs import Job
 
+pytestmark = pytest.mark.slow
+
 
 def facts(lines: str) -> frozenset[Triple]:
     return frozenset(

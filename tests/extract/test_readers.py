@@ -30,6 +30,7 @@ def facts(reader: Reader, text: str, *, note: bool = False) -> set[str]:
     return {str(m.triple) for m in reader.statements(text, lambda name: None, note=note).facts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -70,6 +71,7 @@ def test_the_parser_is_asked_where_the_rules_read_nothing(reader: Reader) -> Non
     assert facts(READERS.make("spacy"), text) == {"tine 4, opens, pyx 9"}
 
 
+@pytest.mark.slow
 def test_the_parser_says_the_same_in_another_process(reader: Reader) -> None:
     text = "Whoever seeks the moss key in the oak chest finds it there; it fits the plum coffer."
     program = (

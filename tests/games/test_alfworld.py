@@ -321,6 +321,7 @@ def test_a_corrupt_file_costs_its_own_episodes_only(how: str, tmp_path: Path) ->
     assert play(env, (), ids[2])["success"]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_past_a_corrupt_file(tmp_path: Path) -> None:
     root = lay_out(tmp_path / "data")
     ids = ALFWorld(path=root).task_ids

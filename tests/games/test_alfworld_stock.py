@@ -35,6 +35,7 @@ def stock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "number"), [("pick_clean_then_place_in_recep", 1), ("look_at_obj_in_light", 0)]
 )

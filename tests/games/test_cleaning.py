@@ -301,6 +301,7 @@ def test_a_reset_forgets_the_count(env):
     assert not info["success"]
 
 
+@pytest.mark.slow
 def test_homes_are_told_to_the_score_only(env):
     """No text names the room of a thing, and neither info nor observation lists the mistakes."""
     obs, info = env.reset(seed=0)

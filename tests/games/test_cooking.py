@@ -53,6 +53,7 @@ def test_levels_are_those_of_the_papers():
     assert set(Cooking.levels) == {*MAX_SCORE, "voices"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", MAX_SCORE)
 def test_best_score_rooms_and_limit(level):
     game = game_of(level)
@@ -69,6 +70,7 @@ def test_best_score_rooms_and_limit(level):
     assert Cooking.default_steps(level) == STEPS.get(level[:2], 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", MAX_SCORE)
 def test_walkthrough_wins_the_real_game(level):
     env = Cooking(level, "test")
@@ -83,6 +85,7 @@ def test_walkthrough_wins_the_real_game(level):
     env.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(MAX_SCORE)), st.sampled_from(SPLITS), st.integers(0, 10_000))
 def test_walkthrough_is_possible_short_and_complete(level, split, seed):
@@ -114,6 +117,7 @@ def test_the_walkthrough_is_a_third_of_textworlds_on_large_levels():
         assert len(ours) < 40
 
 
+@pytest.mark.slow
 def test_splits_use_other_foods():
     from textworld.challenges.tw_cooking.cooking import FOODS_SPLITS
 

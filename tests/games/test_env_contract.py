@@ -79,6 +79,7 @@ def wander(env, seed, steps):
     return seen, actions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["none", DEFAULT_MEMORY])
 def test_passes_gymnasiums_own_check(name, memory):
     env = make(name, memory, max_steps=20)
@@ -89,6 +90,7 @@ def test_passes_gymnasiums_own_check(name, memory):
     env.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_runs_as_a_vector(name, mode):
     make(name).close()
@@ -133,6 +135,7 @@ def test_observation_and_info_keep_their_shape(env):
         assert json.loads(json.dumps(info)) == info
 
 
+@pytest.mark.slow
 def test_same_seed_same_actions_same_bytes(env, name):
     first = env.reset(seed=5)[0]
     seen, actions = wander(env, 5, 25)
@@ -175,6 +178,7 @@ for id in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_processes_with_other_hash_seeds_see_the_same(python, tmp_path, monkeypatch):
     outputs = set()
     for hashseed in (1, 2):  # each makes and compiles the games for itself
@@ -184,6 +188,7 @@ def test_processes_with_other_hash_seeds_see_the_same(python, tmp_path, monkeypa
     assert outputs.pop()
 
 
+@pytest.mark.slow
 def test_global_random_state_is_left_alone(name):
     random.seed(123)
     np.random.seed(123)
@@ -198,6 +203,7 @@ def test_global_random_state_is_left_alone(name):
     assert (random.getstate(), repr(np.random.get_state())) == before
 
 
+@pytest.mark.slow
 def test_bare_resets_go_on_with_the_generator(env):
     def tasks():
         first = env.reset(seed=9)[1]["task_id"]
@@ -223,6 +229,7 @@ def test_a_task_can_be_pinned(env):
         env.reset(options={"difficulty": 3})
 
 
+@pytest.mark.slow
 def test_snapshots_come_back_again_and_again(env):
     raw = env.unwrapped
     raw.reset(seed=0)
@@ -251,6 +258,7 @@ def test_valid_actions_cost_nothing_where_they_are_not_asked_for(env, name):
     bare.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", GARBAGE, ids=lambda text: repr(text[:12]))
 def test_free_text_costs_a_step_and_nothing_else(name, text, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -282,6 +290,7 @@ def _shared(request, name):
 _STASH = pytest.StashKey()
 
 
+@pytest.mark.slow
 def test_walkthrough_wins_with_the_best_score(env):
     for seed in (0, 1):
         _, info = env.reset(seed=seed)

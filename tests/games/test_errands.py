@@ -189,6 +189,7 @@ def test_what_is_told_of_errands_is_no_fact_of_the_house(env):
     assert all("errand" not in " ".join(m.triple) for m in facts[0].mentions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("memory", "least", "most"),
     [("arigraph", 8, 9), ("history?full=true", 8, 9), ("none", 0, 2), ("summary", 3, 7)],

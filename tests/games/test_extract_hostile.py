@@ -16,6 +16,8 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 
+pytestmark = pytest.mark.slow
+
 SHOE = "i need hiking boots with ankle support, and price lower than 40.00 dollars"
 PAGES = {
     "alfworld": Step(

@@ -15,6 +15,8 @@ from gym_memory.games.scienceworld.rules_items import read_item, read_items
 from gym_memory.graph import TemporalGraph
 from gym_memory.run.jobs import Job
 
+pytestmark = pytest.mark.slow
+
 TASK = Task("scienceworld/boil/0", "Your task is to boil water.", "scienceworld")
 KITCHEN = """This room is called the kitchen. In it, you see: 
 	the agent

@@ -26,6 +26,8 @@ from gym_memory.testing.fake_env import RAW_ID, FakeHouse
 from gym_memory.wrappers import EncodeText, IndexActions, RecordTrajectory
 from gym_memory.wrappers.make import make_env
 
+pytestmark = pytest.mark.slow
+
 RAW = ("text", "task", "inventory", "valid_actions")
 
 

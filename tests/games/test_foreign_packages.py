@@ -17,6 +17,8 @@ from gym_memory.run import rollout
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "foreign"))
 from draw import environment, snippets
 
+pytestmark = pytest.mark.slow
+
 MODULES = {
     "textworld": "textworld",
     "scienceworld": "scienceworld",

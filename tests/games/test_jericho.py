@@ -27,6 +27,8 @@ from gym_memory.games.jericho.world import object_region
 from gym_memory.games.textworld.games import cached_story
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 STANDING = ("look", "inventory", "wait")
 
 

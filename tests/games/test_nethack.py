@@ -13,6 +13,8 @@ import pytest
 from gym_memory.baselines.rules.nethack.descender import Descender
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("nle", reason="NLE is not installed")
 
 ID = "gym_memory/NetHack-v0"

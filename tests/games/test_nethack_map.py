@@ -220,6 +220,7 @@ class Anew(AreaMap):
         return False
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_what_grows_is_numbered_as_if_all_were_numbered_anew(seed):

@@ -185,6 +185,7 @@ def score(memory, policy="reader", n=48):
     return sum(result.normalized for result in results) / n
 
 
+@pytest.mark.slow
 def test_the_reader_answers_from_memory_alone():
     assert score("none", n=8) == 0.0
     few = score("history?window=2")

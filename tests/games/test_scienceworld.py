@@ -24,6 +24,8 @@ from gym_memory.games.scienceworld import env as adapter
 from gym_memory.games.scienceworld.env import ScienceWorld
 from gym_memory.run.jobs import Job, Listener, play_job
 
+pytestmark = pytest.mark.slow
+
 try:
     engine.check_installed()
 except MissingDependencyError as absent:

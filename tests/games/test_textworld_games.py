@@ -60,6 +60,7 @@ def test_cache_folder_is_the_users_choice(cache, monkeypatch):
     assert cache_dir().name == "gym-memory"
 
 
+@pytest.mark.slow
 def test_a_game_is_compiled_once(cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = []
@@ -95,6 +96,7 @@ def _race(number, barrier, queue):
     queue.put((str(story), game_sha256(json.loads(story.with_suffix(".json").read_text()))))
 
 
+@pytest.mark.slow
 def test_processes_that_race_get_the_same_whole_game(cache):
     context = multiprocessing.get_context("fork")
     barrier, queue = context.Barrier(3), context.Queue()
@@ -119,6 +121,7 @@ for task in env.task_ids:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_compile_leaves_only_whole_games(cache, monkeypatch):
     process = subprocess.Popen(
         [sys.executable, "-c", _BUILD], stdout=subprocess.PIPE, start_new_session=True
@@ -146,6 +149,7 @@ def test_a_killed_compile_leaves_only_whole_games(cache, monkeypatch):
     assert leftovers(cache) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -221,6 +225,7 @@ for level in ("rl-1", "hardest"):
 """
 
 
+@pytest.mark.slow
 def test_digest_does_not_depend_on_the_process(python):
     """The manifest was written by others; test_worldgen.py compares hash seeds."""
     listed = [entries("cooking", 1, level, "train")[4].sha256 for level in ("rl-1", "hardest")]
@@ -247,6 +252,7 @@ def test_digest_sees_what_a_player_would_see():
     assert game_sha256(other) == game_sha256(data)
 
 
+@pytest.mark.slow
 def test_generating_is_what_tw_make_does():
     """Our short cuts (one parse, no trial run) do not change a letter of the game."""
     import textworld

@@ -41,6 +41,7 @@ def ids(facts):
     return {(f.name, *(v.name for v in f.arguments)) for f in facts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_commands_and_facts_are_textworlds_own_at_every_step(env, seed):
     obs, info = env.reset(seed=seed)
@@ -79,6 +80,7 @@ PHRASES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_free_text_does_not_lose_track_of_the_game(env):
     """What the logic allows the game carries out, and what it says is held is held."""
     env.max_steps = 10_000
@@ -207,6 +209,7 @@ print(time.process_time() - before, "textworld" in sys.modules, repr(text), env.
 """
 
 
+@pytest.mark.slow
 def test_a_new_process_neither_imports_textworld_nor_parses_its_rules(
     python, tmp_path, monkeypatch
 ):

@@ -67,6 +67,7 @@ def stock(path, commands):
     return found
 
 
+@pytest.mark.slow
 def test_every_name_scores_alike(named, game):
     expected, ended = scores(*game)
     assert expected[0] == 0
@@ -121,6 +122,7 @@ def test_a_link_plays_like_its_target(game, tmp_path):
 GLULX = b"Glul\x00\x03\x01\x02" + bytes(250)
 
 
+@pytest.mark.slow
 def test_a_glulx_game_is_played_from_its_description(game, tmp_path, monkeypatch):
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "tw-old.ulx"

@@ -109,6 +109,7 @@ def test_voices_are_plain_text_that_inform_takes(split):
 # ---------------------------------------------------------------- games
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "level"), LEVELS)
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_walkthrough_wins(family, level, split):
@@ -148,6 +149,7 @@ for family, level in LEVELS:
 """
 
 
+@pytest.mark.slow
 def test_a_seed_makes_one_game_in_every_process(python):
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n{CODE}"
     told = ""

@@ -149,6 +149,7 @@ def test_a_code_that_is_not_on_the_page_cannot_be_clicked(shop):
 # ---------------------------------------------------------------- search
 
 
+@pytest.mark.slow
 def test_search_ranks_by_bm25():
     """Against the formula of Lucene's BM25, written out; plurals and stop words as stated."""
     products = synthetic_catalogue().products[:120]

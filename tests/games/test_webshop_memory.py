@@ -122,6 +122,7 @@ def test_reading_a_page_twice_changes_nothing():
     assert set(graph.live()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("show_attributes", [False, True])
 def test_knows_all_that_was_shown_and_nothing_else(show_attributes):
     """Precision and recall 1 in random walks, odd commands and revisits among them."""

@@ -77,6 +77,7 @@ for family, level in family_games():
 """
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_in_every_process(python, request):
     here = str(request.path.parent)
     first, second = (python(DIGESTS, here, hashseed=seed) for seed in (1, 4242))

@@ -36,6 +36,7 @@ def a_script(seed: int, length: int = 80) -> Iterator[tuple]:
         yield kind, chance.choice(FEW), chance.randrange(60)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_versions_are_independent(seed):
@@ -130,6 +131,7 @@ def test_a_broken_state_is_refused_and_changes_nothing(broken):
     assert graph.now == 2
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_snapshots_is_walked_and_freed():
     graph = TemporalGraph()
     first = graph.snapshot()
@@ -168,6 +170,7 @@ print(json.dumps([graph.state(), list(graph.live()), list(graph.entities()),
 """
 
 
+@pytest.mark.slow
 def test_equal_histories_are_byte_identical_in_any_process():
     printed = {
         subprocess.run(

@@ -16,6 +16,8 @@ from gym_memory.llm.forms import validate
 from gym_memory.llm.local import TransformersChat
 from gym_memory.llm.writing import BLOCK, Prefix, Writer, write_json
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 

@@ -15,6 +15,8 @@ from gym_memory.core.errors import (
 from gym_memory.llm import Request, make_model
 from gym_memory.llm.local import TransformersChat
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 

@@ -101,6 +101,7 @@ def test_a_budget_holds_whatever_is_asked(calls):
     assert spent <= 200
 
 
+@pytest.mark.slow
 def test_processes_share_one_budget(tmp_path, python):
     path = tmp_path / "budget.sqlite"
     code = (

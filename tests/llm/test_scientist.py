@@ -15,6 +15,8 @@ from gym_memory.testing.chat import answer
 from gym_memory.testing.chat.scientist import IN_VAIN, Notes, Scientist, plan_for
 from gym_memory.wrappers.make import make_env
 
+pytestmark = pytest.mark.slow
+
 TASK = (
     "Your task is to find a(n) plant. First, focus on the thing. Then, move it to the red box in "
     "the bedroom."

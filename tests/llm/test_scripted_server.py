@@ -245,6 +245,7 @@ def test_the_port_is_free_after_close():
         assert again.port == port
 
 
+@pytest.mark.slow
 def test_the_command_serves():
     command = [sys.executable, "-m", "gym_memory", "serve-scripted", "--fault", "500=0.0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

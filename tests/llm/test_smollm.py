@@ -19,6 +19,8 @@ from gym_memory.llm.client import OpenAIChat
 from gym_memory.llm.smollm import SmolLM
 from gym_memory.testing.llama import LlamaServer
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("gguf")
 pytest.importorskip("xllamacpp")

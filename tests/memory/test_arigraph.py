@@ -390,6 +390,7 @@ def changes(draw: st.DrawFn) -> list[tuple]:
     return draw(st.lists(step, max_size=40))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(changes(), st.integers(0, 120))
 def test_index_that_follows_is_a_fresh_index(steps, budget) -> None:

@@ -30,6 +30,7 @@ def test_house_is_read_by_the_rules(benchmark) -> None:
             assert graph.value(name, "location").object == f"room {room}"
 
 
+@pytest.mark.slow
 def test_a_step_costs_about_the_same_in_a_larger_house(benchmark) -> None:
     small, large = (benchmark.Walk(size, "structural", 120) for size in (200, 2000))
     assert len(large.memory.graph) > 8 * len(small.memory.graph)
@@ -38,6 +39,7 @@ def test_a_step_costs_about_the_same_in_a_larger_house(benchmark) -> None:
     assert cost[small] < 3.0  # milliseconds; a tenth of that on an idle machine
 
 
+@pytest.mark.slow
 def test_results_are_tabled(benchmark) -> None:
     results = {
         "command": "python benchmarks/arigraph_speed.py",

@@ -122,6 +122,7 @@ def test_what_cost_points() -> None:
     assert CausalAbstraction('"hit wall"', SCORING, False, True) in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_plan_earns_the_same_points_in_fewer_steps(seed: int) -> None:
     """The backward slice of a random walk, played from the start, is worth what the walk was."""
@@ -444,6 +445,7 @@ for number in map(int, sys.argv[3].split(",")):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_one_store(python, tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

@@ -26,6 +26,8 @@ from gym_memory.memory.encoders import (
 from gym_memory.memory.encoders import encoder as encoders
 from gym_memory.memory.encoders.vectors import VectorCache
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     f"{size} {thing}, {relation}, {place}"
     for size in ("red", "golden")

@@ -17,6 +17,8 @@ from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores import facts as module
 from gym_memory.memory.stores.facts import FactStore
 
+pytestmark = pytest.mark.slow
+
 ROOMS = ("kitchen", "hall", "garden", "cellar")
 THINGS = ("apple", "key", "lamp", "knife", "coin")
 TASK = Task("house/7", "Find the coin.", "plain")

@@ -600,6 +600,7 @@ print(memory.stats().lessons)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_store(python: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "tuples.db")
     with ThreadPoolExecutor(2) as pool:

@@ -142,6 +142,7 @@ def processes(python) -> list[dict[str, list[str]]]:
     return [json.loads(output) for output in outputs]
 
 
+@pytest.mark.slow
 def test_same_in_any_process(spec: str, processes: list[dict[str, list[str]]]) -> None:
     one, two = (process[spec] for process in processes)
     assert one == two
@@ -165,6 +166,7 @@ def test_reset_clears_what_its_lifetime_says(spec: str) -> None:
         assert memory.recall(cue, 500) == fresh.recall(cue, 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0, 1, 50, 1000])
 def test_budget_is_kept(spec: str, budget: int) -> None:
     memory = make_memory(spec)
@@ -178,6 +180,7 @@ def test_budget_is_kept(spec: str, budget: int) -> None:
         cue = walk.step()
 
 
+@pytest.mark.slow
 def test_recall_is_pure(spec: str) -> None:
     memory = make_memory(spec)
     silent = make_memory(spec)
@@ -249,6 +252,7 @@ def test_fork_is_independent(spec: str) -> None:
     assert dump(twin) == forked
 
 
+@pytest.mark.slow
 def test_save_and_load(spec: str, tmp_path) -> None:
     memory, cue = walked(spec)
     path = tmp_path / "memory.json"
@@ -268,6 +272,7 @@ def test_save_and_load(spec: str, tmp_path) -> None:
     assert dump(other) == dump(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -313,6 +318,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_text(spec: str, kind: str, tmp_path) -> None:
     memory = begun(spec)
@@ -328,6 +334,7 @@ def test_odd_text(spec: str, kind: str, tmp_path) -> None:
     assert dump(other) == dump(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["nethack", "textworld", "alfworld", "scienceworld", "webshop"])
 def test_gaps_where_names_belong(spec: str, dialect: str) -> None:
     """A name that is blank is no fact, and no end of the episode."""
@@ -350,6 +357,7 @@ def test_gaps_where_names_belong(spec: str, dialect: str) -> None:
     memory.end(OUTCOME)
 
 
+@pytest.mark.slow
 def test_megabyte_of_text(spec: str) -> None:
     memory = begun(spec)
     room = "-= Hall =-\nYou are in a hall. "
@@ -376,6 +384,7 @@ def _cost(memory: Memory, walk: Walk, steps: int) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.slow
 def test_thousands_of_steps(spec: str) -> None:
     """3,000 steps in one house: a step at the end costs about what one at the start did."""
     memory = make_memory(spec)

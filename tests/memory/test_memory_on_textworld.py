@@ -26,7 +26,7 @@ from test_memory_on_textworld import fingerprint
 print(json.dumps({name: fingerprint(name) for name in sys.argv[2:]}))
 """
 
-pytestmark = pytest.mark.parametrize("name", NAMES)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", NAMES)]
 
 
 def opened(name: str, budget: int = 600) -> gym.Env[Any, Any]:

@@ -128,6 +128,7 @@ record = st.builds(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [ByMeaning(HashEncoder(32)), BM25()], ids=["meaning", "words"])
 @given(
     first=st.lists(record, max_size=20),

@@ -78,6 +78,7 @@ def test_episodes_below_facts_are_read_back(entries: list[Entry], facts: list[Tr
     assert (account.facts, account.entries) == (tuple(facts), tuple(entries))
 
 
+@pytest.mark.slow
 @given(st.lists(ENTRY, min_size=1, max_size=6))
 def test_a_history_is_read_back(entries: list[Entry]) -> None:
     memory = History()

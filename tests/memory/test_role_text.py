@@ -109,6 +109,7 @@ def test_readers_take_any_text(text):
             read(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["a, b, ", '"', "“", "[", "]", "1. ", "- a\n", "->", " ", "x may be necessary ", "\n"]
 )

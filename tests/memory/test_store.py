@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.memory.stores.store import Record, Store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def path(tmp_path):

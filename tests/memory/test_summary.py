@@ -50,6 +50,7 @@ def test_the_next_summary_needs_only_the_last_one() -> None:
     assert rule(both, (), TASK) == both
 
 
+@pytest.mark.slow
 def test_bounded_over_thousands_of_rooms() -> None:
     memory = told(Summary(size=200))
     for t in range(2_000):

@@ -9,6 +9,8 @@ import pytest
 from gym_memory.baselines.rl.shared.features import Lexicon, Scene, describe, parse_action, stem
 from gym_memory.core.records import Triple
 
+pytestmark = pytest.mark.slow
+
 KITCHEN = """
 you | is in | kitchen
 knife | is on | counter

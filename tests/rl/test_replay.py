@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from gym_memory.baselines.rl.shared.replay import NStep, Replay, Stored
 from gym_memory.core.errors import InvalidArgumentError
 
+pytestmark = pytest.mark.slow
+
 
 def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[Stored]:
     """The n-step transitions of one episode, written down as the papers define them.

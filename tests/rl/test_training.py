@@ -25,6 +25,8 @@ from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
 
+pytestmark = pytest.mark.slow
+
 TINY = DrrnSettings(
     dim=8,
     hidden=8,

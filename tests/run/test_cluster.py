@@ -13,6 +13,8 @@ from gym_memory.core.trajectory import read_trajectory
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
 CLOCKS = ("seconds", "memory_ms")

@@ -13,6 +13,7 @@ from gym_memory.run.compare import compare
 from gym_memory.run.pool import Limits, WorkerPool
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_how_many_are_played_at_once(tmp_path: Path) -> None:
     setup = config("random", "bad?how=raise", seeds=6, memories=("none", "arigraph"))
     one = compare(setup, tmp_path / "one", workers=1)
@@ -25,6 +26,7 @@ def test_results_do_not_depend_on_how_many_are_played_at_once(tmp_path: Path) ->
         assert list(read_trajectory(first)) == list(read_trajectory(second))
 
 
+@pytest.mark.slow
 def test_who_was_beside_a_death_is_played_again(tmp_path: Path) -> None:
     setup = config("bad?how=kill", "walkthrough", seeds=3)
     rows = compare(setup, tmp_path, workers=1, concurrency=6)
@@ -34,6 +36,7 @@ def test_who_was_beside_a_death_is_played_again(tmp_path: Path) -> None:
     assert all(row.result.success for row in rows if not row.result.failed)
 
 
+@pytest.mark.slow
 def test_who_was_beside_one_that_hangs_is_played_again(tmp_path: Path) -> None:
     setup = config("bad?how=hang", "walkthrough", seeds=3)
     rows = compare(setup, tmp_path, workers=1, concurrency=6, timeout=6.0)

@@ -23,6 +23,8 @@ from gym_memory.run.results.archive import fact_records, open_memory
 from gym_memory.run.results.report import build_report
 from gym_memory.testing.fake_env import FakeHouse
 
+pytestmark = pytest.mark.slow
+
 WRONG: list[Any] = [
     None, True, -1, 3.5, float("nan"), float("inf"), 10**30, "x", "", "\ud800", [], {}, [1],
     {"a": 1}, [[]], "gone",

@@ -185,6 +185,7 @@ def test_other_records_are_refused(record: Any) -> None:
         EpisodeRow.from_json(record)
 
 
+@pytest.mark.slow
 def test_seeds_beyond_number_are_refused_at_once() -> None:
     before = time.process_time()
     for text in ("0:1000000000", "0:600000,1000000:1600000", "0:" + "9" * 40):

@@ -33,6 +33,8 @@ from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.pool import Limits, WorkerPool
 from gym_memory.run.results import read_episodes
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 PLUGIN = ("run_plugin",)
 

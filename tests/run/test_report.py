@@ -65,6 +65,7 @@ def config(
 FULL = config(envs=BOTH, policies=("random", "weak"))
 
 
+@pytest.mark.slow
 def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_path: Path) -> None:
     write(tmp_path, FULL)
     rows = build_report([tmp_path], tmp_path)
@@ -101,6 +102,7 @@ def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
         assert len({tuple(color) for color in picture[::3, ::3].reshape(-1, 4).tolist()}) > 4
 
 
+@pytest.mark.slow
 def test_only_what_was_played_has_a_panel(tmp_path: Path) -> None:
     """Two policies in a world each take as much paper as one policy in both worlds."""
     apart, one = tmp_path / "apart", tmp_path / "one"
@@ -134,6 +136,7 @@ def test_what_was_counted_is_shown_unless_it_is_nothing(tmp_path: Path) -> None:
     assert "none | random" not in counted
 
 
+@pytest.mark.slow
 def test_score_by_trial_is_shown_for_trials_alone(tmp_path: Path) -> None:
     write(tmp_path / "a", config(protocol="trials?k=3"))
     build_report([tmp_path / "a"], tmp_path / "a")
@@ -168,6 +171,7 @@ def test_a_run_without_episodes_has_a_report_too(tmp_path: Path) -> None:
     assert "0 of 8" in (tmp_path / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_folders_add_up(tmp_path: Path) -> None:
     write(tmp_path / "all", config(range(6)))
     write(tmp_path / "a", config(range(0, 3)))
@@ -178,6 +182,7 @@ def test_folders_add_up(tmp_path: Path) -> None:
     assert report.count("gym-memory compare") == 2
 
 
+@pytest.mark.slow
 def test_protocols_have_tables_of_their_own(tmp_path: Path) -> None:
     write(tmp_path / "a", config())
     write(tmp_path / "b", config(protocol="trials?k=3"))
@@ -204,6 +209,7 @@ def test_backend_versions_do_not_mix(tmp_path: Path) -> None:
     assert build_report(folders, tmp_path / "both", allow_version_mismatch=True)
 
 
+@pytest.mark.slow
 def test_another_baseline_of_the_differences(tmp_path: Path) -> None:
     write(tmp_path, FULL)
     build_report([tmp_path], tmp_path, against="graph")

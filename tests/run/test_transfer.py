@@ -77,6 +77,7 @@ def test_testing_starts_from_the_archive_and_leaves_it(tmp_path: Path) -> None:
     assert Store(archive).records("clin") == held
 
 
+@pytest.mark.slow
 def test_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["transfer", "gen-adapt", "-e", "Cooking?level=rl-1&split=test&max_steps=5"]
     words += ["-p", "learner", "--seeds", "0", "--train-seeds", "0:2", "--trials", "2"]

@@ -25,6 +25,7 @@ def trials() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_a_small_setting(trials: ModuleType) -> None:
     config = dataclasses.replace(trials.CONFIG, envs=("FakeHouse",), seeds=(0, 1, 2))
     rows = [row for job in config.jobs() for row in play_job(job)]

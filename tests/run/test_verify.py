@@ -43,6 +43,7 @@ def states(folder: Path, **options: bool) -> dict[str, list[str]]:
     return told
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     assert states(run) == {}
@@ -51,6 +52,7 @@ def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
     assert states(run) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [0, 1])
 def test_what_a_kill_leaves_is_taken_away_and_the_run_goes_on(run: Path, lines: int) -> None:
     whole = (run / "episodes.jsonl").read_bytes()
@@ -77,6 +79,7 @@ def change(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
     path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
@@ -100,6 +103,7 @@ def test_damaged_episodes_are_named(
     assert (run / "episodes.jsonl").read_bytes() == held
 
 
+@pytest.mark.slow
 def test_recorded_steps_are_read_to_their_end(run: Path) -> None:
     torn, gone, other = sorted((run / "steps").iterdir())[:3]
     torn.write_bytes(torn.read_bytes()[:-400])
@@ -110,6 +114,7 @@ def test_recorded_steps_are_read_to_their_end(run: Path) -> None:
         assert sum(path.name in line for line in damaged) == 2  # its content, and its hash
 
 
+@pytest.mark.slow
 def test_a_changed_file_shows_in_the_hashes(run: Path) -> None:
     record = json.loads((run / "environment.json").read_text())
     (run / "environment.json").write_text(json.dumps({**record, "python": "2.7"}))
@@ -118,6 +123,7 @@ def test_a_changed_file_shows_in_the_hashes(run: Path) -> None:
     assert "damaged" in states(run)
 
 
+@pytest.mark.slow
 def test_a_folder_in_use_is_left_alone(run: Path, tmp_path: Path) -> None:
     with ResultsFolder(run, CONFIG), pytest.raises(ResultsError, match="in use"):
         verify(run)
@@ -135,6 +141,7 @@ def test_a_folder_that_cannot_be_written_is_read(run: Path) -> None:
         run.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_the_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def called(*words: str) -> tuple[int, str]:
         with contextlib.suppress(SystemExit):

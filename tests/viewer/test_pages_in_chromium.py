@@ -18,6 +18,8 @@ from gym_memory.viewer.recordings import choose, find, load
 from gym_memory.viewer.replay import write_replay
 from gym_memory.wrappers.make import make_env
 
+pytestmark = pytest.mark.slow
+
 LEVEL = "TreasureHunt?level=easy"
 READY = "return document.body.dataset"
 

@@ -23,6 +23,8 @@ from gym_memory.viewer.recordings import Recording, choose, find, load
 from gym_memory.viewer.story import CHUNK, Story, tell
 from gym_memory.wrappers.record import RecordTrajectory
 
+pytestmark = pytest.mark.slow
+
 SPECS = ("arigraph", "arigraph?recall=semantic&encoder=hash", "stma", "rag", "history", "none")
 
 

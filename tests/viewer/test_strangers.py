@@ -22,6 +22,8 @@ from gym_memory.viewer.recordings import find
 from gym_memory.viewer.replay import write_replay
 from gym_memory.viewer.server import Site, make_app
 
+pytestmark = pytest.mark.slow
+
 client = pytest.importorskip("websockets.sync.client", reason="pip install 'gym-memory[viewer]'")
 pytest.importorskip("uvicorn", reason="pip install 'gym-memory[viewer]'")
 

@@ -22,6 +22,8 @@ from gym_memory.viewer.recordings import Recording, find
 from gym_memory.viewer.replay import write_replay
 from gym_memory.viewer.server import _runs_body
 
+pytestmark = pytest.mark.slow
+
 EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script></script><!--'
 ROOM = "<img src=x onerror=window.hacked=3>"
 TURNED = "safe\u202eevil\u2066\x1b[2J\x00\u200f end"

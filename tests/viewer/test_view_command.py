@@ -10,6 +10,8 @@ import pytest
 from gym_memory.cli import main
 from gym_memory.run.jobs import Job, play_job
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:

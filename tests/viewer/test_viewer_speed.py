@@ -16,6 +16,8 @@ from gym_memory.testing.long_episode import write_long_episode
 from gym_memory.viewer.recordings import find
 from gym_memory.viewer.replay import write_replay
 
+pytestmark = pytest.mark.slow
+
 
 def test_5000_steps_and_5000_facts(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl.gz"

@@ -16,6 +16,8 @@ from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import EncodeText, IndexActions
 from gym_memory.wrappers.encode import Encoding, encode_observation, encoded_space, word_id
 
+pytestmark = pytest.mark.slow
+
 SMALL = Encoding(
     vocabulary=1000,
     text=6,

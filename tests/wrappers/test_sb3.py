@@ -12,6 +12,8 @@ import pytest
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import EncodeText, IndexActions
 
+pytestmark = pytest.mark.slow
+
 sb3 = pytest.importorskip("stable_baselines3", reason="needs the extra rl")
 sb3_contrib = pytest.importorskip("sb3_contrib", reason="needs the extra rl")
 

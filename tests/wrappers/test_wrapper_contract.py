@@ -169,6 +169,7 @@ def test_refuses_what_it_cannot_wrap(cls) -> None:
         cls("Cooking", **arguments(cls.__name__, "rows.jsonl.gz"))
 
 
+@pytest.mark.slow
 @all_wrappers
 def test_same_in_sync_and_async_vectors(cls, tmp_path) -> None:
     makers = [partial(stack, cls, str(tmp_path / f"{index}.jsonl.gz")) for index in range(4)]
