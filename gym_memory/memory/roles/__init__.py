@@ -25,27 +25,23 @@ from gym_memory.memory.roles.base import (
     Summarize,
 )
 from gym_memory.memory.roles.llm import (
-    LLMRole,
-    RoleCounts,
-    chat_model,
-    role_counts,
-)
-from gym_memory.memory.roles.llm_graph import (
     LLMAggregate,
     LLMExplore,
     LLMExtractor,
     LLMExtractRelations,
     LLMOutdated,
     LLMRelevantEntities,
+    LLMRole,
+    RoleCounts,
+    chat_model,
+    role_counts,
 )
-from gym_memory.memory.roles.llm_index import (
+from gym_memory.memory.roles.llm_lessons import (
+    LLMAbstractCauses,
     LLMClassify,
     LLMCluster,
     LLMCompare,
     LLMEvaluateSubgoals,
-)
-from gym_memory.memory.roles.llm_lessons import (
-    LLMAbstractCauses,
     LLMGeneralizeCauses,
     LLMImportance,
     LLMInsights,

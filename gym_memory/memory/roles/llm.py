@@ -1,70 +1,115 @@
-"""What every LLM role shares: the call, the fall back to the rule, the counters."""
+"""Roles that a chat model plays: what all of them share, and the roles of AriGraph and STMA."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+import functools
+import re
+from collections.abc import Callable, Container, Sequence
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from gym_memory.core.errors import ModelError
+from gym_memory.core.optional import require
+from gym_memory.core.records import Cue, Step, Task, Triple
+from gym_memory.extract.base import Extraction, Extractor, Mention, Pattern
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
 from gym_memory.llm.base import ChatModel, Reply, Request
-from gym_memory.llm.prompts import Prompt, load_prompt
+from gym_memory.llm.prompts import load_prompt
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import (
+    Aggregate,
+    Explore,
+    ExtractRelations,
+    Outdated,
+    RelevantEntities,
+)
+from gym_memory.memory.roles.text import (
+    clip,
+    fact_lines,
+    prose,
+    read_flag,
+    read_replacements,
+    read_triple_lists,
+    read_triples,
+    triples_json,
+)
 
-__all__ = ["LLMRole", "RoleCounts", "chat_model", "role_counts"]
+__all__ = [
+    "LLMAggregate",
+    "LLMExplore",
+    "LLMExtractRelations",
+    "LLMExtractor",
+    "LLMOutdated",
+    "LLMRelevantEntities",
+    "LLMRole",
+    "RoleCounts",
+    "chat_model",
+    "role_counts",
+]
 
-Answer = TypeVar("Answer")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+_OBSERVATION = 2000
+_KNOWN_FACTS = 40
+_EXISTING_FACTS = 60
+_SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 
 
-class LLMRole:
-    """A role played by a chat model, with the rule that stands in where it fails.
+class LLMRole(Generic[Rule]):
+    """A role played by a chat model, and by its rule where the model fails.
 
-    A failed call (after the model's own retries) or an answer that cannot be read is counted in
-    ``fallbacks`` and the rule answers instead. A model that is not set up right (no key, wrong
-    name) and a budget that is spent are raised: they must not pass unnoticed.
+    A subclass answers in ``answer``, with the arguments of the role's protocol. After a failed
+    call (and the model's own retries) or an answer that cannot be read, the rule answers, and
+    ``fallbacks`` counts it. A model that is not set up right and a spent budget are raised: they
+    must not pass unnoticed.
 
     Args:
         model: The chat model.
-        rule: The rule-based role of the same protocol. It must not be a bound method of the
-            memory that uses it, or a fork of the memory would ask the original.
+        rule: The rule-based role of the same protocol; default: the role's own. It must not be a
+            bound method of the memory that uses it, or a fork would use the original's.
         prompt: Name of the prompt; default: the role's own.
 
     Attributes:
-        calls: Times the model was asked.
-        fallbacks: Times the rule stood in.
-        parts: Roles that this one gives work to.
+        calls: Number of calls.
+        fallbacks: Number of answers by the rule.
+        parts: Roles that this one uses.
     """
 
     prompt: str = ""
     max_tokens: int = 512
-    """Most tokens of an answer."""
+    usual: ClassVar[Any] = None
+    answer: ClassVar[Callable[..., Any]]
 
-    def __init__(self, model: ChatModel, rule: Any, prompt: str | None = None):
-        self.model, self.rule = model, rule
-        self._prompt = load_prompt(prompt or self.prompt)
+    def __init__(self, model: ChatModel, rule: Rule | None = None, prompt: str | None = None):
+        self.model = model
+        self.rule: Any = self.usual if rule is None else rule
+        self.prompt = prompt or self.prompt
         self.calls = self.fallbacks = 0
         self.parts: tuple[object, ...] = ()
+        load_prompt(self.prompt)
 
-    def ask(self, *, schema: Any = None, prompt: Prompt | None = None, **slots: str) -> Reply:
-        """Fill the prompt and ask the model, at temperature 0."""
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Answer by the model, or by the rule."""
+        try:
+            return self.answer(*arguments, **named)
+        except ModelError:
+            self.fallbacks += 1
+            return self.rule(*arguments, **named)
+
+    def ask(self, *, schema: Any = None, prompt: str | None = None, **slots: str) -> Reply:
+        """Fill the prompt and call the model, at temperature 0."""
         self.calls += 1
-        prompt = prompt or self._prompt
+        filled = load_prompt(prompt or self.prompt)
         return self.model.complete(
             Request(
-                prompt.messages(**slots),
-                role=prompt.name,
+                filled.messages(**slots),
+                role=filled.name,
                 max_tokens=self.max_tokens,
                 schema=schema,
             )
         )
 
-    def or_rule(self, answer: Callable[[], Answer], rule: Callable[[], Answer]) -> Answer:
-        """What ``answer`` gives; where it fails, counted, what ``rule`` gives."""
-        try:
-            return answer()
-        except ModelError:
-            self.fallbacks += 1
-            return rule()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> LLMRole:
+    def __deepcopy__(self, memo: dict[int, Any]) -> LLMRole[Rule]:
         return self  # keeps no state that an answer depends on
 
 
@@ -87,17 +132,13 @@ def role_counts(*roles: object) -> RoleCounts:
 
 
 def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
-    """What a memory's argument ``llm`` stands for.
+    """Build the model that a memory's argument ``llm`` names.
 
     Args:
         llm: A chat model; the spec of one, such as ``openai`` (all from the environment) or
             ``openai?model=qwen&base_url=http://localhost:8000/v1``; None or empty for rules.
-            Inside the name of a memory a spec is quoted, which
-            :func:`gym_memory.core.names.format_spec` does.
-
-    Raises:
-        UnknownNameError: Unknown kind or parameter.
-        ModelSetupError: The model cannot be used as it is set up.
+            Inside the name of a memory a spec is quoted
+            (:func:`gym_memory.core.names.format_spec`).
     """
     if llm is None or llm == "":
         return None
@@ -105,3 +146,193 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
 
     model: ChatModel = make_model(llm)
     return model
+
+
+# --- AriGraph -----------------------------------------------------------------------------------
+
+
+class LLMOutdated(LLMRole[Outdated]):
+    """AriGraph's selection of outdated triples (Appendix E)."""
+
+    prompt = "outdated"
+    usual = staticmethod(rules.outdated)
+
+    def answer(self, existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
+        """Return the existing facts that the answer replaces by a new one."""
+        reply = self.ask(existing=fact_lines(existing), new=fact_lines(new))
+        replaced = {_key(old) for old, _ in read_replacements(reply.text)}
+        fresh = set(new)
+        return [fact for fact in existing if _key(fact) in replaced and fact not in fresh]
+
+
+def _key(fact: Triple) -> tuple[str, ...]:
+    return tuple(" ".join(part.lower().split()) for part in fact)
+
+
+class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
+    """AriGraph's triplet extraction and selection of outdated triples (Appendix E).
+
+    Differs from the paper in three points. The prompt wants the player's place as a fact, since a
+    memory learns it from nowhere else. Only facts that the schema leaves open are searched for
+    outdated ones. The prompt shows known facts around the player instead of a fixed example. As
+    in the authors' code a change of place adds the way there and back.
+
+    Args:
+        model: The chat model.
+        extractor: From the dialect of a task to its rules, e.g.
+            :func:`gym_memory.extract.get_extractor`.
+        outdated: The role that selects outdated facts; default: the same model. With
+            :func:`gym_memory.memory.roles.rules.outdated` a step takes one call.
+    """
+
+    prompt = "extract"
+    max_tokens = 1024
+
+    def __init__(
+        self,
+        model: ChatModel,
+        extractor: Callable[[str], Extractor],
+        outdated: Outdated | None = None,
+    ):
+        super().__init__(
+            model, lambda step, graph, task: extractor(task.dialect).extract(step, graph, task)
+        )
+        self.outdated: Outdated = LLMOutdated(model) if outdated is None else outdated
+        self.parts = (self.outdated,)
+
+    def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """Return the facts of one step, given the graph as it is before the step."""
+        extraction: Extraction = self(step, graph, task)
+        return extraction
+
+    def answer(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
+        """Extract by the model."""
+        here = graph.value(PLAYER, "location")
+        around = [INVENTORY] if here is None else [here.object, INVENTORY]
+        reply = self.ask(
+            known=fact_lines(graph.k_hop(around, 2)[:_KNOWN_FACTS]),
+            task=clip(task.goal, _OBSERVATION),
+            action=step.action,
+            observation=clip(step.text, _OBSERVATION),
+            inventory=clip(step.inventory, _OBSERVATION),
+        )
+        found = read_triples(reply.text)
+        if reply.finish == "length":
+            del found[-1:]  # cut in the middle
+        facts = [_normal(fact, graph) for fact in found]
+        facts += _ways(facts, step.action, None if here is None else here.object)
+        facts = list(dict.fromkeys(facts))
+        settled = set(facts)
+        existing = list(
+            dict.fromkeys(
+                fact
+                for name in dict.fromkeys(part for f in facts for part in (f.subject, f.object))
+                for fact in graph.incident(name)
+                if fact not in settled
+            )
+        )
+        slots = set(rules.outdated(existing, facts, task))
+        open_facts = [fact for fact in existing if fact not in slots][-_EXISTING_FACTS:]
+        ended = self.outdated(open_facts, facts, task) if open_facts and facts else []
+        return Extraction(
+            tuple(_mention(fact, step.text) for fact in facts),
+            tuple(Pattern(*fact) for fact in ended),
+        )
+
+
+def _normal(fact: Triple, graph: TemporalGraph) -> Triple:
+    """Return a fact in the graph's names; quoted text stays as it is."""
+    obj = fact.object if fact.relation.lower() == "says" else graph.normalize(fact.object)
+    return Triple(graph.normalize(fact.subject), fact.relation.lower(), obj)
+
+
+def _ways(facts: Sequence[Triple], action: str, before: str | None) -> list[Triple]:
+    """Return the way that a step took, there and back, if the place changed."""
+    words = action.lower().split()
+    direction = words[-1] if words and len(words) <= 2 else ""
+    places = [f.object for f in facts if f.subject == PLAYER and f.relation == "is in"]
+    if direction not in OPPOSITE or before is None or not places or places[-1] == before:
+        return []
+    here = places[-1]
+    return [
+        Triple(here, way_relation(direction), before),
+        Triple(before, way_relation(OPPOSITE[direction]), here),
+    ]
+
+
+def _mention(fact: Triple, text: str) -> Mention:
+    """Return a fact with the first sentence that names subject and object, else the object."""
+    folded = text.lower()
+    if len(folded) != len(text):
+        return Mention(fact)
+    subject, obj = fact.subject.lower(), fact.object.lower()
+    for sentence in _SENTENCE.finditer(folded):
+        if subject in sentence[0] and obj in sentence[0]:
+            return Mention(fact, *sentence.span())
+    start = folded.find(obj)
+    return Mention(fact, start, start + len(obj)) if start >= 0 else Mention(fact)
+
+
+class LLMRelevantEntities(LLMRole[RelevantEntities]):
+    """AriGraph's search texts and how far to look around each (authors' code)."""
+
+    prompt = "entities"
+    usual = staticmethod(rules.relevant_entities)
+
+    def answer(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
+        """Return search texts with depth 1 or 2, as the model orders them."""
+        reply = self.ask(
+            schema=_depths(),
+            task=clip(cue.task, _OBSERVATION),
+            plan=clip(cue.focus, _OBSERVATION),
+            observation=clip(cue.text, _OBSERVATION),
+            inventory=clip(cue.inventory, _OBSERVATION),
+        )
+        return [(" ".join(name.lower().split()), hops) for name, hops in reply.parsed.root.items()]
+
+
+@functools.cache
+def _depths() -> Any:
+    """Return the schema of the answer: an object from names to 1 or 2."""
+    pydantic = require("pydantic", "llm", "answers in JSON")
+    name = Annotated[str, pydantic.StringConstraints(min_length=1, max_length=200)]
+    depth = Annotated[int, pydantic.Field(ge=1, le=2)]
+    entities = Annotated[dict[name, depth], pydantic.Field(max_length=50)]
+    return pydantic.RootModel[entities]
+
+
+class LLMExplore(LLMRole[Explore]):
+    """True if the plan needs exploring (AriGraph, Appendix E)."""
+
+    prompt = "explore"
+    max_tokens = 16
+    usual = staticmethod(rules.explore)
+
+    def answer(self, plan: str, task: Task) -> bool:
+        """True when unexplored exits should be shown."""
+        return read_flag(self.ask(plan=clip(plan, _OBSERVATION), task=task.goal).text)
+
+
+# --- STMA ---------------------------------------------------------------------------------------
+
+
+class LLMExtractRelations(LLMRole[ExtractRelations]):
+    """STMA's relation retriever (D.2)."""
+
+    prompt = "relations"
+    max_tokens = 1536
+
+    def answer(self, belief: str, task: Task) -> list[Triple]:
+        """Return the latest relations stated in ``belief``."""
+        return read_triple_lists(self.ask(belief=clip(belief, 2 * _OBSERVATION)).text)
+
+
+class LLMAggregate(LLMRole[Aggregate]):
+    """STMA's relation aggregator (D.3)."""
+
+    prompt = "aggregate"
+    max_tokens = 1024
+
+    def answer(self, triples: Sequence[Triple], task: Task) -> str:
+        """Return the subgraph in prose."""
+        return prose(self.ask(task=task.goal, triples=triples_json(triples)).text)

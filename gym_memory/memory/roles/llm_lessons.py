@@ -1,23 +1,26 @@
-"""Summaries, reflections and learnings that a chat model writes."""
+"""Roles of the memories that learn over trials, played by a chat model."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
-from gym_memory.llm.base import ChatModel
-from gym_memory.llm.prompts import load_prompt
 from gym_memory.memory.roles import rules
 from gym_memory.memory.roles.base import (
     AbstractCauses,
     CausalAbstraction,
+    Classify,
+    Cluster,
+    Compare,
+    EvaluateSubgoals,
     GeneralizeCauses,
     Importance,
     Insights,
     Learnings,
     Reflect,
+    Subgoal,
     Summarize,
 )
 from gym_memory.memory.roles.llm import LLMRole
@@ -34,11 +37,16 @@ from gym_memory.memory.roles.text import (
 
 __all__ = [
     "LLMAbstractCauses",
+    "LLMClassify",
+    "LLMCluster",
+    "LLMCompare",
+    "LLMEvaluateSubgoals",
     "LLMGeneralizeCauses",
     "LLMImportance",
     "LLMInsights",
     "LLMReflect",
     "LLMSummarize",
+    "read_abstractions",
 ]
 
 _GOAL = 1000
@@ -46,188 +54,130 @@ _PAST = 1500
 _TRACE = 4000
 
 
-class LLMSummarize(LLMRole):
+class LLMSummarize(LLMRole[Summarize]):
     """A summary of the past.
 
-    Args:
-        model: The chat model.
-        rule: The rule-based summary.
-        prompt: ``summary`` (the iterative summary that AriGraph compares with), ``belief``
-            (STMA's temporal belief, D.1) or ``past`` (LDM2's agent history, Table 4).
+    The prompt is ``summary`` (the iterative summary that AriGraph compares with), ``belief``
+    (STMA's temporal belief, D.1) or ``past`` (LDM2's agent history, Table 4).
     """
 
     prompt = "summary"
     max_tokens = 1024
 
-    def __init__(self, model: ChatModel, rule: Summarize, prompt: str = "summary"):
-        super().__init__(model, rule, prompt)
-
-    def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        """The new summary."""
-        return self.or_rule(
-            lambda: self._answer(previous, trace, task), lambda: self.rule(previous, trace, task)
-        )
-
-    def _answer(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        answer = self.ask(
+    def answer(self, previous: str, trace: Sequence[Step], task: Task) -> str:
+        """Return the new summary."""
+        reply = self.ask(
             task=clip(task.goal, _GOAL),
             previous=clip_start(previous, _PAST),
             trace=trace_text(trace, _TRACE),
         )
-        return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", answer.text, flags=re.I))
+        return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", reply.text, flags=re.I))
 
 
-class LLMImportance(LLMRole):
-    """How much an observation matters (Simulacra)."""
+# --- Simulacra and Reflexion --------------------------------------------------------------------
+
+
+class LLMImportance(LLMRole[Importance]):
+    """Simulacra's rating of an observation."""
 
     prompt = "importance"
     max_tokens = 16
+    usual = staticmethod(rules.importance)
 
-    def __init__(self, model: ChatModel, rule: Importance = rules.importance):
-        super().__init__(model, rule)
-
-    def __call__(self, text: str, task: Task) -> float:
-        """A whole number in [1, 10]."""
-        return self.or_rule(
-            lambda: float(
-                read_number(
-                    self.ask(task=clip(task.goal, _GOAL), memory=clip(text, _PAST)).text, 1, 10
-                )
-            ),
-            lambda: self.rule(text, task),
-        )
+    def answer(self, text: str, task: Task) -> float:
+        """Return a whole number in [1, 10]."""
+        reply = self.ask(task=clip(task.goal, _GOAL), memory=clip(text, _PAST))
+        return float(read_number(reply.text, 1, 10))
 
 
-class LLMInsights(LLMRole):
-    """General conclusions from single observations (Simulacra's reflections)."""
+class LLMInsights(LLMRole[Insights]):
+    """Simulacra's general conclusions from single observations."""
 
     prompt = "insights"
 
-    def __init__(self, model: ChatModel, rule: Insights):
-        super().__init__(model, rule)
-
-    def __call__(self, statements: Sequence[str], task: Task) -> list[str]:
-        """Conclusions, each one sentence."""
-        return self.or_rule(
-            lambda: read_items(
-                self.ask(
-                    task=clip(task.goal, _GOAL), statements=clip_start(numbered(statements), _TRACE)
-                ).text
-            ),
-            lambda: self.rule(statements, task),
-        )
+    def answer(self, statements: Sequence[str], task: Task) -> list[str]:
+        """Return conclusions, each one sentence."""
+        shown = clip_start(numbered(statements), _TRACE)
+        return read_items(self.ask(task=clip(task.goal, _GOAL), statements=shown).text)
 
 
-class LLMReflect(LLMRole):
-    """What to do better in the next trial.
+class LLMReflect(LLMRole[Reflect]):
+    """A plan for the next trial.
 
-    Args:
-        model: The chat model.
-        rule: The rule-based reflection.
-        prompt: ``reflect`` (Reflexion's plan) or ``advice`` (the free-form advice that CLIN's
-            causal abstractions are compared with; a numbered list).
+    The prompt is ``reflect`` (Reflexion's plan) or ``advice`` (the free-form advice that CLIN's
+    causal abstractions are compared with; a numbered list).
     """
 
     prompt = "reflect"
 
-    def __init__(self, model: ChatModel, rule: Reflect, prompt: str = "reflect"):
-        super().__init__(model, rule, prompt)
-
-    def __call__(
+    def answer(
         self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
     ) -> str:
-        """The plan or the advice."""
-        return self.or_rule(
-            lambda: prose(
-                self.ask(
-                    task=clip(task.goal, _GOAL),
-                    previous=clip_start(numbered(previous), _PAST),
-                    trace=trace_text(trace, _TRACE),
-                    evaluation=score_in_words(outcome),
-                ).text
-            ),
-            lambda: self.rule(trace, outcome, previous, task),
+        """Return the plan or the advice."""
+        reply = self.ask(
+            task=clip(task.goal, _GOAL),
+            previous=clip_start(numbered(previous), _PAST),
+            trace=trace_text(trace, _TRACE),
+            evaluation=score_in_words(outcome),
         )
+        return prose(reply.text)
 
 
-class LLMAbstractCauses(LLMRole):
+# --- CLIN ---------------------------------------------------------------------------------------
+
+
+class LLMAbstractCauses(LLMRole[AbstractCauses]):
     """CLIN's memory generator (Figure 7)."""
 
     prompt = "causes"
     max_tokens = 1024
 
-    def __init__(self, model: ChatModel, rule: AbstractCauses):
-        super().__init__(model, rule)
-
-    def __call__(
+    def answer(
         self,
         trace: Sequence[Step],
         outcome: Outcome,
         previous: Sequence[Sequence[CausalAbstraction]],
         task: Task,
     ) -> list[CausalAbstraction]:
-        """The rewritten memory."""
-        return self.or_rule(
-            lambda: self._answer(trace, outcome, previous, task),
-            lambda: self.rule(trace, outcome, previous, task),
-        )
-
-    def _answer(
-        self,
-        trace: Sequence[Step],
-        outcome: Outcome,
-        previous: Sequence[Sequence[CausalAbstraction]],
-        task: Task,
-    ) -> list[CausalAbstraction]:
+        """Return the rewritten memory."""
         memories = [
             f"LEARNINGS after trial {number} of the last {len(previous)}:\n{numbered(memory)}"
             for number, memory in enumerate(previous, 1)
         ]
-        answer = self.ask(
+        reply = self.ask(
             task=clip(task.goal, _GOAL),
             previous=clip_start("\n".join(memories), _PAST) or "No learnings available",
             trace=trace_text(trace, _TRACE),
             evaluation=score_in_words(outcome),
         )
-        return read_abstractions(answer.text)
+        return read_abstractions(reply.text)
 
 
-class LLMGeneralizeCauses(LLMRole):
+class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
     """CLIN's meta-memory for a new environment (Figure 8) or a new task (Figure 9)."""
 
     prompt = "causes_environment"
     max_tokens = 1024
 
-    def __init__(self, model: ChatModel, rule: GeneralizeCauses):
-        super().__init__(model, rule)
-
-    def __call__(
+    def answer(
         self, archive: Sequence[Learnings], task: Task, same_task: bool
     ) -> list[CausalAbstraction]:
-        """The memory to start a new episode with."""
-        return self.or_rule(
-            lambda: self._answer(archive, task, same_task),
-            lambda: self.rule(archive, task, same_task),
-        )
-
-    def _answer(
-        self, archive: Sequence[Learnings], task: Task, same_task: bool
-    ) -> list[CausalAbstraction]:
+        """Return the memory to start a new episode with."""
         lists = [
             f"TASK: {clip(' '.join(entry.goal.split()), 200)}\nLEARNINGS:\n"
             f"{numbered(entry.abstractions)}\nEVALUATION REPORT: {score_in_words(entry.outcome)}"
             for entry in archive
         ]
-        answer = self.ask(
-            prompt=None if same_task else load_prompt("causes_task"),
+        reply = self.ask(
+            prompt=None if same_task else "causes_task",
             archive=clip_start("\n".join(lists), _TRACE) or "No learnings available",
             task=clip(task.goal, _GOAL),
         )
-        return read_abstractions(answer.text)
+        return read_abstractions(reply.text)
 
 
 def read_abstractions(text: str) -> list[CausalAbstraction]:
-    """The items of a list that have one of the four forms, each once.
+    """Return the items of a list that have one of the four forms, each once.
 
     Raises:
         ModelError: None has.
@@ -237,3 +187,90 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
     if not found:
         raise ModelError("answer", f"expected sentences of the four forms, got {text[:200]!r}")
     return found
+
+
+# --- LDM2 ---------------------------------------------------------------------------------------
+
+_TEXT = 150
+_PROCESS = 3000
+_TEXTS_A_CALL = 50
+_EXAMPLES = 3
+_SUBGOAL = re.compile(
+    r"^\W*sub-?goal\s*\d*\s*[:.]\s*(.{1,500}?)\s*[-–—:]\s*(in\W?complete|complete)d?\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TYPE = re.compile(
+    r"^\W*(?:high-level\s+)?type\s*\d+\s*[:.]\s*(.{1,200}?)\s*\[([\d,\s]{1,2000})\]",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class LLMEvaluateSubgoals(LLMRole[EvaluateSubgoals]):
+    """LDM2's evaluation (Table 4)."""
+
+    prompt = "subgoals"
+
+    def answer(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
+        """Return the subgoals, judged."""
+        text = self.ask(task=clip(task.goal, _GOAL), trace=trace_text(trace, _PROCESS)).text
+        found = [Subgoal(f[1], f[2].lower() == "complete") for f in _SUBGOAL.finditer(text)]
+        if not found:
+            raise ModelError("answer", f"expected sub-goals, got {text[:200]!r}")
+        return found
+
+
+class LLMCluster(LLMRole[Cluster]):
+    """LDM2's clustering of goals or observations (Table 4), fifty at a time."""
+
+    prompt = "cluster"
+    max_tokens = 1024
+
+    def answer(self, texts: Sequence[str]) -> list[str]:
+        """Return the name of each text's type, ``other`` for a text that the model left out."""
+        names: list[str] = []
+        for start in range(0, len(texts), _TEXTS_A_CALL):
+            batch = [clip(text, _TEXT) for text in texts[start : start + _TEXTS_A_CALL]]
+            answer = self.ask(texts=numbered(batch)).text
+            labels: dict[int, str] = {}
+            for found in _TYPE.finditer(answer):
+                for number in re.findall(r"\d{1,6}", found[2]):
+                    labels.setdefault(int(number), " ".join(found[1].lower().split()))
+            if not any(1 <= number <= len(batch) for number in labels):
+                raise ModelError("answer", f"expected types with numbers, got {answer[:200]!r}")
+            names += [labels.get(number, "other") for number in range(1, len(batch) + 1)]
+        return names
+
+
+class LLMClassify(LLMRole[Classify]):
+    """LDM2's choice of the type of a new goal or observation (Table 4)."""
+
+    prompt = "classify"
+    max_tokens = 64
+
+    def answer(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
+        """Return one key of ``types``."""
+        names = list(types)
+        shown = numbered(
+            f"{name}. Examples: "
+            + " / ".join(clip(" ".join(e.split()), _TEXT) for e in types[name][:_EXAMPLES])
+            for name in names
+        )
+        answer = self.ask(types=shown, text=clip(text, 4 * _TEXT)).text
+        return names[read_number(answer, 1, len(names)) - 1]
+
+
+class LLMCompare(LLMRole[Compare]):
+    """LDM2's comparison of two processes (Table 4, Eq. 10)."""
+
+    prompt = "compare"
+    max_tokens = 64
+    usual = staticmethod(rules.compare)
+
+    def answer(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
+        """Return an index into ``better``."""
+        reply = self.ask(
+            task=clip(task.goal, _GOAL),
+            first=trace_text(better, _PROCESS),
+            second=trace_text(worse, _PROCESS),
+        )
+        return read_number(reply.text, 0, len(better) - 1)
