@@ -37,7 +37,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
+	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

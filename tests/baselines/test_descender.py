@@ -107,6 +107,7 @@ def test_a_plan_says_all_that_is_kept(
     assert Plan.read(str(plan)) == plan
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.text(max_size=300), st.text(max_size=80))
 def test_odd_observations_do_no_harm(text: str, focus: str) -> None:

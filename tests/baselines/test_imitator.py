@@ -92,6 +92,7 @@ def test_explores_where_nobody_showed_what_to_focus_on() -> None:
     assert ", until: focus on " in policy.focus
 
 
+@pytest.mark.slow
 def test_does_another_task_as_far_as_it_is_like_one_that_was_shown() -> None:
     _, result = play_dev("melt", 60)
     assert result.score >= 70

@@ -108,6 +108,7 @@ def test_lessons_raise_the_score(scores: dict[str, np.ndarray], memory: str) -> 
         assert learnt[:, -1].mean() >= scores[control][:, -1].mean() + 0.2
 
 
+@pytest.mark.slow
 def test_the_first_trial_is_the_same_without_lessons(scores: dict[str, np.ndarray]) -> None:
     assert (scores["clin"][:, 0] == scores["history"][:, 0]).all()
     assert (scores["reflexion"][:, 0] == scores["history"][:, 0]).all()

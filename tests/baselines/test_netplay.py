@@ -100,6 +100,7 @@ def test_what_a_memory_recalls_is_read_from_the_prompt() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_over_http_it_plays_as_the_descender_does(server: ScriptedServer) -> None:
     """With a prompt that carries the observation and the memory, the rules decide the same."""
     pytest.importorskip("nle", reason="NLE is not installed")

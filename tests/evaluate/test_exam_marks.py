@@ -158,6 +158,7 @@ def test_arigraph_knows_real_games_at_500_tokens(real: dict[tuple[str, int, str]
     assert real["arigraph", 500, "unseen"].right == 1
 
 
+@pytest.mark.slow
 def test_full_history_knows_them_when_all_of_it_fits(
     real: dict[tuple[str, int, str], Mark],
 ) -> None:

@@ -51,6 +51,7 @@ def test_the_parser_reads_plain_sentences(reader: Reader, text: str, told: set[s
     assert facts(reader, text) == told
 
 
+@pytest.mark.slow
 def test_the_parser_points_at_what_it_read(reader: Reader) -> None:
     text = "They say that the Key of Bone fits the Larnax of Slate."
     (fact,) = reader.statements(text, lambda name: None).facts

@@ -88,6 +88,7 @@ def lay_out(root: Path, change: Callable[[dict[str, Any]], dict[str, Any]] = dic
 # ---------------------------------------------------------------- our households
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TASK_TYPES)
 def test_ten_households_of_each_type_are_won_by_their_walkthrough(kind: str) -> None:
     env = ALFWorld(task_type=kind, path="generated", inventory=False)

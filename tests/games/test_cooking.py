@@ -110,6 +110,7 @@ def test_walkthrough_is_possible_short_and_complete(level, split, seed):
     assert "examine cookbook" in commands
 
 
+@pytest.mark.slow
 def test_the_walkthrough_is_a_third_of_textworlds_on_large_levels():
     """TextWorld's takes more steps than the limit; ours must not."""
     for seed in range(5):

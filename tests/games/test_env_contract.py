@@ -22,6 +22,8 @@ from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 NAMES = [name for name in ENVIRONMENTS.names() if name != "Foreign"]
 """All but the one that has to be told what to make; ``ForeignHouse`` stands for it."""
+HEAVY = ("Jericho", "NetHack", "ScienceWorld")
+"""Those whose engine is slow to start."""
 INFO_KEYS = {
     "score", "max_score", "normalized_score", "success", "won", "lost", "moves",
     "is_action_valid", "n_invalid", "task_id", "split", "backend_version", "memory_stats",
@@ -41,7 +43,7 @@ def make(name, memory="none", **kwargs):
         pytest.skip(str(error))
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=[pytest.param(n, marks=[pytest.mark.slow] * (n in HEAVY)) for n in NAMES])
 def name(request):
     return request.param
 
@@ -110,6 +112,7 @@ def test_runs_as_a_vector(name, mode):
     single.close()
 
 
+@pytest.mark.slow
 def test_spec_survives_pickle_and_json_and_rebuilds_the_same(env):
     spec = pickle.loads(pickle.dumps(env.spec))
     from_json = gym.envs.registration.EnvSpec.from_json(env.spec.to_json())
@@ -248,6 +251,7 @@ def test_snapshots_come_back_again_and_again(env):
     assert repr(play(raw, actions, [])) == repr(seen)
 
 
+@pytest.mark.slow
 def test_valid_actions_cost_nothing_where_they_are_not_asked_for(env, name):
     bare = make(name, valid_actions=False)
     obs, _ = env.reset(seed=0)

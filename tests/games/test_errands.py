@@ -96,6 +96,7 @@ def test_walkthroughs_leave_room_for_looking_around():
     assert sorted(lengths)[20] < 800
 
 
+@pytest.mark.slow
 def test_games_respect_the_constraints_of_textworld():
     from textworld.generator.maker import get_failing_constraints
 

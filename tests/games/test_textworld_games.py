@@ -182,6 +182,7 @@ def test_a_damaged_game_is_made_anew(cache, name, damage):
     assert leftovers(cache) == []
 
 
+@pytest.mark.slow
 def test_a_generator_that_fails_leaves_nothing(cache):
     def fail():
         raise RuntimeError("no luck")

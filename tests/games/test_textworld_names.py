@@ -78,6 +78,7 @@ def test_every_name_scores_alike(named, game):
     assert scores(named, game[1]) == (expected, ended)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Game .* is not fully supported")
 @pytest.mark.parametrize("name", ["x.z8", "tw-x.z8"])
 @pytest.mark.parametrize("play", ["won", "lost", "cut"])

@@ -238,6 +238,7 @@ def test_a_planner_with_perfect_memory_wins_in_time(level):
     assert sum(n <= 150 for n in moves) >= 0.98 * len(moves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_texts_say_enough_to_win(level):
     """The same planner on the real engine, reading the texts, needs the same moves."""

@@ -189,6 +189,7 @@ def test_tidying_scores_furniture_and_counts_once(level):
     assert sum(rewards) == 2 * len(env.oracle().objects["misplaced"])
 
 
+@pytest.mark.slow
 def test_houses_tell_the_count_or_not():
     goals = set()
     for seed in range(30):

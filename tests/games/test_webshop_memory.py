@@ -169,6 +169,7 @@ def test_no_page_is_too_odd(parts):
         read(*WALK, (action, text))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.text(max_size=60))
 @settings(max_examples=60, derandomize=True, deadline=None)
 def test_no_text_is_too_odd(text, action):

@@ -85,6 +85,7 @@ def test_same_seed_same_bytes_in_every_process(python, request):
     assert len(set(first.split())) == len(family_games())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "level"), family_games())
 def test_generating_leaves_the_global_random_state_alone(cls, level):
     from textworld import g_rng

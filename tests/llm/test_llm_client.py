@@ -404,6 +404,7 @@ def endless() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kind"),
     [

@@ -158,6 +158,7 @@ def test_bad_requests_are_answered(serve, path, body, status):
         assert isinstance(json.load(response), dict)
 
 
+@pytest.mark.slow
 def test_slow_clients_are_cut_off(serve):
     """Neither silence, nor drops of a request, nor an answer that is not taken holds a thread."""
     server = serve("huge", patience=2.0)

@@ -74,6 +74,7 @@ def test_only_the_oracle_is_given_the_engine() -> None:
         assert (memory.oracle is not None) == (name == "oracle")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shuffled", "adversarial", "noise"])
 @pytest.mark.parametrize("parameters", ["", "recall=semantic&encoder=hash"])
 @pytest.mark.parametrize("budget", [40, 300, 2000])
