@@ -23,7 +23,7 @@ from gym_memory.baselines.rl.shared.bags import (
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, actor_critic_loss
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table
 from gym_memory.core.optional import require
 from gym_memory.core.settings import Help
 
@@ -133,21 +133,11 @@ class A2cLearner(BagLearner):
         """Make one update when every slot has a whole rollout; then forget the rollouts."""
         if not self.rollouts.ready(self.settings.n_steps):
             return {}
-        steps = self.rollouts.steps()
-        table = self.table([step.seen for step in steps])
-        values = table.values.detach().cpu().numpy()
-        returns, counted = self.rollouts.returns(values, self.settings.gamma, self.critic)
-        actions = [step.action for step in steps]
-        loss, logged = actor_critic_loss(table, actions, returns, counted, self.settings)
+        loss, logged = self.rollouts.loss(self.table, self.settings)
         self.descend(loss)
         self.updates += 1
         self.rollouts.clear()
         return {"updates": float(self.updates), **logged}
-
-    def critic(self, seen: list[Seen]) -> list[float]:
-        """Return the values of some observations."""
-        with torch.no_grad():
-            return self.table(seen).values.cpu().tolist()
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return also the rollouts under way."""

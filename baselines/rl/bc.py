@@ -24,7 +24,6 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     PlannerTeacher,
     Recorded,
-    Teacher,
 )
 from gym_memory.baselines.rl.shared.replay import Ragged, gather_distinct
 from gym_memory.core.optional import require
@@ -92,7 +91,7 @@ class BcLearner(DrrnLearner):
 
     def __init__(self, settings: BcSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self.teacher: Teacher | None = None
+        self.teacher: PlannerTeacher | Recorded | None = None
         # Stores of their own: what was shown stays when the replay forgets.
         self.shown_bags, self.shown = Ragged(), Ragged()
         self.labelled: list[tuple[int, int]] = []
@@ -110,7 +109,7 @@ class BcLearner(DrrnLearner):
         label = actions.index(advice.action) if advice.action in actions else -1
         return Taught(seen, actions, label, advice)
 
-    def _teacher(self) -> Teacher:
+    def _teacher(self) -> PlannerTeacher | Recorded:
         if self.teacher is None:
             name = self.settings.teacher
             self.teacher = (

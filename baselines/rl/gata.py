@@ -147,10 +147,6 @@ class GataNetwork(BagNetwork):
       matrix a layer, where R-GCN has a matrix a relation or a basis of them.
     * An action is the nodes that it names, after the message passing, and the relations around
       them that DRRN sees; ``neighbourhood=false`` leaves these out.
-
-    Args:
-        settings: Sizes.
-        encoder: Bags to vectors; its table is also that of words, relations and names.
     """
 
     def __init__(self, settings: GataSettings, encoder: Encoder):

@@ -1,23 +1,8 @@
 """Stable-Baselines3 on text games: plain PPO or MaskablePPO with a features extractor that reads.
 
-SB3 wants arrays of fixed shape and actions by number. Number ``i`` means another command in every
-state, so a usual head, which has a weight vector for each number, has nothing to learn from. Here
-the extractor is the whole network: what it makes of row ``i``, the content of the i-th valid action
-next to that of the situation, *is* the logit of number ``i``, and SB3's heads hand it through
-(:func:`pointed`). A row without an action gets a logit that is never drawn, so that PPO needs no
-mask. The content is the relations that DRRN sees (:mod:`gym_memory.baselines.rl.shared.features`),
-hashed, so there is no table of words to build.
-
-::
-
-    text = gym.make("gym_memory/Cooking-v0", level="rl-1", memory="arigraph")
-    env = RelationFeatures(IndexActions(text, 64), common_names(text))
-    model = pointed(PPO("MultiInputPolicy", env, policy_kwargs=POLICY))
-    model.learn(25_000)
-    save("player.safetensors", model)
-
-SB3 brings its own loop, so this one is trained by a script (``examples/ppo.py``) and not by
-``gym-memory train``; what it learnt is then played by ``gym-memory run -p sb3?checkpoint=FILE``.
+SB3 wants arrays of fixed shape and actions by number, and number ``i`` is another command in every
+state. So the extractor is the whole network: its output for the i-th valid action *is* the logit of
+number ``i``, and SB3's heads pass it through (:func:`pointed`). ``examples/ppo.py`` trains one.
 """
 
 from __future__ import annotations
@@ -26,7 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -36,10 +21,10 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
-from gym_memory.core.errors import CheckpointError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import check_amount, check_int, check_share
+from gym_memory.core.settings import Help, check_int, check_share, checked
 
 if TYPE_CHECKING:
     import torch
@@ -58,16 +43,10 @@ _NEVER = -1e4
 def common_names(
     env: gym.Env[dict[str, Any], str], games: int = 20, share: float = 0.8, seed: int = 0
 ) -> tuple[str, ...]:
-    """Names and words that stand in most games: those that may be told by name.
+    """Return the names and words that occur in a ``share`` of the training games.
 
-    They are collected before training, by one episode of random actions in each game, because a
-    feature that changes its meaning while SB3 trains spoils what was learnt.
-
-    Args:
-        env: A text environment with memory, of the training games.
-        games: Games to look into, those of the seeds 0, 1, ..., >= 1.
-        share: Share of them in which a common name stands, in (0, 1].
-        seed: Seed of the random actions.
+    They come from one episode of random actions in each of the ``games`` before training, because
+    a feature that changes its meaning while SB3 trains spoils what was learnt.
     """
     lexicon, chance = Lexicon(check_share("share", share)), np.random.default_rng(seed)
     for game in range(check_int("games", games, 1)):
@@ -99,17 +78,14 @@ class RelationFeatures(
     """Hashed features of the situation and of every numbered action.
 
     Observation: ``state`` of shape (state,) and ``actions`` of shape (numbered actions, action),
-    int32 in [0, rows), 0 for none; what is longer is cut. Goes around ``IndexActions``.
+    int32 in [0, rows), 0 for none; what is longer is cut.
 
     Args:
-        env: An environment with memory and numbered actions.
+        env: An environment with memory and numbered actions (``IndexActions``).
         names: The common names (:func:`common_names`).
-        rows: Numbers that a feature may get, in [2, 2**24]: SB3 casts observations to float32.
+        rows: Numbers of features, in [2, 2**24]: SB3 casts observations to float32.
         state: Features of the situation that are kept, >= 1.
         action: Features of each action that are kept, >= 1.
-
-    Raises:
-        InvalidArgumentError: The actions are not numbered, or a number is out of range.
     """
 
     def __init__(
@@ -167,13 +143,8 @@ def _encode(
 class ActionLogits(torch_layers.BaseFeaturesExtractor):
     """The whole network: a logit for every row of actions, then the value of the situation.
 
-    The logit is ``w . tanh(A s + B a + c)`` of the situation's encoding and the row's own, the
-    value looks at the situation and at the best that each unit finds among the actions.
-
-    Args:
-        observation_space: Of :class:`RelationFeatures`.
-        dim: Size of an encoding.
-        hidden: Width of the layer over situation and action.
+    The logit is ``w . tanh(A s + B a + c)`` of the encodings of situation and row; the value sees
+    the situation and the best that each unit finds among the actions.
     """
 
     def __init__(self, observation_space: gym.spaces.Dict, dim: int = 64, hidden: int = 64):
@@ -188,10 +159,10 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
         torch.nn.init.zeros_(self.bag.weight)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Float32 of shape (batch, numbered actions + 1)."""
+        """Return float32 of shape (batch, numbered actions + 1)."""
         state, actions = observations["state"].long(), observations["actions"].long()
         of_state, of_action, head = self.actor
-        # Most rows are empty, and the same action stands in many observations.
+        # Most rows are empty, and the same action occurs in many observations.
         distinct, where = torch.unique(actions.flatten(0, 1), dim=0, return_inverse=True)
         s, a = self.bag(state), self.bag(distinct)
 
@@ -206,7 +177,7 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
 
 
 def _mixer(dim: int, hidden: int) -> list[torch.nn.Linear]:
-    """Layers of the situation, of the action, and of what they make together."""
+    """Return layers of the situation, of the action, and of both."""
     linear = torch.nn.Linear
     return [linear(dim, hidden), linear(dim, hidden, bias=False), linear(hidden, 1)]
 
@@ -216,17 +187,14 @@ POLICY: dict[str, Any] = {
     "net_arch": [],
     "ortho_init": False,
 }
-"""What ``policy_kwargs`` must be, for PPO and MaskablePPO."""
+"""The ``policy_kwargs`` of PPO and MaskablePPO."""
 
 
 def pointed(model: Algorithm) -> Algorithm:
-    """Have SB3's heads hand through what :class:`ActionLogits` gives; returns the model.
+    """Make SB3's heads pass through the output of :class:`ActionLogits`; return the model.
 
     Args:
         model: PPO, A2C or MaskablePPO with ``"MultiInputPolicy"`` and ``policy_kwargs=POLICY``.
-
-    Raises:
-        InvalidArgumentError: Its policy was made otherwise.
     """
     policy = model.policy
     width = getattr(policy.features_extractor, "features_dim", 0)
@@ -251,15 +219,7 @@ _NAME = "sb3"
 
 
 def save(path: str | Path, model: Any) -> None:
-    """Write what playing needs as safetensors and JSON; SB3's own files are pickled.
-
-    Args:
-        path: The file.
-        model: A :func:`pointed` model on :class:`RelationFeatures`.
-
-    Raises:
-        CheckpointError: It cannot be written there.
-    """
+    """Write the player of a :func:`pointed` model as safetensors; SB3's own files are pickled."""
     network, env = model.policy.features_extractor, model.get_env()
     record = {
         "baseline": _NAME,
@@ -270,34 +230,34 @@ def save(path: str | Path, model: Any) -> None:
     checkpoints.write(Path(path), network.state_dict(), record)
 
 
-_MODES = ("greedy", "sample")
-
-
 @POLICIES.register("sb3")
 class Sb3(Policy):
-    """Plays what MaskablePPO has learnt.
-
-    Args:
-        checkpoint: What :func:`save` wrote.
-        mode: ``greedy``, the valid action of the largest logit, or ``sample``, one by the chances
-            that training gave them: greedy play of a policy that was trained by sampling may walk
-            in circles.
-        repeat_penalty: What an action's logit loses for each time that it was taken after the same
-            text in this episode, >= 0.
-
-    Raises:
-        InvalidArgumentError: No checkpoint is given, or a number is wrong.
-        UnknownNameError: ``mode`` is neither.
-        CheckpointError: It cannot be read, or is one of another baseline.
-    """
+    """Plays what MaskablePPO has learnt."""
 
     name = _NAME
 
-    def __init__(self, checkpoint: str = "", mode: str = "greedy", repeat_penalty: float = 0.0):
-        if mode not in _MODES:
-            raise UnknownNameError("mode", str(mode), _MODES)
+    @checked
+    def __init__(
+        self,
+        checkpoint: Annotated[str, Help("File that save() wrote.")] = "",
+        mode: Annotated[
+            Literal["greedy", "sample"],
+            Help(
+                "greedy, or sample by the chances of training: greedy play of a policy that was "
+                "trained by sampling may walk in circles."
+            ),
+        ] = "greedy",
+        repeat_penalty: Annotated[
+            float,
+            Help(
+                "Loss of an action's logit for each time that it was taken after the same text in "
+                "this episode.",
+                low=0,
+            ),
+        ] = 0.0,
+    ):
         self._mode = mode
-        self._penalty = check_amount("repeat_penalty", repeat_penalty)
+        self._penalty = repeat_penalty
         self._chance = np.random.default_rng(0)
         self._tried: Counter[tuple[str, str]] = Counter()
         if not checkpoint:
@@ -319,7 +279,7 @@ class Sb3(Policy):
 
     def _load(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         self._sizes, self._lexicon = record["sizes"], _lexicon(record["names"])
-        # The weights are replaced at once: nobody else's chance should pay for them.
+        # The weights are replaced at once: they should not use up the global chance.
         with torch.random.fork_rng(devices=[]):
             self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
         self._network.load_state_dict(tensors)
@@ -330,7 +290,7 @@ class Sb3(Policy):
         self._tried.clear()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """A valid action by its logit; ``look`` where none is listed."""
+        """Return a valid action by its logit; ``look`` if none is listed."""
         actions = obs["valid_actions"]
         if not actions:
             return "look"

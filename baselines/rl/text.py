@@ -20,13 +20,18 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import Discount, MiniLM, Texts
-from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, actor_critic_loss
+from gym_memory.baselines.rl.shared.learner import (
+    Checkpoint,
+    Device,
+    Experience,
+    LearnedPolicy,
+    Learner,
+)
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import Help, Settings, check_name
+from gym_memory.core.settings import Help, Settings, checked
 
 if TYPE_CHECKING:
     import torch
@@ -102,13 +107,9 @@ class TextSettings(Settings):
 
 
 class Words(NamedTuple):
-    """An observation as numbers of words.
+    """An observation as numbers of words: those of its :data:`PARTS` and of each valid action.
 
-    Attributes:
-        words: The words of task, text, inventory and memory, end to end.
-        parts: Number of each word's text in :data:`PARTS`.
-        actions: The words of each valid action.
-        label: Index of the teacher's action; -1 for none.
+    ``label`` is the index of the teacher's action; -1 for none.
     """
 
     words: Ints
@@ -237,7 +238,7 @@ class Layer(torch.nn.Module):
 def spread(
     scores: torch.Tensor, values: torch.Tensor, groups: torch.Tensor, count: int
 ) -> torch.Tensor:
-    """Return means of values within groups, weighted by a softmax of the scores of each head.
+    """Return means within groups, weighted by a softmax of the scores, of shape (count, dim).
 
     Args:
         scores: Of shape (n, heads).
@@ -352,7 +353,6 @@ class TextLearner(Learner):
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
-        self.rng = np.random.default_rng([seed, 0])
         self.texts = Texts()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -363,7 +363,7 @@ class TextLearner(Learner):
         self.shown: list[Words] = []
         self.losses: list[float] = []
         self.rollouts = Rollouts()
-        self.steps = self.updates = self.cloned = 0
+        self.cloned = 0
 
     # ------------------------------------------------------------ seeing
 
@@ -477,20 +477,10 @@ class TextLearner(Learner):
 
     def _reinforce(self) -> dict[str, float]:
         """Make one update by advantage actor-critic on the steps since the last one."""
-        steps = self.rollouts.steps()
-        table = self.read([step.seen for step in steps])
-        values = table.values.detach().cpu().numpy()
-        returns, counted = self.rollouts.returns(values, self.settings.gamma, self._critic)
-        actions = [step.action for step in steps]
-        loss, logged = actor_critic_loss(table, actions, returns, counted, self.settings)
+        loss, logged = self.rollouts.loss(self.read, self.settings)
         self._descend(loss)
         self.rollouts.clear()
         return logged
-
-    def _critic(self, seen: list[Words]) -> list[float]:
-        with torch.no_grad():
-            values: list[float] = self.read(seen).values.cpu().tolist()
-        return values
 
     def _descend(self, loss: torch.Tensor) -> None:
         self.optimizer.zero_grad()
@@ -510,44 +500,44 @@ class TextLearner(Learner):
         self.network.load_state_dict(tensors)
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return optimizer, words, what was shown and played, chance and counters."""
-        record = {
+        """Return also words, labelled states and rollouts."""
+        tensors, record = super().progress()
+        record |= {
             "texts": self.texts.state(),
             "shown": [self.pack(seen) for seen in self.shown],
             "losses": self.losses,
-            "rng": self.rng.bit_generator.state,
-            "counts": [self.steps, self.updates, self.cloned],
+            "cloned": self.cloned,
         }
-        return moments(self.optimizer), record | self.rollouts.state(self.pack)
+        return tensors, record | self.rollouts.state(self.pack)
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        load_moments(self.optimizer, tensors)
+        super().load_progress(tensors, record)
         self.texts.load_state(record["texts"])
         self.shown = [self.unpack(packed) for packed in record["shown"]]
-        self.losses = record["losses"]
-        self.rng.bit_generator.state = record["rng"]
-        self.steps, self.updates, self.cloned = record["counts"]
+        self.losses, self.cloned = record["losses"], record["cloned"]
         self.rollouts.load_state(record, self.unpack)
 
 
 @POLICIES.register("text")
 class Text(LearnedPolicy):
-    """Plays what was learnt.
-
-    Args:
-        checkpoint: As every learned policy.
-        mode: ``greedy``, the likeliest action, or ``sample``, by the chances: a player without
-            memory walks in circles if it is greedy.
-        device: ``cpu`` or ``cuda``.
-    """
+    """Plays a trained reader of text."""
 
     name = "text"
     learner_class = TextLearner
     learner: TextLearner
 
-    def __init__(self, checkpoint: str = "", *, mode: str = "greedy", device: str = "cpu"):
-        check_name("mode", mode, ("greedy", "sample"))
+    @checked
+    def __init__(
+        self,
+        checkpoint: Checkpoint = "",
+        *,
+        mode: Annotated[
+            Literal["greedy", "sample"],
+            Help("greedy, or sample by the chances: greedy without a memory walks in circles."),
+        ] = "greedy",
+        device: Device = "cpu",
+    ):
         self.explores = mode == "sample"
         super().__init__(checkpoint, device=device)
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
@@ -181,7 +180,6 @@ class LmLearner(Learner):
 
     def __init__(self, settings: LmSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        self.rng = np.random.default_rng([seed, 0])
         chat = make_model(settings.model)
         if not isinstance(chat, TransformersChat):
             raise InvalidArgumentError(
@@ -206,7 +204,6 @@ class LmLearner(Learner):
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr
         )
         self.shown: list[tuple[list[int], list[int]]] = []
-        self.steps = self.updates = 0
         self._read = False
 
     # ------------------------------------------------------------ seeing
@@ -354,20 +351,15 @@ class LmLearner(Learner):
                 parameter.copy_(tensors[name])
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return optimizer, what was shown, chance and counters."""
-        record = {
-            "shown": self.shown,
-            "rng": self.rng.bit_generator.state,
-            "counts": [self.steps, self.updates, self._read],
-        }
-        return moments(self.optimizer), record
+        """Return also the labelled states."""
+        tensors, record = super().progress()
+        return tensors, record | {"shown": self.shown, "read": self._read}
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        load_moments(self.optimizer, tensors)
+        super().load_progress(tensors, record)
         self.shown = [(prompt, answer) for prompt, answer in record["shown"]]
-        self.rng.bit_generator.state = record["rng"]
-        self.steps, self.updates, self._read = record["counts"]
+        self._read = record["read"]
 
 
 @POLICIES.register("lm")

@@ -41,8 +41,12 @@ def test_returns_are_those_of_the_definition() -> None:
             0, Experience("game", seen[t], 0, reward, seen[t + 1], terminated, truncated)
         )
         learner.observe(1, Experience("game", seen[t], 0, reward, seen[t + 1], False, False))
-    values = np.arange(8.0)
-    returns, counted = learner.rollouts.returns(values, SMALL.gamma, learner.critic)
+
+    def critic(seen: list[Any]) -> list[float]:
+        with torch.no_grad():
+            return learner.table(seen).values.tolist()
+
+    returns, counted = learner.rollouts.returns(np.arange(8.0), SMALL.gamma, critic)
     np.testing.assert_allclose(returns[:4], [1 + 0.9 * 0.5, 0.5, 2 + 0.9 * 3.0, 3.0])
     assert counted.tolist() == [True, True, True, False, True, True, True, True]
     with torch.no_grad():

@@ -19,7 +19,7 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.drrn import Drrn, DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings, evaluate
+from gym_memory.baselines.rl.shared.training import LocalEnvs, Trainer, TrainSettings, evaluate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -94,7 +94,7 @@ def test_a_resumed_run_ends_with_the_weights_of_an_unbroken_one(
 def test_training_learns_and_the_best_player_plays_in_the_one_loop(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, dim=16, hidden=32, batch=32, capacity=4096, lr=3e-3)
     run = trainer(tmp_path, settings=settings, steps=2000, evaluate_every=250, stop_at=0.5)
-    before = evaluate(run.learner, lambda: make_env("valid"), range(2), at_once=1).score
+    before = evaluate(run.learner, LocalEnvs(make_env), range(2), at_once=1).score
     curve = run.run()
     best = max(row["valid_score"] for row in curve)
     assert before < 0.5 <= best

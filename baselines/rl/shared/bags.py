@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.checkpoints import load_moments, moments
 from gym_memory.baselines.rl.shared.features import Lexicon, Vocabulary, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
@@ -109,14 +108,7 @@ class Texts:
 
 
 class Encoder(torch.nn.Module):
-    """Encodes bags: the sum of the embeddings of the features, plus what reads the text.
-
-    Args:
-        kind: What reads the text: nothing (``bag``), ``gru``, ``minilm`` or ``minilm-tuned``.
-        texts: The texts that bags name by number.
-        rows: Rows of the embedding table; row 0 stays zero.
-        dim: Size of a vector.
-    """
+    """Encodes bags: the sum of the features' embeddings, plus what a network reads in the text."""
 
     def __init__(self, kind: Kind, texts: Texts, *, rows: int, dim: int):
         super().__init__()
@@ -184,9 +176,7 @@ class _Gru(torch.nn.Module):
 class MiniLM(torch.nn.Module):
     """A trained layer over frozen sentence embeddings, each computed once.
 
-    Args:
-        dim: Size of a vector.
-        stretched: Scale embeddings so that one number, not the whole, is about 1 in size.
+    If ``stretched``, each number of an embedding is about 1 in size, and not the whole of it.
     """
 
     def __init__(self, dim: int, *, stretched: bool = False):
@@ -257,11 +247,7 @@ class Seen(NamedTuple):
 class Scenes(NamedTuple):
     """Several observations as numbers of distinct bags.
 
-    Attributes:
-        bags: The distinct bags.
-        states: Number of each observation's situation, shape (n,).
-        actions: Numbers of the actions, those of each observation end to end.
-        counts: Actions of each observation, shape (n,).
+    ``counts`` are the actions of each observation, ``actions`` those of all end to end.
     """
 
     bags: Any
@@ -293,11 +279,7 @@ class BagNetwork(torch.nn.Module):
 
 
 class BagLearner(Learner):
-    """Sees bags, holds one network with its optimizer, counts steps and updates.
-
-    A baseline adds the network (:meth:`network`), ``act``, ``observe`` and ``learn``, and extends
-    ``progress`` and ``load_progress`` by what else it keeps.
-    """
+    """Sees bags, holds one network with its optimizer, counts steps and updates."""
 
     settings: BagSettings
     store_class: ClassVar[type] = Ragged
@@ -307,7 +289,6 @@ class BagLearner(Learner):
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
-        self.rng = np.random.default_rng([seed, 0])
         self.vocabulary = Vocabulary(settings.vocabulary)
         self.lexicon = Lexicon(settings.common)
         self.texts = Texts()
@@ -318,7 +299,6 @@ class BagLearner(Learner):
         groups: list[dict[str, Any]] = [{"params": rest}]
         groups += [{"params": tuned, "lr": settings.tuned_lr}] * bool(tuned)
         self.optimizer = torch.optim.Adam(groups, lr=settings.lr, fused=True)
-        self.steps = self.updates = 0
 
     @abstractmethod
     def network(self, encoder: Encoder) -> BagNetwork:
@@ -388,21 +368,14 @@ class BagLearner(Learner):
         self.lexicon.load_state(record["lexicon"])
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return optimizer, texts, chance and counters."""
-        record = {
-            "texts": self.texts.state(),
-            "rng": self.rng.bit_generator.state,
-            "steps": self.steps,
-            "updates": self.updates,
-        }
-        return moments(self.optimizer), record
+        """Return also the texts."""
+        tensors, record = super().progress()
+        return tensors, {**record, "texts": self.texts.state()}
 
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
-        load_moments(self.optimizer, tensors)
+        super().load_progress(tensors, record)
         self.texts.load_state(record["texts"])
-        self.rng.bit_generator.state = record["rng"]
-        self.steps, self.updates = record["steps"], record["updates"]
 
 
 def _code(text: str) -> int:

@@ -28,11 +28,7 @@ _FORMAT = "gym-memory learner 1"
 
 
 def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-    """Replace a checkpoint by torch tensors and a record of JSON-able values.
-
-    Raises:
-        CheckpointError: The file cannot be written there.
-    """
+    """Replace a checkpoint by torch tensors and a record of JSON-able values."""
     safetensors = require("safetensors.torch", "rl", "checkpoints")
     header = {"format": _FORMAT, "record": json.dumps(record)}
     # Tied or sliced tensors share memory, which the format refuses.
@@ -114,11 +110,7 @@ def check_config(
 ) -> bool:
     """Return True if the wanted run has begun in a folder, False if none has.
 
-    Args:
-        folder: The run's folder.
-        wanted: JSON-able values that identify the run.
-        what: Name of the kind of run, for messages.
-        defaults: For parts of the configuration, the values that an older run did not write.
+    ``defaults`` are values of parts of the configuration that an older run did not write.
 
     Raises:
         CheckpointError: The folder holds another run, or its configuration cannot be read.
@@ -141,11 +133,7 @@ def check_config(
 
 
 def write_config(folder: Path, config: Mapping[str, Any], what: str) -> None:
-    """Begin a run: make its folder and note what identifies it.
-
-    Raises:
-        CheckpointError: Nothing can be kept there.
-    """
+    """Begin a run: make its folder and note what identifies it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / _CONFIG, json.dumps(config, indent=2) + "\n")

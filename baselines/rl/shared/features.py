@@ -116,11 +116,9 @@ def stem(word: str) -> str:
 
 
 class Lexicon:
-    """Counts in how many training games each word and name occurs; frequent ones are common.
+    """Counts the training games in which each word and name occurs.
 
-    Args:
-        share: Share of the games seen in which a common name occurs, in (0, 1].
-        least: Games to be seen before anything is common, >= 1.
+    A common one occurs in a ``share`` of the games seen, of which there must be the ``least``.
     """
 
     def __init__(self, share: float, least: int = 5):
@@ -157,10 +155,6 @@ class Vocabulary:
 
     Row 0 is for features never trained, and stays zero: a word that is new in a test game says
     nothing instead of something arbitrary. Features that find no free row get row 0, too.
-
-    Args:
-        size: Rows, the first included, >= 2.
-        names: Features that have rows already, in order.
     """
 
     def __init__(self, size: int, names: Iterable[str] = ()):
@@ -203,9 +197,6 @@ class Scene:
     is ``{<requires, needs to be:diced, @here}``, and so is any other food there. Attributes with
     the same value are one atom: *needs to be* roasted and *is* roasted give
     ``is+needs to be:roasted``.
-
-    Args:
-        triples: The recalled facts, in the shared vocabulary of :mod:`gym_memory.graph.schema`.
 
     Attributes:
         here: The agent's place, empty if unknown.

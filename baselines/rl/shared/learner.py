@@ -7,7 +7,9 @@ import os
 import zlib
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import make_policy
@@ -15,24 +17,26 @@ from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import make_settings
+from gym_memory.core.settings import Help, make_settings
 from gym_memory.core.trajectory import read_trajectory
 
-__all__ = ["Advice", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher", "Recorded"]
-__all__ += ["Teacher", "load_player", "playable", "save_player"]
+__all__ = [
+    "Advice",
+    "Checkpoint",
+    "Device",
+    "Experience",
+    "LearnedPolicy",
+    "Learner",
+    "PlannerTeacher",
+    "Recorded",
+]
+__all__ += ["load_player", "playable", "save_player"]
 
 
 class Experience(NamedTuple):
     """One environment step as given to :meth:`Learner.observe`.
 
-    Attributes:
-        task_id: The task that is played.
-        seen: The observation acted on, encoded by :meth:`Learner.see`.
-        action: Index of the valid action taken.
-        reward: Reward of the environment.
-        next_seen: The observation after, encoded.
-        terminated: The game ended.
-        truncated: The episode was cut.
+    ``seen`` and ``next_seen`` are encoded observations, ``action`` the index of a valid action.
     """
 
     task_id: str
@@ -62,23 +66,22 @@ def _check_device(name: str) -> str:
 
 
 class Learner(ABC):
-    """A learning baseline: its networks, what they learn from, and its updates.
+    """A learning baseline: its networks, their data, and its updates.
 
     The loop steps several environments together; each has a *slot*, a number from 0. All chance
-    comes from ``seed``. A learner holds torch tensors; everything else in it is plain values, so
-    that a checkpoint is a safetensors file with JSON.
-
-    Args:
-        settings: The baseline's settings dataclass.
-        seed: Seed of all chance.
-        device: ``cpu`` or ``cuda``.
+    comes from ``seed``. A learner holds torch tensors and plain values, so that a checkpoint is a
+    safetensors file with JSON.
     """
 
     name: ClassVar[str]
     settings_class: ClassVar[type]
+    optimizer: Any
+    """An Adam of torch."""
 
     def __init__(self, settings: Any, *, seed: int = 0, device: str = "cpu"):
         self.settings, self.seed, self.device = settings, seed, _check_device(device)
+        self.rng = np.random.default_rng([seed, 0])
+        self.steps = self.updates = 0
 
     @abstractmethod
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
@@ -86,9 +89,8 @@ class Learner(ABC):
 
         Args:
             obs: The observation.
-            task_id: The training game, which the vocabulary learns from; empty while evaluating,
-                where nothing may be learnt.
-            before: The observation before in this episode, encoded; None at its start.
+            task_id: The training game; empty while evaluating, where nothing may be learnt.
+            before: The encoded observation before; None at the start of an episode.
             action: Index of the valid action taken there.
         """
 
@@ -104,8 +106,7 @@ class Learner(ABC):
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
         """Choose the index of a valid action for each observation, in one batch.
 
-        Each observation has at least one; only that after the last step of an episode, which is
-        seen and never acted on, may have none.
+        Each has at least one; only the last observation of an episode, never acted on, may not.
         """
 
     @abstractmethod
@@ -114,10 +115,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self) -> dict[str, float]:
-        """Make all updates that are due; return what to log, empty if there was none.
-
-        The key ``updates`` counts all updates so far.
-        """
+        """Make all updates that are due; return what to log, with their count ``updates``."""
 
     @abstractmethod
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -127,18 +125,29 @@ class Learner(ABC):
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace it by what :meth:`weights` returned."""
 
-    @abstractmethod
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return all that the training needs besides the weights: tensors, and JSON-able values."""
+        record = {
+            "rng": self.rng.bit_generator.state,
+            "steps": self.steps,
+            "updates": self.updates,
+        }
+        return checkpoints.moments(self.optimizer), record
 
-    @abstractmethod
     def load_progress(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace it by what :meth:`progress` returned."""
+        checkpoints.load_moments(self.optimizer, tensors)
+        self.rng.bit_generator.state = record["rng"]
+        self.steps, self.updates = record["steps"], record["updates"]
 
 
 # ------------------------------------------------------------ playing
 
 L = TypeVar("L", bound=Learner)
+Checkpoint = Annotated[
+    str, Help("Folder that gym-memory train wrote, or the best or last file in it.")
+]
+Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
 
 
 def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
@@ -182,17 +191,12 @@ def load_player(path: str | os.PathLike[str], learner_class: type[L], device: st
 
 
 class LearnedPolicy(Policy):
-    """Plays what a learner has learnt, greedily, in the same loop as every other policy.
-
-    Args:
-        checkpoint: Folder that ``gym-memory train`` wrote, or the ``best`` or ``last`` in it.
-        device: ``cpu`` or ``cuda``.
-    """
+    """Plays what a learner has learnt, greedily, in the same loop as every other policy."""
 
     learner_class: ClassVar[type[Learner]]
     explores: bool = False
 
-    def __init__(self, checkpoint: str = "", *, device: str = "cpu"):
+    def __init__(self, checkpoint: Checkpoint = "", *, device: Device = "cpu"):
         if not checkpoint:
             raise InvalidArgumentError(
                 f"expected {self.name}?checkpoint=FOLDER: train one with "
@@ -229,26 +233,14 @@ class Advice(NamedTuple):
     plan: str
 
 
-class Teacher(Protocol):
-    """Names an action in a state; keeps nothing of the episode but its last advice."""
-
-    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
-        """Return its action, from its advice a step ago and the action that was taken then."""
-        ...
-
-
 class PlannerTeacher:
-    """The rule-based planner, which needs the observation alone, wherever the learner is.
-
-    Args:
-        dialect: Dialect of the texts.
-    """
+    """The rule-based planner, which labels any state from the observation alone."""
 
     def __init__(self, dialect: str):
         self._planner, self._dialect = make_policy("planner"), dialect
 
     def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
-        """Return the planner's action, from its plan a step ago and the action taken then."""
+        """Return the planner's action, from its advice a step ago and the action taken then."""
         # Its chance is that of the state, so that the same state has the same label.
         chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
         self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
@@ -260,11 +252,7 @@ class PlannerTeacher:
 
 
 class Recorded:
-    """Recorded episodes, the best one of each game; labels only the states that they visit.
-
-    Args:
-        path: A trajectory file, or a folder with such files below it.
-    """
+    """Recorded episodes, the best of each game; labels only the states that they visit."""
 
     def __init__(self, path: Path):
         files = [path] if path.is_file() else sorted(path.rglob("*.jsonl.gz"))

@@ -1,10 +1,4 @@
-"""What was played, kept for updates.
-
-:class:`Ragged` stores each distinct list of numbers once: the same action in the same relations
-occurs in most observations of an episode. :class:`Replay` draws n-step transitions in proportion
-to their priorities (off-policy), :class:`Rollouts` holds the steps since the last update
-(on-policy).
-"""
+"""Experience kept for updates: lists of numbers, a prioritized replay, rollouts."""
 
 from __future__ import annotations
 
@@ -27,7 +21,7 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["NEVER", "Batch", "Ints", "NStep", "Ragged", "Replay", "Rollouts", "Sample", "Stored"]
-__all__ += ["Table", "actor_critic_loss", "gather_distinct"]
+__all__ += ["Table", "gather_distinct"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,7 +56,10 @@ def _gather(values: NDArray[Any], starts: Ints, lengths: Ints) -> Batch:
 
 
 class Ragged:
-    """Distinct lists of non-negative numbers, each stored once under its own number."""
+    """Distinct lists of non-negative numbers, each stored once under its own number.
+
+    The same action in the same relations occurs in most observations of an episode.
+    """
 
     def __init__(self) -> None:
         self._clear()
@@ -96,14 +93,7 @@ class Ragged:
         return _gather(self._values, starts, self._starts[numbers + 1] - starts)
 
     def keep(self, numbers: Ints) -> Ints:
-        """Forget all lists but these, which get the numbers 0, 1, ... in the order given.
-
-        Args:
-            numbers: Distinct numbers.
-
-        Returns:
-            Old number to new number, -1 for a forgotten list.
-        """
+        """Forget all lists but these, which become 0, 1, ...; return old number to new, or -1."""
         kept = self.gather(numbers)
         renamed = np.full(len(self), -1, np.int64)
         renamed[numbers] = np.arange(len(numbers))
@@ -136,15 +126,7 @@ def gather_distinct(store: Any, *columns: Ints) -> tuple[Any, list[Ints]]:
 
 
 class Stored(NamedTuple):
-    """A transition over up to n steps.
-
-    Attributes:
-        obs: Number of the observation.
-        action: Index of the action taken there.
-        reward: Discounted sum of the rewards in between.
-        next_obs: Number of the observation to go on from; -1 where the episode ended.
-        discount: gamma to the power of the steps in between; 0 where the episode ended.
-    """
+    """A transition over up to n steps; ``next_obs`` is -1 and ``discount`` 0 at the end."""
 
     obs: int
     action: int
@@ -156,13 +138,9 @@ class Stored(NamedTuple):
 class NStep:
     """Turns the steps of one episode into n-step transitions.
 
-    A step whose episode is cut (truncated) has no value of its own to go on from: the environment
-    lists no actions there. Its predecessors go on from the observation before it, and the last step
-    itself is dropped: being out of time is no property of the state.
-
-    Args:
-        n: Steps, >= 1.
-        gamma: Discount a step, in [0, 1].
+    A step that cuts an episode has no value to go on from: the environment lists no actions there.
+    Its predecessors go on from the observation before it, and the step itself is dropped: being
+    out of time is no property of the state.
     """
 
     def __init__(self, n: int, gamma: float):
@@ -218,12 +196,7 @@ class NStep:
 
 
 class Sample(NamedTuple):
-    """Transitions drawn, as columns of shape (batch,).
-
-    Attributes:
-        places: Their places, for :meth:`Replay.update`.
-        weights: Importance weights, the largest 1.
-    """
+    """Transitions drawn, with their places and importance weights; columns of shape (batch,)."""
 
     places: Ints
     weights: Floats
@@ -270,10 +243,7 @@ class Replay:
     def draw(self, batch: int, beta: float, rng: np.random.Generator) -> Sample:
         """Draw transitions, one from each of ``batch`` equal shares of the priorities' sum.
 
-        Args:
-            batch: Transitions.
-            beta: Correction of the uneven draw: 0 none, 1 full (importance sampling).
-            rng: Chance.
+        ``beta`` in [0, 1] corrects the uneven draw by importance sampling.
         """
         if not self._size:
             raise InvalidArgumentError("expected a replay with transitions, got an empty one")
@@ -366,8 +336,11 @@ class Step(NamedTuple):
     last: int
 
 
-class LossWeights(Protocol):
+class ActorCriticSettings(Protocol):
     """The settings of the loss."""
+
+    @property
+    def gamma(self) -> float: ...
 
     @property
     def entropy(self) -> float: ...
@@ -377,7 +350,7 @@ class LossWeights(Protocol):
 
 
 class Rollouts:
-    """The steps of every slot since the last update, and what is seen after them."""
+    """The steps of every slot since the last update, and the observation after them."""
 
     def __init__(self) -> None:
         self._steps: dict[int, list[Step]] = {}
@@ -399,7 +372,7 @@ class Rollouts:
         return [step for slot in sorted(self._steps) for step in self._steps[slot]]
 
     def clear(self) -> None:
-        """Forget the steps; what is seen now stays."""
+        """Forget the steps; the present observations stay."""
         self._steps = {}
 
     def returns(
@@ -410,13 +383,13 @@ class Rollouts:
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the discounted returns of all steps, slot after slot, and which steps count.
 
-        A step whose episode was cut does not count: the environment lists no actions after it, so
-        there is nothing to go on from. Its predecessors go on from the value of its own state.
+        A step that cuts an episode does not count, as in :class:`NStep`; its predecessors go on
+        from the value of its own state.
 
         Args:
-            values: The critic's of all steps, shape (steps,).
+            values: The critic's values of all steps, shape (steps,).
             gamma: Discount a step.
-            critic: Values of what is seen after the last steps of slots whose episode goes on.
+            critic: Returns the values of observations, for episodes that go on.
         """
         open_slots = [slot for slot in sorted(self._steps) if not self._steps[slot][-1].last]
         found = critic([self._after[slot] for slot in open_slots]) if open_slots else []
@@ -438,6 +411,42 @@ class Rollouts:
                 following = returns[place] = step.reward + gamma * following
         return returns, counted
 
+    def loss(
+        self, read: Callable[[list[Any]], Table], settings: ActorCriticSettings
+    ) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of advantage actor-critic with an entropy bonus, and what to log of it.
+
+        Args:
+            read: Returns logits and values of observations.
+            settings: Discount and weights of the loss.
+        """
+
+        def critic(seen: list[Any]) -> list[float]:
+            with torch.no_grad():
+                values: list[float] = read(seen).values.cpu().tolist()
+            return values
+
+        steps = self.steps()
+        table = read([step.seen for step in steps])
+        device = table.values.device
+        values = table.values.detach().cpu().numpy()
+        returns, counted = self.returns(values, settings.gamma, critic)
+        target = torch.from_numpy(returns.astype(np.float32)).to(device)
+        weight = torch.from_numpy(counted.astype(np.float32)).to(device)
+        log = torch.log_softmax(table.logits, 1)
+        entropy = -(log.exp() * log).sum(1)
+        actions = torch.tensor([step.action for step in steps], device=device)
+        chosen = log.gather(1, actions[:, None]).squeeze(1)
+        gain = target - table.values.detach()
+        error = (target - table.values) ** 2
+        each = -chosen * gain + settings.value_weight * error - settings.entropy * entropy
+        loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
+        return loss, {
+            "loss": float(loss.detach()),
+            "value": float(table.values.detach().mean()),
+            "entropy": float(entropy.detach().mean()),
+        }
+
     def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:
         """Return JSON-able values; ``pack`` makes such of what was seen."""
         return {
@@ -455,28 +464,3 @@ class Rollouts:
             for slot, steps in record["rollouts"].items()
         }
         self._after = {int(slot): unpack(seen) for slot, seen in record["after"].items()}
-
-
-def actor_critic_loss(
-    table: Table,
-    actions: list[int],
-    returns: Floats,
-    counted: NDArray[np.bool_],
-    settings: LossWeights,
-) -> tuple[torch.Tensor, dict[str, float]]:
-    """Return the loss of advantage actor-critic with an entropy bonus, and what to log of it."""
-    device = table.values.device
-    target = torch.from_numpy(returns.astype(np.float32)).to(device)
-    weight = torch.from_numpy(counted.astype(np.float32)).to(device)
-    log = torch.log_softmax(table.logits, 1)
-    entropy = -(log.exp() * log).sum(1)
-    chosen = log.gather(1, torch.tensor(actions, device=device)[:, None]).squeeze(1)
-    gain = target - table.values.detach()
-    error = (target - table.values) ** 2
-    each = -chosen * gain + settings.value_weight * error - settings.entropy * entropy
-    loss = (weight * each).sum() / weight.sum().clamp(min=1.0)
-    return loss, {
-        "loss": float(loss.detach()),
-        "value": float(table.values.detach().mean()),
-        "entropy": float(entropy.detach().mean()),
-    }

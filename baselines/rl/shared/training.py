@@ -156,21 +156,8 @@ class _Episode:
     seen: Any = None
 
 
-def evaluate(
-    learner: Learner, make: Callable[[], Any], seeds: Sequence[int], at_once: int = 8
-) -> Score:
-    """Play one greedy episode of each seed, each on a fresh environment.
-
-    Args:
-        learner: Plays and learns nothing.
-        make: Makes an environment, which is closed after its episode.
-        seeds: Seed of each reset.
-        at_once: Environments that are open together, for one batch of decisions a step, >= 1.
-    """
-    return _evaluate(learner, LocalEnvs(lambda split: make()), seeds, at_once)
-
-
-def _evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int) -> Score:
+def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 8) -> Score:
+    """Play one greedy episode of each seed, ``at_once`` together, on fresh ``valid`` games."""
     infos: list[dict[str, Any]] = []
     steps = 0
     for start in range(0, len(seeds), at_once):
@@ -374,7 +361,7 @@ class Trainer:
         """Play the valid games; keep the best player; add a line to the curve."""
         s = self.settings
         games = range(s.valid_games)
-        score = _evaluate(self.learner, self._envs, games, s.envs)
+        score = evaluate(self.learner, self._envs, games, s.envs)
         row = {
             "steps": self.steps,
             "episodes": self.finished,
