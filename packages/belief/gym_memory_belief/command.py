@@ -24,13 +24,16 @@ DEFAULT_POLICIES = ["random", "planner"]
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where all of it goes.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder of recordings, weights and curve.")
+    ],
     env: Annotated[
         list[str] | None,
         typer.Option("--env", "-e", metavar="ENV", help="Games to learn from, without a split."),
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", "-p", metavar="POLICY", help="Who plays them.")
+        list[str] | None,
+        typer.Option("--policy", "-p", metavar="POLICY", help="Policies that play them."),
     ] = None,
     games: Annotated[int, typer.Option(min=1, help="Training games of each.")] = 20,
     held_out: Annotated[int, typer.Option(min=1, help="Valid and test games of each.")] = 8,
@@ -43,12 +46,12 @@ def command(
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
-    """Play training games and teach the memory `belief` to tell what comes next.
+    """Play training games and train the memory `belief` to predict what comes next.
 
-    Prints how often it tells the true next observation from others, on valid games while it
-    trains and on test games in the end, and keeps `belief.safetensors` with all of that in the
-    folder. The same command goes on with what was stopped. `--set remember=false` trains the
-    control, which sees the present observation only.
+    Prints how often it chooses the true next observation among others, on valid games during
+    training and on test games at the end. The folder keeps `belief.safetensors` and the curve. If
+    interrupted, run the command again. `--set remember=false` trains the control, which sees the
+    present observation only.
 
     Example: `gym-memory memory pretrain --out runs/belief`, then
     `gym-memory run -e Cooking -m "belief?weights=runs/belief/belief.safetensors"`
@@ -84,7 +87,7 @@ def command(
         with interrupted(trainer) as caught:
             curve = trainer.run()
     if caught:
-        progress().print(f"stopped at round {trainer.round}: the same command goes on")
+        progress().print(f"stopped at round {trainer.round}: run the command again")
         raise KeyboardInterrupt
     result = _finish(trainer, episodes["test"], out)
     if json_lines:
@@ -101,7 +104,7 @@ def _of_split(spec: str, split: str) -> str:
 
 
 def _finish(trainer: Any, test: Any, out: Path) -> dict[str, Any]:
-    """Measure on test games, and note what the run took, and on what."""
+    """Measure on test games, and note the result with the versions and the machine."""
     from gym_memory.core.files import write_atomic
     from gym_memory.core.versions import environment_record
 

@@ -1,4 +1,4 @@
-"""What the updater learns from: recorded episodes, taken apart once into arrays."""
+"""The corpus of the updater: recorded episodes as arrays."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from gym_memory_belief.sight import Sight, look, new_names, segments
 __all__ = ["Episode", "common_words", "play", "prepare", "read_corpus"]
 
 _BESIDE = 2
-"""Words to either side of a mention that tell what it is like."""
+"""Words to either side of a mention that describe it."""
 _TELLING = 3
-"""Letters of a word that tells something, at least."""
+"""Letters of a describing word, at least."""
 
 
 class Episode(NamedTuple):
@@ -35,11 +35,11 @@ class Episode(NamedTuple):
 
     Attributes:
         game: Its task.
-        names: Names of the nodes in the order of their coming up, ``you`` first.
-        known: How many of them are known after each step, shape (steps,).
+        names: Names of the nodes in the order of appearance, ``you`` first.
+        known: Number of them known after each step, shape (steps,).
         sights: The steps; the sight of step t is of the nodes known then.
-        told: 1 where the text of a step names a node, shape (steps, nodes), float32.
-        done: 1 where the action of a step names a node, likewise.
+        named: 1 where the text of a step names a node, shape (steps, nodes), float32.
+        acted: 1 where the action of a step names a node, same shape.
         beside: For each step, nodes and the words beside them.
     """
 
@@ -47,8 +47,8 @@ class Episode(NamedTuple):
     names: tuple[str, ...]
     known: NDArray[np.int64]
     sights: tuple[Sight, ...]
-    told: NDArray[np.float32]
-    done: NDArray[np.float32]
+    named: NDArray[np.float32]
+    acted: NDArray[np.float32]
     beside: tuple[tuple[tuple[int, str], ...], ...]
 
 
@@ -59,12 +59,12 @@ def play(
     seeds: Iterable[int],
     done: Callable[[], None] = lambda: None,
 ) -> list[Path]:
-    """Play and record every seed of every environment with every policy; what is there stays.
+    """Play and record every seed of every environment with every policy; keep old recordings.
 
     Args:
-        folder: Where the recordings go.
+        folder: Folder of the recordings.
         envs: Environments, names with parameters.
-        policies: Policies, likewise; they play with the memory ``arigraph``.
+        policies: Policies with parameters; they play with the memory ``arigraph``.
         seeds: Seeds, one episode each.
         done: Called after every episode.
 
@@ -96,7 +96,7 @@ def play(
 
 
 def read_corpus(paths: Iterable[Path], nodes: int) -> list[Episode]:
-    """Recorded episodes in arrays; an episode is cut where it has more names than ``nodes``."""
+    """Return recorded episodes as arrays, each cut before it has more names than ``nodes``."""
     return [
         prepare(trajectory.task.id, trajectory.steps, nodes)
         for path in paths
@@ -105,11 +105,11 @@ def read_corpus(paths: Iterable[Path], nodes: int) -> list[Episode]:
 
 
 def prepare(game: str, steps: Sequence[Step], nodes: int) -> Episode:
-    """One episode in arrays."""
+    """Return one episode as arrays."""
     index: dict[str, int] = {PLAYER: 0}
     known, sights, beside = [], [], []
-    told: list[list[int]] = []
-    done: list[list[int]] = []
+    named: list[list[int]] = []
+    acted: list[list[int]] = []
     for step in steps:
         before = dict(index)
         for name in new_names(step, index):
@@ -120,8 +120,8 @@ def prepare(game: str, steps: Sequence[Step], nodes: int) -> Episode:
         known.append(len(index))
         sights.append(look(step, index))
         text, inventory, _ = segments(step)
-        told.append([index[m.name] for m in mentions(text, index)])
-        done.append([index[n] for n in names_in_action(step.action) if n in index])
+        named.append([index[m.name] for m in mentions(text, index)])
+        acted.append([index[n] for n in names_in_action(step.action) if n in index])
         beside.append((*_beside(text, index), *_beside(inventory, index)))
     shape = (len(known), len(index))
     return Episode(
@@ -129,8 +129,8 @@ def prepare(game: str, steps: Sequence[Step], nodes: int) -> Episode:
         tuple(index),
         np.array(known),
         tuple(sights),
-        _ones(shape, told),
-        _ones(shape, done),
+        _ones(shape, named),
+        _ones(shape, acted),
         tuple(beside),
     )
 
@@ -143,7 +143,7 @@ def _ones(shape: tuple[int, int], rows: list[list[int]]) -> NDArray[np.float32]:
 
 
 def _beside(text: Words, index: dict[str, int]) -> Iterable[tuple[int, str]]:
-    """Nodes and the words within ``_BESIDE`` of their mentions, in the same sentence."""
+    """Yield nodes and the words within ``_BESIDE`` of their mentions, in the same sentence."""
     for mention in mentions(text, index):
         before = range(max(mention.start - _BESIDE, 0), mention.start)
         after = range(mention.end, min(mention.end + _BESIDE, len(text.words)))
@@ -153,12 +153,12 @@ def _beside(text: Words, index: dict[str, int]) -> Iterable[tuple[int, str]]:
 
 
 def common_words(episodes: Sequence[Episode], most: int, games: float = 0.1) -> tuple[str, ...]:
-    """Words that tell what names are like: the most frequent ones beside them, no names.
+    """Return words that describe names: the most frequent ones beside them, no names.
 
     Args:
         episodes: Training episodes.
-        most: How many words.
-        games: Share of the games in which a word must stand.
+        most: Number of words.
+        games: Share of the games in which a word must occur.
     """
     where: dict[str, set[str]] = {}
     count: Counter[str] = Counter()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
-from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.settings import Help, checked
 from gym_memory.core.tokens import count_tokens
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.base import Lifetime, Memory, check_budget
@@ -29,48 +28,44 @@ _NOTHING = 1e-3
 
 
 def relation_name(number: int) -> str:
-    """Name of a latent relation, from 0: ``belief 1``."""
+    """Return the name of a latent relation, from 0: ``belief 1``."""
     return f"belief {number + 1}"
 
 
 class Belief(Memory):
     """A graph of real numbers that a network changes at every step; no extraction rules.
 
-    Between any two names that the texts brought up there are R edges in [0, 1], one a latent
-    relation, and likewise from a name to itself: what it is like. A trained updater
-    (:mod:`gym_memory_belief.updater`) changes them by each observation, inventory and
-    action. It was trained to tell what the next observation will name, and no fact, reward or
-    engine state took part (``gym-memory memory pretrain``). The recall lists the edges that
-    stand out as triples ``carrot | belief 3 | fridge``: names of relations say no more than which
-    of them are the same.
+    Any two names of the texts have R edges in [0, 1], one a latent relation; a name also has edges
+    to itself, its attributes. A trained updater (:mod:`gym_memory_belief.updater`) changes them by
+    each observation, inventory and action. It is trained to predict the names in the next
+    observation, without facts, rewards or engine state (``gym-memory memory pretrain``). The recall
+    lists the edges that stand out as triples ``carrot | belief 3 | fridge``; the numbers of
+    relations have no other meaning.
 
-    What differs from GATA: entities are not a closed list but what the texts name, so it works on
-    names that training never saw, and each pair of them has its own recurrent state; edges are in
-    [0, 1] instead of [-1, 1], since a recall can only list what is there; the whole observation is
+    Differences from GATA: entities are the names in the texts instead of a closed list, so it works
+    on names that training never saw, and each pair of them has its own recurrent state; edges are
+    in [0, 1] instead of [-1, 1], since a recall can list only what is there; the observation is
     predicted as the names and words in it, not word by word.
-
-    Args:
-        weights: File with the updater's weights; empty for those that come with the package.
-        edges: Most edges of each relation in a recall, >= 1; as many again from a name to itself.
-        threshold: Least strength of an edge in a recall, in [0, 1].
-        nodes: Most names held, >= 8; the one not named for longest gives way.
-
-    Raises:
-        CheckpointError: There are no such weights; says how to make them.
-        InvalidArgumentError: A number is out of its range.
     """
 
     name: ClassVar[str] = "belief"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"belief": "episode"}
 
-    def __init__(self, weights: str = "", edges: int = 6, threshold: float = 0.5, nodes: int = 64):
-        check_int("edges", edges, 1)
-        check_int("nodes", nodes, 8)
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-            raise InvalidArgumentError(f"expected threshold as a number, got {threshold!r}")
-        if not 0 <= threshold <= 1:
-            raise InvalidArgumentError(f"expected threshold in [0, 1], got {threshold!r}")
-        self._updater = _updater(load_weights(check_text("weights", weights)).id, weights)
+    @checked
+    def __init__(
+        self,
+        weights: Annotated[
+            str, Help("File with the updater's weights; by default those in the package.")
+        ] = "",
+        edges: Annotated[
+            int, Help("Most edges of each relation in a recall, and from names to themselves.", 1)
+        ] = 6,
+        threshold: Annotated[float, Help("Least strength of an edge in a recall.", 0, 1)] = 0.5,
+        nodes: Annotated[
+            int, Help("Most names held; the one not named for longest gives way.", low=8)
+        ] = 64,
+    ):
+        self._updater = _updater(load_weights(weights).id, weights)
         self.edges, self.threshold, self.nodes = edges, float(threshold), nodes
         self._least = max(self.threshold, _NOTHING)
         self._clear()
@@ -129,7 +124,7 @@ class Belief(Memory):
         self._index = {name: i for i, name in enumerate(names)}
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The edges of each relation that stand out and fit, those from one name together."""
+        """Return the edges of each relation that stand out and fit, grouped by first name."""
         room = check_budget(budget) - count_tokens(HEAD + "\n")
         text, triples = fit_facts(_grouped(self._outstanding()), max(room, 0))
         if triples:
@@ -138,11 +133,11 @@ class Belief(Memory):
         return Recall(text=text, triples=triples)
 
     def _outstanding(self) -> list[Triple]:
-        """The edges of every relation that stand out, those that do most first.
+        """Return the edges of every relation that stand out, strongest first.
 
-        A relation that a name has to all others says something of that name alone, and so does
-        its edge to itself. So an edge between two names counts by its strength times what the
-        two lack on average, an edge to itself against those of other names.
+        A relation that a name has to all others describes that name alone, and so does its edge to
+        itself. So the score of an edge between two names is its strength times what the two lack
+        on average, that of an edge to itself is relative to those of other names.
         """
         names, edges = list(self._index), self._belief
         everyone = np.arange(len(names))
@@ -165,7 +160,7 @@ class Belief(Memory):
         ]
 
     def state(self) -> dict[str, Any]:
-        """Names, when each was named last, and the edges as base64 of float16."""
+        """Return names, the step of each last mention, and the edges as base64 of float16."""
         return {
             "weights": self.weights.id,
             "steps": self._steps,
@@ -194,7 +189,7 @@ class Belief(Memory):
         self._last, self._steps, self._belief = last, steps, belief
 
     def snapshot(self) -> Any:
-        """All that changes; the edges are replaced, never changed, so they need no copy."""
+        """Return all that changes; edges are replaced, never changed, so they need no copy."""
         return self._steps, tuple(self._index), tuple(self._last), self._belief
 
     def restore(self, snapshot: Any) -> None:
@@ -203,19 +198,19 @@ class Belief(Memory):
         self._index, self._last = {name: i for i, name in enumerate(names)}, list(last)
 
     def stats(self) -> MemoryStats:
-        """Edges above the threshold, and the size of the last recall."""
+        """Return the edges above the threshold, and the size of the last recall."""
         live = int((self._belief >= self._least).sum())
         return MemoryStats(facts=live, live_facts=live, tokens=self._tokens)
 
 
 @lru_cache(maxsize=8)
 def _updater(id: str, weights: str) -> Updater:
-    """One updater for all memories with the same weights, so that they share its cache."""
+    """Return one updater for all memories with the same weights, so that they share its cache."""
     return Updater(load_weights(weights))
 
 
 def _grouped(triples: list[Triple]) -> list[Triple]:
-    """Triples of one subject together, subjects in the order of their first."""
+    """Put the triples of one subject together, subjects in the order of their first."""
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple.subject, []).append(triple)

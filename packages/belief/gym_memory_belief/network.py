@@ -1,14 +1,4 @@
-"""The updater in torch, as :mod:`gym_memory_belief.updater`, and what it learns by.
-
-GATA pretrains by generating the next observation or by telling it from corrupted ones, given the
-belief and the action. :class:`Reader` does both at the level of names: going out from what the
-action names and from ``you`` it follows the edges, weighted by the action, for three hops, and says
-of each node whether the next text names it (generation). A candidate observation scores the sum
-over the nodes that it names (contrast). Of each node that is named it also tells the words beside
-it, from the node's edge to itself and those from and to ``you``; and of two names that the text
-has whether they stand in one sentence, of a heading which names stand below it, from the edges
-between the two.
-"""
+"""The updater in torch, as :mod:`gym_memory_belief.updater`, and the network that trains it."""
 
 from __future__ import annotations
 
@@ -58,7 +48,7 @@ def collate(sights: Sequence[Sight], nodes: int, rows: Mapping[str, int], pad: i
         sights: One an episode.
         nodes: Nodes to pad to.
         rows: Row of each word.
-        pad: The row that stands for no word.
+        pad: The row for no word.
     """
     words, lengths, named, links = [], [], [], []
     for number in range(len(SEGMENTS)):
@@ -79,13 +69,13 @@ def collate(sights: Sequence[Sight], nodes: int, rows: Mapping[str, int], pad: i
 
 
 def _joined(tables: Sequence[Any]) -> torch.Tensor:
-    """Rows of all tables, each with the number of its table in front."""
+    """Join the rows of all tables, each with the number of its table in front."""
     numbers = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     return torch.from_numpy(np.column_stack([numbers, np.concatenate(tables)]).astype(np.int64))
 
 
 class UpdaterNetwork(torch.nn.Module):
-    """Trains what :class:`~gym_memory_belief.updater.Updater` applies.
+    """Trains the weights of :class:`~gym_memory_belief.updater.Updater`.
 
     Args:
         sizes: Sizes.
@@ -97,27 +87,27 @@ class UpdaterNetwork(torch.nn.Module):
         for name, shape in shapes(sizes).items():
             start = torch.zeros(shape) if name.endswith("bias") else _start(shape)
             if name == "words":
-                # A word that training never meets stays at zero, as one that is not heard.
+                # A word that training never meets stays at zero, like one that is not heard.
                 start = torch.zeros(shape)
             elif name in ("gate_bias", "new_bias"):  # at first edges are weak and change slowly
                 start = torch.full(shape, -1.0 if name == "gate_bias" else -2.0)
             self.register_parameter(name, torch.nn.Parameter(start))
 
     def table(self, heard: torch.Tensor) -> torch.Tensor:
-        """The words' vectors with those that are not heard set to zero, and one for no word."""
+        """Return the words' vectors, zero for those that are not heard, and one for no word."""
         words = self.get_parameter("words") * heard[:, None]
         return torch.cat([words, words.new_zeros(1, words.shape[1])])
 
     def forward(
         self, edges: torch.Tensor, names: torch.Tensor, table: torch.Tensor, batch: Batch
     ) -> torch.Tensor:
-        """The next belief.
+        """Return the next belief.
 
         Args:
             edges: The belief, (batch, nodes, nodes, R).
             names: Vectors of the nodes' names, (batch, nodes, dim).
             table: Vectors of the words.
-            batch: What is seen.
+            batch: The step.
         """
         w = dict(self.named_parameters())
         count, nodes = edges.shape[:2]
@@ -154,7 +144,7 @@ class UpdaterNetwork(torch.nn.Module):
     def _together(
         self, befores: list[torch.Tensor], batch: Batch, nodes: int, w: dict[str, Any]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pairs that stand together, counted through, and what that adds to each."""
+        """Return the numbers of the pairs that occur together, and what that adds to each."""
         episode, one, two, kind = batch.pairs.T
         where = [(episode * nodes + one) * nodes + two]
         added = [w["pair_kind"][kind]]
@@ -178,11 +168,18 @@ def _start(shape: tuple[int, ...]) -> torch.Tensor:
 
 
 class Reader(torch.nn.Module):
-    """Tells from a belief and an action what the next text names, and the words beside that.
+    """Predicts from a belief and an action the names in the next text, and the words beside them.
+
+    GATA pretrains by generating the next observation, or by choosing it among corrupted ones, given
+    belief and action. This network does both with names. From the nodes of the action and from
+    ``you`` it follows the edges, weighted by the action, for three hops, and predicts for each node
+    if the next text names it (generation); a candidate observation scores the sum over its nodes
+    (contrast). It also predicts the words beside a named node from the node's edges to itself and
+    to and from ``you``, and from the edges of two nodes if they share a sentence or a heading.
 
     Args:
         sizes: Sizes of the updater.
-        words: Words that may stand beside a name.
+        words: Words that may occur beside a name.
     """
 
     def __init__(self, sizes: Sizes, words: int):
@@ -200,7 +197,7 @@ class Reader(torch.nn.Module):
     def forward(
         self, edges: torch.Tensor, names: torch.Tensor, action: torch.Tensor, acted: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits.
+        """Return logits.
 
         Args:
             edges: The belief, (batch, nodes, nodes, R).
@@ -211,8 +208,8 @@ class Reader(torch.nn.Module):
         Returns:
             Of each node being named, (batch, nodes); of each word beside it, (batch, nodes, words).
         """
-        asked = torch.relu(self.action(action))
-        mixes = self.mixes(asked).view(len(asked), HOPS + 1, 2, -1)
+        query = torch.relu(self.action(action))
+        mixes = self.mixes(query).view(len(query), HOPS + 1, 2, -1)
         mixed = torch.einsum("bkr,bijr->bkij", mixes[:, :, 0], edges)
         mixed = mixed + torch.einsum("bkr,bjir->bkij", mixes[:, :, 1], edges)
         reached = (acted[:, None] @ mixed[:, 0] + mixed[:, 1, :1])[:, 0]
@@ -220,18 +217,18 @@ class Reader(torch.nn.Module):
         for hop in range(1, HOPS):
             reached = (torch.tanh(reached)[:, None] @ mixed[:, hop + 1])[:, 0]
             hops.append(reached)
-        told = (torch.stack(hops, 2) @ (1 + self.hops(asked))[:, :, None])[..., 0]
+        naming = (torch.stack(hops, 2) @ (1 + self.hops(query))[:, :, None])[..., 0]
         everyone = torch.arange(edges.shape[1])
         own = edges[:, everyone, everyone]
-        told = told + (own @ self.like(asked)[:, :, None])[..., 0]
-        prior = self.prior(asked)
-        told = told + (names @ prior[:, :-1, None])[..., 0] + prior[:, -1:]
+        naming = naming + (own @ self.like(query)[:, :, None])[..., 0]
+        prior = self.prior(query)
+        naming = naming + (names @ prior[:, :-1, None])[..., 0] + prior[:, -1:]
         like = self.words(torch.cat([own, edges[:, 0], edges[:, :, 0]], 2))
-        both = torch.cat([names, asked[:, None].expand(-1, names.shape[1], -1)], 2)
-        return told, like + self.words_prior(both)
+        both = torch.cat([names, query[:, None].expand(-1, names.shape[1], -1)], 2)
+        return naming, like + self.words_prior(both)
 
     def pairs(self, edges: torch.Tensor) -> torch.Tensor:
-        """Logits of two nodes that are named standing in one sentence, or under one heading.
+        """Return logits of two named nodes being in one sentence, or under one heading.
 
         Args:
             edges: The belief, (batch, nodes, nodes, R).
@@ -239,5 +236,5 @@ class Reader(torch.nn.Module):
         Returns:
             Logits of shape (batch, nodes, nodes, 2); of a heading, the first node is the heading.
         """
-        told: torch.Tensor = self.together(torch.cat([edges, edges.transpose(1, 2)], 3))
-        return told
+        naming: torch.Tensor = self.together(torch.cat([edges, edges.transpose(1, 2)], 3))
+        return naming

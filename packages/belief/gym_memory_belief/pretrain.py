@@ -1,14 +1,9 @@
-"""Self-supervised training of the updater, and the proof that it learns: contrast on unseen games.
+"""Self-supervised training of the updater; accuracy is measured by contrast on unseen games.
 
-At every step the belief after it and the next action are given; of the next text the
-:class:`~.network.Reader` tells which known names it has (*generation*), and
-which of several observations it is (*contrast*): the others are observations of the same episode
-and the true one with names exchanged. Names that the action itself has tell nothing and are left
-out of both, and contrast asks only for what some observation so far has named together. Accuracy
-is measured on games that training never saw.
-
-Checkpoints hold all that going on needs, so a run that was stopped ends with the weights of an
-unbroken one.
+From the belief after a step and the next action, :class:`~.network.Reader` predicts the known names
+in the next text (*generation*) and chooses it among several observations (*contrast*). Names of the
+action itself are left out, and contrast needs names that an observation so far has had together. A
+resumed run ends with the weights of an unbroken one.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +20,10 @@ from numpy.typing import NDArray
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import Help
 from gym_memory_belief.corpus import Episode, common_words
 from gym_memory_belief.network import Reader, UpdaterNetwork, collate
-from gym_memory_belief.questions import Question, ask
+from gym_memory_belief.questions import Question, make_question
 from gym_memory_belief.updater import row_of
 from gym_memory_belief.weights import Sizes, save_weights
 
@@ -48,50 +43,33 @@ WEIGHTS, TRAINING = "belief.safetensors", "training.safetensors"
 
 @dataclasses.dataclass(frozen=True)
 class PretrainSettings(Sizes):
-    """How to pretrain, besides the sizes of the updater.
+    """Settings of pretraining besides the sizes of the updater."""
 
-    Attributes:
-        rounds: Rounds; each plays ``batch`` episodes through.
-        batch: Episodes together.
-        window: Steps that gradients go back.
-        lr: Learning rate, which falls to a tenth by a half cosine.
-        candidates: Observations to tell the true one from, itself included.
-        contrast: Weight of the contrast, against 1 of the generation.
-        words: Words that may stand beside a name.
-        sparse: Weight of the mean strength of the edges.
-        unheard: Chance that a word of few games is not heard in a round.
-        remember: Whether the belief is kept from step to step; False trains the control, which
-            sees the present observation only.
-        measure_every: Rounds between measurements.
-        nodes: Most names of an episode.
-        seed: Seed of all chance.
-    """
-
-    rounds: int = 300
-    batch: int = 8
-    window: int = 6
-    lr: float = 0.004
-    candidates: int = 8
-    contrast: float = 0.5
-    words: int = 64
-    sparse: float = 0.3
-    unheard: float = 0.5
-    remember: bool = True
-    measure_every: int = 100
-    nodes: int = 64
-    seed: int = 0
+    rounds: Annotated[int, Help("Rounds; each plays a batch of episodes through.", low=1)] = 300
+    batch: Annotated[int, Help("Episodes together.", low=1)] = 8
+    window: Annotated[int, Help("Steps that gradients go back.", low=1)] = 6
+    lr: Annotated[float, Help("Learning rate, which falls to a tenth by a half cosine.")] = 0.004
+    candidates: Annotated[
+        int, Help("Observations to choose from, the true one included.", low=2)
+    ] = 8
+    contrast: Annotated[float, Help("Weight of contrast, against 1 of generation.")] = 0.5
+    words: Annotated[int, Help("Words that may occur beside a name.", low=1)] = 64
+    sparse: Annotated[float, Help("Weight of the mean strength of the edges.")] = 0.3
+    unheard: Annotated[float, Help("Chance that a word of few games is not heard in a round.")] = (
+        0.5
+    )
+    remember: Annotated[
+        bool,
+        Help("Keep the belief between steps; false trains the control of the present step."),
+    ] = True
+    measure_every: Annotated[int, Help("Rounds between measurements.", low=1)] = 100
+    nodes: Annotated[int, Help("Most names of an episode.", low=1)] = 64
+    seed: Annotated[int, Help("Seed of all chance.", low=0)] = 0
 
     @property
     def sizes(self) -> Sizes:
         """The sizes alone."""
         return Sizes(*(getattr(self, field.name) for field in dataclasses.fields(Sizes)))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("rounds", "batch", "window", "words", "measure_every", "nodes"):
-            check_int(name, getattr(self, name), 1)
-        check_int("candidates", self.candidates, 2)
-        check_flag("remember", self.remember)
 
 
 class Pretrainer:
@@ -100,15 +78,11 @@ class Pretrainer:
     Args:
         episodes: Training episodes.
         held_out: Episodes of other games, to measure on.
-        settings: How to train.
-        folder: Where checkpoints go; one with the same configuration in it is resumed.
-        config: What else identifies the run; plain values.
-        listener: Called after every round with its number, and with a line of the curve where
-            there is a new one.
-
-    Raises:
-        CheckpointError: The folder holds another run.
-        InvalidArgumentError: There are fewer training episodes than play together.
+        settings: Sizes and training.
+        folder: Folder of the run; one with the same configuration in it is resumed.
+        config: Plain values that also identify the run.
+        listener: Called after every round with its number, and a new line of the curve if there
+            is one.
     """
 
     def __init__(
@@ -153,11 +127,11 @@ class Pretrainer:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds so far, over all resumes."""
+        """The CPU seconds so far, over all resumes."""
         return self._cpu_before + time.process_time() - self._cpu_start
 
     def run(self) -> list[dict[str, Any]]:
-        """Train to the end; returns the curve."""
+        """Train to the end; return the curve."""
         self._begin()
         s = self.settings
         while self.round < s.rounds and not self._stopped:
@@ -218,14 +192,14 @@ class Pretrainer:
         episodes: Sequence[Episode],
         t: int,
     ) -> torch.Tensor:
-        """The belief after step ``t``; an episode that is over by then sees its last one again."""
+        """Return the belief after step ``t``; an episode that is over by then repeats its last."""
         pad = self.settings.sizes.rows
         sights = [e.sights[min(t, len(e.sights) - 1)] for e in episodes]
         batch = collate(sights, edges.shape[1], self._rows, pad)
         if not self.settings.remember:
             edges = torch.zeros_like(edges)
         after = self.updater(edges, names, table, batch)
-        # Names that have not come up yet have no edges.
+        # Names that have not appeared yet have no edges.
         known = torch.zeros(edges.shape[:2])
         for row, episode in zip(known, episodes, strict=True):
             row[: episode.known[min(t, len(episode.known) - 1)]] = 1
@@ -240,16 +214,16 @@ class Pretrainer:
         t: int,
     ) -> tuple[torch.Tensor, list[float]]:
         s = self.settings
-        question = self._ask(episodes, t, edges.shape[1], self._rng)
-        told, beside = self._read(edges, table, names, question)
+        question = self._question(episodes, t, edges.shape[1], self._rng)
+        naming, beside = self._read(edges, table, names, question)
         generation = torch.nn.functional.binary_cross_entropy_with_logits(
-            told, question.told, weight=question.asked, reduction="sum"
-        ) / question.asked.sum().clamp(min=1)
-        contrast = told.new_zeros(())
+            naming, question.named, weight=question.counted, reduction="sum"
+        ) / question.counted.sum().clamp(min=1)
+        contrast = naming.new_zeros(())
         if len(question.contrasted):
-            scores = self._scores(told, question)
+            scores = self._scores(naming, question)
             contrast = -torch.log_softmax(scores, 1)[:, 0].mean()
-        words = told.new_zeros(())
+        words = naming.new_zeros(())
         if len(question.beside):
             episode, node, word = question.beside.T
             chosen, inverse = np.unique(episode * edges.shape[1] + node, return_inverse=True)
@@ -264,11 +238,11 @@ class Pretrainer:
         parts = (generation, contrast, words, together, edges.mean())
         return total, [part.item() for part in parts]
 
-    def _ask(
+    def _question(
         self, episodes: Sequence[Episode], t: int, nodes: int, rng: np.random.Generator
     ) -> Question:
         s = self.settings
-        return ask(
+        return make_question(
             episodes,
             t,
             nodes,
@@ -284,18 +258,18 @@ class Pretrainer:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         heard = (question.actions != self.settings.sizes.rows).sum(1).clamp(min=1)
         action = table[question.actions].sum(1) / heard[:, None]
-        told, beside = self.reader(edges, names, action, question.acted)
-        return told, beside
+        naming, beside = self.reader(edges, names, action, question.acted)
+        return naming, beside
 
-    def _scores(self, told: torch.Tensor, question: Question) -> torch.Tensor:
-        """Score of every candidate, (contrasted, candidates)."""
-        logits = told[torch.from_numpy(question.contrasted)]
+    def _scores(self, naming: torch.Tensor, question: Question) -> torch.Tensor:
+        """Return the score of every candidate, (contrasted, candidates)."""
+        logits = naming[torch.from_numpy(question.contrasted)]
         return (question.candidates @ logits[:, :, None])[..., 0]
 
     def name_vectors(
         self, table: torch.Tensor, episodes: Sequence[Episode], nodes: int
     ) -> torch.Tensor:
-        """Mean vector of the words of every node's name, (episodes, nodes, dim)."""
+        """Return the mean vector of the words of every node's name, (episodes, nodes, dim)."""
         pad = self.settings.sizes.rows
         longest = max(len(name.split()) for episode in episodes for name in episode.names)
         rows = np.full((len(episodes), nodes, longest), pad)
@@ -325,10 +299,9 @@ class Pretrainer:
 
     @torch.no_grad()
     def measure(self, episodes: Sequence[Episode]) -> dict[str, Any]:
-        """Contrast on episodes: share of questions answered right, and chance.
+        """Return the share of contrast questions answered right, and chance.
 
-        ``older`` are the questions whose answer an older observation holds, and the present one
-        does not.
+        ``older`` are the questions whose answer is in an older observation and not in the present.
         """
         s = self.settings
         rng = np.random.default_rng(0)
@@ -343,10 +316,10 @@ class Pretrainer:
             edges = torch.zeros(len(group), nodes, nodes, s.sizes.relations)
             for t in range(max(len(episode.known) for episode in group) - 1):
                 edges = self.step(edges, table, names, group, t)
-                question = self._ask(group, t, nodes, rng)
+                question = self._question(group, t, nodes, rng)
                 if len(question.contrasted):
-                    told, _ = self._read(edges, table, names, question)
-                    scores = self._scores(told, question)
+                    naming, _ = self._read(edges, table, names, question)
+                    scores = self._scores(naming, question)
                     right += (scores[:, :1] > scores[:, 1:]).all(1).tolist()
                     older += (~question.recent).tolist()
         hits, old = np.array(right), np.array(older)
@@ -358,7 +331,7 @@ class Pretrainer:
             "chance": 1 / s.candidates,
         }
 
-    # ------------------------------------------------------------ keeping
+    # ------------------------------------------------------------ checkpoints
 
     def _begin(self) -> None:
         if not checkpoints.check_config(self.folder, self._identity, "pretraining"):
@@ -397,7 +370,7 @@ class Pretrainer:
 
 
 class _Rows(dict[str, int]):
-    """Row of every word, found once."""
+    """Rows of words, each computed once."""
 
     def __init__(self, count: int):
         super().__init__()
@@ -409,7 +382,7 @@ class _Rows(dict[str, int]):
 
 
 def _rare_rows(episodes: Sequence[Episode], rows: _Rows) -> NDArray[np.int64]:
-    """Rows of the words that less than half of the games have."""
+    """Return the rows of the words that less than half of the games have."""
     games: dict[int, set[str]] = {}
     for episode in episodes:
         for sight in episode.sights:

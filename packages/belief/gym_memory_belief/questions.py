@@ -1,4 +1,4 @@
-"""What is asked of a belief after a step, and the answers: all of it from the next step's text."""
+"""Training questions about a belief after a step, with the answers from the next step's text."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "pretraining a belief")
 
-__all__ = ["Question", "ask"]
+__all__ = ["Question", "make_question"]
 
 _TEXT, _ACTION = 0, len(SEGMENTS) - 1
 
 
 class Question(NamedTuple):
-    """What is asked after a step.
+    """The questions after one step of several episodes.
 
     Attributes:
-        asked: 1 for each node that the answer may have, (batch, nodes).
-        told: 1 for each node that the next text names, likewise.
+        counted: 1 for each node that the answer may have, (batch, nodes).
+        named: 1 for each node that the next text names, same shape.
         actions: Rows of the words of the next action, padded, (batch, words).
         acted: 1 for each node that the next action names, (batch, nodes).
-        beside: Episode, node, word of what stands beside names in the next step; (b, 3).
-        pairs: 1 for each two nodes of which it is asked whether they stand in one sentence, and
-            whether under one heading; (batch, nodes, nodes, 2).
-        paired: 1 for those that do, likewise.
-        candidates: Nodes that each candidate names, the true one first; (asked episodes, k, nodes).
+        beside: Episode, node, word beside it in the next step; (b, 3).
+        pairs: 1 for each two nodes that may be in one sentence, and under one heading; (batch,
+            nodes, nodes, 2).
+        paired: 1 for those that are, same shape.
+        candidates: Nodes that each candidate names, the true one first; (contrasted, k, nodes).
         contrasted: Episodes with a contrast.
-        recent: Of each of these, whether the present step names all that the true one does; if
-            not, an older one does.
+        recent: Of each of these, True if the present step names all that the true one does; if
+            False, an older step does.
     """
 
-    asked: torch.Tensor
-    told: torch.Tensor
+    counted: torch.Tensor
+    named: torch.Tensor
     actions: torch.Tensor
     acted: torch.Tensor
     beside: NDArray[np.int64]
@@ -52,7 +52,7 @@ class Question(NamedTuple):
     recent: NDArray[np.bool_]
 
 
-def ask(
+def make_question(
     episodes: Sequence[Episode],
     t: int,
     nodes: int,
@@ -63,20 +63,20 @@ def ask(
     words: Mapping[str, int],
     rng: np.random.Generator,
 ) -> Question:
-    """Ask after step ``t``; an episode that is over by then is asked nothing.
+    """Build the questions after step ``t``; an episode that is over by then has none.
 
     Args:
         episodes: The episodes.
         t: The step.
         nodes: Nodes that the belief is padded to.
-        candidates: Observations to tell the true one from, itself included.
+        candidates: Observations to choose from, the true one included.
         rows: Row of each word.
-        pad: The row that stands for no word.
-        words: Number of each word that may stand beside a name.
+        pad: The row for no word.
+        words: Number of each word that may occur beside a name.
         rng: Chooses the other candidates.
     """
     count = len(episodes)
-    asked, told, acted = (np.zeros((count, nodes), dtype=np.float32) for _ in range(3))
+    counted, named, acted = (np.zeros((count, nodes), dtype=np.float32) for _ in range(3))
     actions = np.full((count, SEGMENTS[_ACTION][1]), pad)
     pairs, paired = (np.zeros((count, nodes, nodes, 2), dtype=np.float32) for _ in range(2))
     beside: list[tuple[int, int, int]] = []
@@ -87,25 +87,25 @@ def ask(
         known = episode.known[t]
         action = episode.sights[t + 1].words[_ACTION]
         actions[i, : len(action)] = [rows[word] for word in action]
-        acted[i, :known] = episode.done[t + 1, :known]
-        asked[i, 1:known] = 1 - episode.done[t + 1, 1:known]
-        told[i, :known] = episode.told[t + 1, :known]
+        acted[i, :known] = episode.acted[t + 1, :known]
+        counted[i, 1:known] = 1 - episode.acted[t + 1, 1:known]
+        named[i, :known] = episode.named[t + 1, :known]
         for node, word in episode.beside[t + 1]:
             if node < known and word in words:
                 beside.append((i, node, words[word]))
         _pairs(episode, t, pairs[i], paired[i])
-        found = _candidates(episode, t, asked[i], candidates, rng)
+        found = _candidates(episode, t, counted[i], candidates, rng)
         if found is not None:
             truth = found[0, : len(episode.names)].nonzero()[0]
-            before = np.all(episode.told[: t + 1, truth], axis=1)
+            before = np.all(episode.named[: t + 1, truth], axis=1)
             if before.any():
                 chosen.append(found)
                 contrasted.append(i)
                 recent.append(bool(before[t]))
     stacked = np.stack(chosen) if chosen else np.zeros((0, candidates, nodes), np.float32)
     return Question(
-        torch.from_numpy(asked),
-        torch.from_numpy(told),
+        torch.from_numpy(counted),
+        torch.from_numpy(named),
         torch.from_numpy(actions),
         torch.from_numpy(acted),
         np.array(beside, dtype=np.int64).reshape(-1, 3),
@@ -118,34 +118,34 @@ def ask(
 
 
 def _pairs(
-    episode: Episode, t: int, asked: NDArray[np.float32], together: NDArray[np.float32]
+    episode: Episode, t: int, counted: NDArray[np.float32], together: NDArray[np.float32]
 ) -> None:
-    """Fill in what is asked of two nodes, and which of them stand together in the next text."""
+    """Fill in the pairs that may be together in the next text, and those that are."""
     known = int(episode.known[t])
-    sight, told = episode.sights[t + 1], episode.told[t + 1, :known].copy()
-    told[0] = 0
-    size = len(told)
-    asked[:size, :size, 0] = told[:, None] * told[None]
+    sight, named = episode.sights[t + 1], episode.named[t + 1, :known].copy()
+    named[0] = 0
+    size = len(named)
+    counted[:size, :size, 0] = named[:, None] * named[None]
     links = sight.links[(sight.links[:, :2] < known).all(1) & (sight.links[:, 2] == _TEXT)]
     together[links[:, 0], links[:, 1], 0] = 1
-    together[:size, :size, 0] *= asked[:size, :size, 0]
+    together[:size, :size, 0] *= counted[:size, :size, 0]
     for heading in sight.flags[:known, FLAGS.index("heading")].nonzero()[0]:
-        asked[heading, 1:size, 1] = 1
-        together[heading, 1:size, 1] = told[1:]
-        asked[heading, heading, 1] = 0
+        counted[heading, 1:size, 1] = 1
+        together[heading, 1:size, 1] = named[1:]
+        counted[heading, heading, 1] = 0
 
 
 def _candidates(
-    episode: Episode, t: int, asked: NDArray[np.float32], k: int, rng: np.random.Generator
+    episode: Episode, t: int, counted: NDArray[np.float32], k: int, rng: np.random.Generator
 ) -> NDArray[np.float32] | None:
-    """Nodes of the true next observation and of k - 1 others; None where there is nothing to tell.
+    """Return the nodes of the true next observation and of k - 1 others; None if too few differ.
 
     Half of the others are other observations of the episode, as far as there are any that
     differ; the rest is the true one with about half of its names exchanged.
     """
     size = len(episode.names)
-    mask = asked[:size]
-    truth = episode.told[t + 1] * mask
+    mask = counted[:size]
+    truth = episode.named[t + 1] * mask
     possible = mask.nonzero()[0]
     true_nodes = truth.nonzero()[0]
     rest = np.setdiff1d(possible, true_nodes)
@@ -153,10 +153,10 @@ def _candidates(
         return None
     seen = {truth.tobytes()}
     found = [truth]
-    for other in rng.permutation(len(episode.told)):
+    for other in rng.permutation(len(episode.named)):
         if len(found) > k // 2:
             break
-        row = episode.told[other] * mask
+        row = episode.named[other] * mask
         if row.any() and row.tobytes() not in seen:
             seen.add(row.tobytes())
             found.append(row)
@@ -172,6 +172,6 @@ def _candidates(
             found.append(row)
     if len(found) < k:
         return None
-    table = np.zeros((k, len(asked)), dtype=np.float32)
+    table = np.zeros((k, len(counted)), dtype=np.float32)
     table[:, :size] = found
     return table

@@ -1,9 +1,8 @@
-"""Words and names in what the agent saw, without a list of names and without extraction rules.
+"""Words and names in the texts of a step, without a list of names and without extraction rules.
 
-A name is what a valid action or the action taken names (``insert red apple into oven``: ``red
-apple``, ``oven``), the heading of a text (``-= Kitchen =-``) or a line of a list (the ingredients
-of a recipe). Where no valid actions are shown, noun phrases with an article are names as well.
-What ends in a known name is that name: *a raw carrot* is the ``carrot`` of *take carrot*.
+Names are the objects of actions (``insert red apple into oven``: ``red apple``, ``oven``), the
+heading of a text (``-= Kitchen =-``) and lines of a list. Without valid actions, noun phrases with
+an article are names as well. A phrase that ends in a known name is that name: *a raw carrot*.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def _after_article(line: list[str]) -> str:
 
 @lru_cache(maxsize=16_384)
 def names_in_action(action: str) -> tuple[str, ...]:
-    """What a command names, in its order.
+    """Return the names in a command, in their order.
 
     >>> names_in_action("insert the red apple into oven"), names_in_action("go east")
     (('red apple', 'oven'), ('east',))
@@ -130,13 +129,7 @@ def names_in_action(action: str) -> tuple[str, ...]:
 
 
 def find_names(text: Words, known: Mapping[str, object], *, phrases: bool) -> Iterator[str]:
-    """Names that a text has and that are not known yet.
-
-    Args:
-        text: The text.
-        known: The names that are known.
-        phrases: Whether noun phrases are names.
-    """
+    """Yield the names in a text that are not known yet; noun phrases only if ``phrases``."""
     if text.heading and text.heading not in known:
         yield text.heading
     for line in text.lines:
@@ -160,12 +153,7 @@ def _is_known(words: list[str], known: Mapping[str, object]) -> bool:
 
 
 def mentions(text: Words, known: Mapping[str, object]) -> list[Mention]:
-    """Known names in a text, the longest one wherever several begin.
-
-    Args:
-        text: The text.
-        known: The names that are known; ``you`` stands for itself.
-    """
+    """Return the known names in a text, and ``you``; the longest where several begin."""
     words = text.words
     found: list[Mention] = []
     i = 0

@@ -1,4 +1,4 @@
-"""One step as arrays: which words it has, which nodes they name, and which nodes stand together.
+"""One step as arrays: its words, the nodes that they name, and the nodes that occur together.
 
 Nodes are numbered; number 0 is ``you``. The same arrays feed the updater in numpy and the
 training in torch, so both see the same.
@@ -31,12 +31,12 @@ Ints = NDArray[np.int32]
 SEGMENTS = (("text", 192), ("inventory", 48), ("action", 12))
 """Fields of a step that are read, and the words kept of each, at most."""
 FLAGS = ("text", "inventory", "action", "heading", "valid")
-"""Where a node is named."""
+"""Places in which a node is named."""
 PAIRS = (
     *("near after", "far after", "near before", "far before"),
     *("action after", "action before", "valid after", "valid before", "same"),
 )
-"""What two nodes have to do with each other in a step; *after*: the second one stands later."""
+"""Relations of two nodes in a step; *after*: the second one comes later."""
 _NEAR = 3
 """Words between two mentions that are near each other, at most."""
 _AHEAD = 8
@@ -65,12 +65,12 @@ class Sight(NamedTuple):
 
 
 def segments(step: Step) -> tuple[Words, ...]:
-    """The texts of a step, taken apart."""
+    """Return the texts of a step, taken apart."""
     return tuple(read(getattr(step, field), most) for field, most in SEGMENTS)
 
 
 def new_names(step: Step, known: Mapping[str, object]) -> list[str]:
-    """Names in a step that are not known yet, each once."""
+    """Return the names in a step that are not known yet, each once."""
     found: dict[str, None] = {}
     for action in (*step.valid_actions[:_VALID], step.action):
         for name in names_in_action(action):
@@ -87,12 +87,12 @@ def new_names(step: Step, known: Mapping[str, object]) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _named_together(valid_actions: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """What each valid action names, each once."""
+    """Return the names of each valid action, each once."""
     return tuple(dict.fromkeys(names_in_action(action) for action in valid_actions[:_VALID]))
 
 
 def look(step: Step, index: Mapping[str, int]) -> Sight:
-    """The arrays of a step.
+    """Return the arrays of a step.
 
     Args:
         step: The step.
@@ -159,7 +159,7 @@ def _pair(
     kind: int,
     pairs: dict[tuple[int, int, int], None],
 ) -> None:
-    """Pair the two things that an action names; what it names alone, with ``you``."""
+    """Pair the two names of an action; a single one with ``you``."""
     known = [index[name] for name in names[:2] if name in index]
     if len(known) == 1:
         known.insert(0, index[PLAYER])

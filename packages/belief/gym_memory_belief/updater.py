@@ -11,8 +11,8 @@ latent relation, changed by one gated cell that all pairs share::
     p_ij   = relu(n_i, n_j, how they stand together, words between, edges ij and ji, action)
     A'_ij  = A_ij + sigmoid(gate(p_ij)) * (sigmoid(new(p_ij)) - A_ij)
 
-What a step does not name does not change: the cell runs on pairs of which a step names at least
-one. Edges are rounded to float16 after every step, which is how a state is stored.
+The cell runs on pairs of which a step names at least one; other edges do not change. Edges are
+rounded to float16 after every step, as in a stored state.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CACHED = 4096
 
 
 def row_of(word: str, rows: int) -> int:
-    """Row of a word in a table of hashed words.
+    """Return the row of a word in a table of hashed words.
 
     >>> row_of("carrot", 2048) == row_of("carrot", 2048)
     True
@@ -50,7 +50,7 @@ class _Text(NamedTuple):
 
 
 class Updater:
-    """Applies weights; keeps no state but a cache.
+    """Applies weights; its only state is a cache.
 
     Args:
         weights: The weights.
@@ -63,12 +63,12 @@ class Updater:
         self._names: dict[str, Floats] = {}
 
     def update(self, edges: Floats, names: list[str], sight: Sight) -> Floats:
-        """The next belief.
+        """Return the next belief.
 
         Args:
             edges: The belief, float32 of shape (nodes, nodes, R), in [0, 1].
             names: Name of each node, ``you`` first.
-            sight: What the step shows of these nodes.
+            sight: The step, as arrays over these nodes.
 
         Returns:
             A new array of that shape.

@@ -1,8 +1,7 @@
 """The weights of a belief updater: sizes, arrays, and the file that holds both.
 
-A file is in the safetensors format: the length of a JSON header, the header, the arrays as float16.
-The header says how the weights were made. Read and written here, so that playing needs no package
-beyond numpy.
+A file is in the safetensors format: the length of a JSON header, the header with notes on the
+training, the arrays as float16. It is read and written here, so that playing needs numpy alone.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.errors import CheckpointError
 from gym_memory.core.files import write_atomic
-from gym_memory.core.settings import check_int
+from gym_memory.core.settings import Help, Settings
 from gym_memory_belief.sight import FLAGS, PAIRS, SEGMENTS
 
 __all__ = ["DEFAULT_WEIGHTS", "Sizes", "Weights", "load_weights", "save_weights", "shapes"]
@@ -30,37 +29,25 @@ __all__ = ["DEFAULT_WEIGHTS", "Sizes", "Weights", "load_weights", "save_weights"
 Floats = NDArray[np.float32]
 
 DEFAULT_WEIGHTS = Path(__file__).with_name("default.safetensors")
-"""What comes with the package; benchmarks/belief says how it was made."""
+"""The weights in the package; see benchmarks/belief."""
 COMMAND = "gym-memory memory pretrain"
 _FORMAT = "gym-memory belief 1"
 _MOST_HEADER = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Sizes:
-    """Sizes of an updater.
+class Sizes(Settings):
+    """Sizes of an updater."""
 
-    Attributes:
-        relations: Latent relations, R.
-        rows: Rows of the table of hashed words.
-        dim: Length of a word's vector.
-        hidden: Length of a node's and of a pair's hidden vector.
-        reach: Words to either side that a word's context has.
-    """
-
-    relations: int = 8
-    rows: int = 2048
-    dim: int = 20
-    hidden: int = 24
-    reach: int = 3
-
-    def __post_init__(self) -> None:
-        for name in ("relations", "rows", "dim", "hidden", "reach"):
-            check_int(name, getattr(self, name), 1, 1 << 16)
+    relations: Annotated[int, Help("Latent relations, R.", 1, 1 << 16)] = 8
+    rows: Annotated[int, Help("Rows of the table of hashed words.", 1, 1 << 16)] = 2048
+    dim: Annotated[int, Help("Length of a word's vector.", 1, 1 << 16)] = 20
+    hidden: Annotated[int, Help("Length of a node's and of a pair's vector.", 1, 1 << 16)] = 24
+    reach: Annotated[int, Help("Words to either side in a word's context.", 1, 1 << 16)] = 3
 
 
 def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """Shape of every array of an updater."""
+    """Return the shape of every array of an updater."""
     r, d, h = sizes.relations, sizes.dim, sizes.hidden
     return {
         "words": (sizes.rows, d),
@@ -89,10 +76,10 @@ class Weights(NamedTuple):
     """Weights of an updater.
 
     Attributes:
-        id: Names their values: equal ones have equal ids.
+        id: Checksum: equal weights have equal ids.
         sizes: Sizes.
         arrays: Name to array, float32.
-        about: How they were made; ``legend`` has words for each relation, if there are any.
+        about: Notes on the training.
     """
 
     id: str
@@ -107,11 +94,7 @@ def save_weights(
     arrays: Mapping[str, Any],
     about: Mapping[str, Any],
 ) -> None:
-    """Write weights, rounded to float16.
-
-    Raises:
-        CheckpointError: The file cannot be written there.
-    """
+    """Write weights, rounded to float16."""
     header: dict[str, Any] = {
         "__metadata__": {
             "format": _FORMAT,
@@ -137,7 +120,7 @@ def save_weights(
 
 
 def load_weights(path: str = "") -> Weights:
-    """The weights in a file; without one, those that come with the package.
+    """Return the weights in a file, by default those in the package.
 
     Raises:
         CheckpointError: There is no such file, or something else is in it.

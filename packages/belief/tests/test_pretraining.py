@@ -71,7 +71,7 @@ def test_an_episode_in_arrays(corpus: list[Episode]) -> None:
     assert episode.known[-1] == len(episode.names)
     assert all(len(s.flags) == n for s, n in zip(episode.sights, episode.known, strict=True))
     hall = episode.names.index("hall")
-    assert episode.told[0, hall] == 1
+    assert episode.named[0, hall] == 1
 
 
 def test_an_episode_ends_where_it_has_too_many_names() -> None:
