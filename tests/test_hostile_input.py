@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from work import work
 
 from gym_memory.baselines.llm.react import read_thought
 from gym_memory.core.errors import CorruptGameError, GymMemoryError, ResultsError, StoreError
@@ -52,10 +52,11 @@ STEP = {
     ],
 )
 def test_each_took_over_a_second(read: Callable[[str], Any], piece: str) -> None:
-    before = time.process_time()
-    with contextlib.suppress(GymMemoryError):
-        read(piece * (80_000 // len(piece)))
-    assert time.process_time() - before < 1
+    def try_to_read() -> None:
+        with contextlib.suppress(GymMemoryError):
+            read(piece * (80_000 // len(piece)))
+
+    assert work(try_to_read) < 250
 
 
 def test_texts_are_still_read() -> None:

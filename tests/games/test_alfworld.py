@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ import gymnasium as gym
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import work
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import (
@@ -411,10 +411,12 @@ def test_a_misspelt_field_of_an_action_is_told(field):
 
 def test_conditions_of_too_many_alternatives_are_told_at_once():
     choice = "(or (at ?a) (near ?a))"
-    before = time.process_time()
-    for condition in (f"(and {choice * 40})", f"(not (or {'(and (not (at ?a)) (b))' * 40}))"):
-        with pytest.raises(CorruptGameError, match="at most 1000 alternatives"):
-            parse_domain(DOMAIN.format(f":precondition {condition}"))
-    assert time.process_time() - before < 1
+
+    def refuse():
+        for condition in (f"(and {choice * 40})", f"(not (or {'(and (not (at ?a)) (b))' * 40}))"):
+            with pytest.raises(CorruptGameError, match="at most 1000 alternatives"):
+                parse_domain(DOMAIN.format(f":precondition {condition}"))
+
+    assert work(refuse) < 250
     (action,) = parse_domain(DOMAIN.format(f":precondition (and {choice * 9})"))
     assert len(action.query.cases) == 512

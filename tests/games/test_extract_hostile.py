@@ -7,9 +7,9 @@ again and again, or where a run of one character may be divided in many ways.
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
+from work import work
 
 import gym_memory.games  # noqa: F401 - declares the dialects
 from gym_memory.core.records import Step, Task
@@ -72,13 +72,11 @@ PIECES = [" ", "\t", "\n", "1", "A ", "(", ")", "((", "( ", ". ", ".", ", ", '"'
           "the ", " on ", " in the ", "You see a "]  # fmt: skip
 
 
-def seconds(step: Step, dialect: str, goal: str = SHOE) -> float:
-    """Processor time that one extraction takes."""
+def cost(step: Step, dialect: str, goal: str = SHOE) -> float:
+    """Return the work of one extraction."""
     rules, graph = get_extractor(dialect), TemporalGraph()
     rules.extract(Step(0, "A warm\nstart."), TemporalGraph(), Task("t", goal, dialect))
-    before = time.process_time()
-    rules.extract(step, graph, Task("t", goal, dialect))
-    return time.process_time() - before
+    return work(lambda: rules.extract(step, graph, Task("t", goal, dialect)))
 
 
 @pytest.mark.parametrize("field", ["text", "inventory", "action"])
@@ -90,8 +88,8 @@ def test_repeated_pieces(dialect: str, field: str) -> None:
     for piece in [*PIECES, text[: len(text) // 2], text[len(text) // 2 :]]:
         for cut in cuts[:: max(1, len(cuts) // 5)] if piece else ():
             many = text[:cut] + piece * (10_000 // len(piece)) + text[cut:]
-            took = seconds(page._replace(**{field: many}), dialect)
-            assert took < 1, f"{took:.1f} s at {text[:cut][-20:]!r} with many {piece!r}"
+            took = cost(page._replace(**{field: many}), dialect)
+            assert took < 250, f"{took:.0f} units at {text[:cut][-20:]!r} with many {piece!r}"
 
 
 @pytest.mark.parametrize(
@@ -115,10 +113,10 @@ def test_repeated_pieces(dialect: str, field: str) -> None:
 )  # fmt: skip
 def test_cases_found(dialect: str, step: Step) -> None:
     """Each took seconds to minutes, or raised RecursionError."""
-    assert seconds(step, dialect) < 1
+    assert cost(step, dialect) < 250
 
 
 def test_a_long_request() -> None:
     page = PAGES["webshop"]
     for goal in (" , " * 30_000 + "boots", "price " * 20_000, "ankle support boot " * 5_000):
-        assert seconds(page, "webshop", goal) < 1
+        assert cost(page, "webshop", goal) < 250

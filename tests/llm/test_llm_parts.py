@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 
 import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import work
 
 from gym_memory.core.errors import BudgetExceededError, InvalidArgumentError, ModelError, StoreError
 from gym_memory.llm import Budget, Meter, Price, Reply, ResponseCache, Tokens, Usage
@@ -189,7 +189,8 @@ def test_the_value_of_the_right_form_is_taken():
 
 @pytest.mark.parametrize("text", ["[" * 10**6, "{" * 10**6, '{"a":' * 10**5, '"' * 10**6])
 def test_a_megabyte_of_nonsense_is_read_quickly(text):
-    started = time.process_time()
-    with pytest.raises(ModelError):
-        validate(text, Move)
-    assert time.process_time() - started < 2
+    def refuse():
+        with pytest.raises(ModelError):
+            validate(text, Move)
+
+    assert work(refuse) < 500

@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from work import unit
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "arigraph_speed.py"
 
@@ -36,7 +37,7 @@ def test_a_step_costs_about_the_same_in_a_larger_house(benchmark) -> None:
     assert len(large.memory.graph) > 8 * len(small.memory.graph)
     cost = {walk: benchmark.summary(walk.steps)["median"] for walk in (small, large)}
     assert cost[large] < 3 * cost[small]
-    assert cost[small] < 3.0  # milliseconds; a tenth of that on an idle machine
+    assert cost[small] < 750 * unit()  # milliseconds; a tenth of that where nothing else runs
 
 
 @pytest.mark.slow

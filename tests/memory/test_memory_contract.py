@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from work import work
 
 from gym_memory.core.errors import StoreError
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
@@ -369,12 +370,14 @@ def test_megabyte_of_text(spec: str) -> None:
         "\n" * 1_000_000,
         "-= " * 330_000,
     ]
-    started = time.process_time()
-    for t, text in enumerate(texts):
-        memory.observe(Step(t, text, "look", 0.0, "You are carrying nothing."))
-        recall = memory.recall(Cue(text), 1000)
-        assert count_tokens(recall.text) <= 1000 or not memory.keeps_budget
-    assert time.process_time() - started < 5.0
+
+    def observe_and_recall() -> None:
+        for t, text in enumerate(texts):
+            memory.observe(Step(t, text, "look", 0.0, "You are carrying nothing."))
+            recall = memory.recall(Cue(text), 1000)
+            assert count_tokens(recall.text) <= 1000 or not memory.keeps_budget
+
+    assert work(observe_and_recall) < 1250
 
 
 def _cost(memory: Memory, walk: Walk, steps: int) -> float:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import work
 
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.run import EpisodeResult
@@ -187,12 +187,13 @@ def test_other_records_are_refused(record: Any) -> None:
 
 @pytest.mark.slow
 def test_seeds_beyond_number_are_refused_at_once() -> None:
-    before = time.process_time()
-    for text in ("0:1000000000", "0:600000,1000000:1600000", "0:" + "9" * 40):
-        with pytest.raises(InvalidArgumentError, match="at most 1000000 seeds"):
-            parse_seeds(text)
-    with pytest.raises(InvalidArgumentError, match="199999 is given twice"):
-        RunConfig(("E",), ("none",), ("random",), parse_seeds("0:200000,199999"))
-    config = RunConfig(("E",), ("none",), ("random",), parse_seeds("0:20000"))
-    assert len(config.jobs()) == 20_000
-    assert time.process_time() - before < 2
+    def refuse_and_list() -> None:
+        for text in ("0:1000000000", "0:600000,1000000:1600000", "0:" + "9" * 40):
+            with pytest.raises(InvalidArgumentError, match="at most 1000000 seeds"):
+                parse_seeds(text)
+        with pytest.raises(InvalidArgumentError, match="199999 is given twice"):
+            RunConfig(("E",), ("none",), ("random",), parse_seeds("0:200000,199999"))
+        config = RunConfig(("E",), ("none",), ("random",), parse_seeds("0:20000"))
+        assert len(config.jobs()) == 20_000
+
+    assert work(refuse_and_list) < 500
