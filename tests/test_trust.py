@@ -17,7 +17,7 @@ from gym_memory.core.errors import GymMemoryError, UnknownNameError, UntrustedEr
 from gym_memory.core.trajectory import RowWriter, read_rows
 from gym_memory.core.trust import GAMES, check_bare, check_game
 from gym_memory.games.registry import ENVIRONMENTS
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.run.jobs import Job, RunConfig
 from gym_memory.run.results.archive import open_memory
 from gym_memory.run.results.report import read_source
@@ -154,7 +154,7 @@ def test_no_entry_imports_or_builds_what_it_names(
 
 def test_the_trap_catches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk above can fail: on the command line these names do what they say."""
-    from gym_memory.memory.registry import make_memory
+    from gym_memory.memory.base import make_memory
     from gym_memory.wrappers.make import make_env
 
     monkeypatch.syspath_prepend(tmp_path)

@@ -79,9 +79,7 @@ class StepDetail:
         return self._numbers.setdefault(triple, len(self._numbers))
 
     def _find_graph(self) -> TemporalGraph | None:
-        # Asked for anew each time: a memory may replace its graph.
-        graph = getattr(self._memory, "graph", None)
-        return graph if isinstance(graph, TemporalGraph) else None
+        return None if self._memory is None else self._memory.graph  # it may have been replaced
 
     def _changes(self) -> tuple[list[int], list[list[Any]]]:
         """What began and what ended since the last row."""

@@ -49,4 +49,4 @@ def make_env(
         memory = format_spec(parsed.name, {**parsed.kwargs, "recall": recall})
     check_flag("navigate", navigate)
     env = MemoryObservation(factory(**kwargs), memory=memory, budget=budget)
-    return Navigate(env) if navigate and hasattr(env.memory, "graph") else env
+    return Navigate(env) if navigate and env.memory.graph is not None else env

@@ -13,7 +13,7 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Step, Ta
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
 from gym_memory.memory.base import Memory, check_budget
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.base import make_memory
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]

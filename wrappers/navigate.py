@@ -8,6 +8,7 @@ import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_flag
+from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, route, visited_places
 from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.wrappers.checks import check_keys
@@ -46,7 +47,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         check_keys("Navigate", env, ("memory", "triples"), "wrap it around MemoryObservation")
         check_flag("stop_on_new", stop_on_new)
         memory = env.get_wrapper_attr("memory")
-        if not hasattr(memory, "graph"):
+        if memory.graph is None:
             raise InvalidArgumentError(
                 f"Navigate: expected a memory with a graph such as 'arigraph', got {memory.name!r}"
             )
@@ -72,23 +73,28 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         texts: list[str] = []
         total = 0.0
         for direction, place in way:
-            known = len(self._memory.graph.events)
+            known = len(self._graph.events)
             moves.append(f"go {direction}")
             obs, reward, terminated, truncated, info = self.env.step(moves[-1])
             texts.append(obs["text"])
             total += float(reward)
-            if terminated or truncated or current_place(self._memory.graph) != place:
+            if terminated or truncated or current_place(self._graph) != place:
                 break
             if self._stop_on_new and self._something_new(known):
                 break
         obs, info = self._offering(tuple(moves), {**obs, "text": "\n".join(texts)}, info)
         return obs, total, terminated, truncated, info
 
+    @property
+    def _graph(self) -> TemporalGraph:
+        assert self._memory.graph is not None  # checked by the constructor
+        return self._memory.graph
+
     def _way(self, action: str) -> list[tuple[str, str]]:
         """The moves of a ``go to`` that is offered now; empty for every other action."""
         if not isinstance(action, str) or not action.startswith(GO_TO):
             return []
-        graph = self._memory.graph
+        graph = self._graph
         target = graph.normalize(action.removeprefix(GO_TO))
         return (route(graph, target) or []) if target in visited_places(graph) else []
 
@@ -96,7 +102,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         """Whether the last move taught more than the agent's own whereabouts."""
         return any(
             not ended and fact.subject != PLAYER and direction_of(fact.relation) is None
-            for _, fact, ended, *_ in self._memory.graph.events[known:]
+            for _, fact, ended, *_ in self._graph.events[known:]
         )
 
     def valid_actions(self) -> tuple[str, ...]:
@@ -108,7 +114,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         return self._offering((), *self.env.get_wrapper_attr("restore")(snapshot))
 
     def _offers(self) -> list[str]:
-        return [GO_TO + place for place in visited_places(self._memory.graph)]
+        return [GO_TO + place for place in visited_places(self._graph)]
 
     def _offering(
         self, moves: tuple[str, ...], obs: Obs, info: dict[str, Any]

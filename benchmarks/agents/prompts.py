@@ -24,7 +24,7 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.llm import Reply, Request, episode_usage, make_model
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.run import rollout
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.wrappers.make import make_env

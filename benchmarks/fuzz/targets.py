@@ -239,7 +239,7 @@ def saved(text: str) -> None:
     """The input as a saved memory."""
     opened = open_memory(written(text, "saved.json"))
     opened.recall(300)
-    if hasattr(opened.memory, "graph"):
+    if opened.memory.graph is not None:
         fact_records(opened.memory)
 
 

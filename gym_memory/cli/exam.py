@@ -60,7 +60,7 @@ def command(
     """
     from gym_memory.evaluate.exam import ExamConfig, examine, marks
     from gym_memory.evaluate.exam.report import write_exam
-    from gym_memory.memory.registry import MEMORIES
+    from gym_memory.memory.base import MEMORIES
 
     options.load_plugins(plugins)
     config = ExamConfig(

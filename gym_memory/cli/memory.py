@@ -205,10 +205,9 @@ def diff(
 
 
 def _facts(opened: Opened, entity: str, *, past: bool) -> list[FactRecord]:
-    from gym_memory.graph import TemporalGraph
     from gym_memory.run.results.archive import fact_records
 
-    if not isinstance(getattr(opened.memory, "graph", None), TemporalGraph):
+    if opened.memory.graph is None:
         if entity:
             raise InvalidArgumentError(f"expected a memory with a graph, got {opened.memory.name}")
         return []

@@ -24,7 +24,7 @@ _MAX_DEFAULT_CHARS = 40
 
 _REGISTRIES = {
     "environments": "gym_memory.games.registry:ENVIRONMENTS",
-    "memories": "gym_memory.memory.registry:MEMORIES",
+    "memories": "gym_memory.memory.base:MEMORIES",
     "policies": "gym_memory.baselines.registry:POLICIES",
     "protocols": "gym_memory.run.protocols:PROTOCOLS",
 }

@@ -1,7 +1,6 @@
-"""The memory protocol: what every memory of the suite offers, and nothing of how.
+"""The memory protocol, and the table of memories that ``memory=`` takes everywhere.
 
-A memory learns only through :meth:`Memory.observe`, from what the agent saw. The
-``MemoryObservation`` wrapper owns it and calls, in this order::
+A memory learns only through :meth:`Memory.observe`. The ``MemoryObservation`` wrapper calls::
 
     begin(task, seed)  observe(step 0)  recall(cue)  [observe(step) recall(cue)]...  end(outcome)
 """
@@ -18,22 +17,31 @@ from typing import Any, ClassVar, Literal
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
 from gym_memory.core.files import read_json, write_atomic
-from gym_memory.core.html import cut, table, text
+from gym_memory.core.html import memory_table
+from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import Cue, MemoryStats, Oracle, Outcome, Reasons, Recall, Step, Task
+from gym_memory.graph import TemporalGraph
 
-__all__ = ["Lifetime", "Memory"]
+__all__ = ["MEMORIES", "Lifetime", "Memory", "make_memory"]
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
-"""How long a layer of memory lives.
+"""The time that a layer of memory lives.
 
 ``step``: replaced at every step. ``episode``: cleared at reset. ``trial``: kept over repeated
 trials of one task instance, cleared when the instance changes. ``task``: kept while the goal
 stays the same. ``forever``: kept until it is deleted.
 """
 
+MEMORIES = Registry(
+    "memory",
+    "gym_memory.memories",
+    "MEMORIES",
+    ["gym_memory.memory"],
+    packages={"belief": "pip install ./packages/belief"},
+)
+"""Memories by name; other packages add theirs by the entry-point group."""
+
 _FORMAT = 1
-_SHOWN = 200
-"""Facts that a notebook shows."""
 
 
 class Memory(ABC):
@@ -46,19 +54,21 @@ class Memory(ABC):
     name: ClassVar[str] = ""
     lifetimes: ClassVar[dict[str, Lifetime]] = {}
     """Lifetime of each layer, e.g. ``{"graph": "episode", "lessons": "forever"}``."""
+    graph: TemporalGraph | None = None
+    """The graph of facts, for wrappers, viewer and scores to read; None without one."""
     oracle: Callable[[], Oracle] | None = None
-    """Engine facts; set by the wrapper only where ``uses_oracle`` is True."""
+    """Engine facts; set by the wrapper only if ``uses_oracle`` is True."""
     uses_oracle: ClassVar[bool] = False
     keeps_budget: bool = True
-    """Whether recalls stay within their budget; a whole transcript does not."""
+    """True if recalls stay within their budget, unlike a whole transcript."""
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start an episode; clears the layers whose lifetime is over.
+        """Start an episode; clear the layers whose lifetime is over.
 
         Args:
             task: The task instance.
-            seed: Seed for the memory's own tie-breaks; no other source of chance is used.
+            seed: Seed of the memory's own tie-breaks, its only source of chance.
         """
 
     @abstractmethod
@@ -67,18 +77,14 @@ class Memory(ABC):
 
     @abstractmethod
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """What matters now, rendered within ``budget`` tokens (see :mod:`gym_memory.core.tokens`).
+        """Return what matters now, within ``budget`` tokens (see :mod:`gym_memory.core.tokens`).
 
-        Only a memory whose ``keeps_budget`` is False may recall more.
-
-        Must not change what later calls answer: recalling twice gives the same.
+        Only a memory whose ``keeps_budget`` is False may recall more. Two recalls in a row must
+        give the same.
         """
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
-        """Why :meth:`recall` shows what it shows for a cue, for a person who looks at it.
-
-        A memory that does not say gives no reasons. To be asked right after that recall.
-        """
+        """Explain to a person what :meth:`recall` shows for a cue; call it right after."""
         return Reasons()
 
     def end(self, outcome: Outcome) -> None:  # noqa: B027 - most memories do nothing here
@@ -86,58 +92,43 @@ class Memory(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """The whole state as JSON-able values; equal states give equal JSON text."""
+        """Return the whole state as JSON values; equal states give equal JSON text."""
 
     @abstractmethod
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace the whole state by one that :meth:`state` returned.
 
-        Objects of its own are replaced, not changed: a fork shares them until then.
+        Replace objects instead of changing them: a fork shares them until then.
         """
 
     def snapshot(self) -> Any:
-        """An opaque copy of the state for :meth:`restore`; later steps do not change it."""
+        """Return an opaque copy of the state for :meth:`restore`."""
         return copy.deepcopy(self.state())
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a state taken by :meth:`snapshot`; the snapshot may be restored again."""
+        """Return to a state taken by :meth:`snapshot`, any number of times."""
         self.load_state(copy.deepcopy(snapshot))
 
     def fork(self) -> Memory:
-        """An independent copy, e.g. for a branch of a tree search."""
+        """Return an independent copy, e.g. for a branch of a tree search."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
-            if isinstance(value, list | dict | set | deque):  # may be filled anew in place
+            if isinstance(value, list | dict | set | deque):  # may be filled in place
                 setattr(twin, name, copy.copy(value))
         twin.load_state(copy.deepcopy(self.state()))
         return twin
 
     def stats(self) -> MemoryStats:
-        """Sizes and counters; the wrapper fills in the times."""
+        """Return sizes and counters; the wrapper fills in the times."""
         return MemoryStats()
 
     def _repr_html_(self) -> str:
-        """A notebook shows what the memory holds, and its facts where it keeps a graph."""
-        told = [
-            f"{getattr(self.stats(), name)} {name.replace('_', ' ')}"
-            for name in ("facts", "live_facts", "episodes", "lessons")
-            if getattr(self.stats(), name)
-        ]
-        head = f"memory {self.name}: {', '.join(told) or 'nothing yet'}"
-        graph = getattr(self, "graph", None)
-        if graph is None:
-            return f"<p>{text(head)}</p>"
-        facts = [tuple(cut(part, 200) for part in triple) for triple in graph.live()]
-        if len(facts) > _SHOWN:
-            head += f"; the first {_SHOWN} of {len(facts)} that hold"
-        return table(("subject", "relation", "object"), facts[:_SHOWN], caption=head)
+        """Show in a notebook what the memory holds."""
+        facts = list(self.graph.live()) if self.graph is not None else None
+        return memory_table(self.name, self.stats(), facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state as JSON, atomically.
-
-        Raises:
-            StoreError: The file cannot be written there.
-        """
+        """Write the state as JSON, atomically; StoreError if the file cannot be written."""
         record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
         try:
             write_atomic(path, json.dumps(record))
@@ -148,7 +139,7 @@ class Memory(ABC):
         """Read a state written by :meth:`save`; on an error the memory stays as it was.
 
         Raises:
-            StoreError: The file is not such a state, or is one of another memory.
+            StoreError: The file is not such a state, or one of another memory.
         """
         try:
             record = read_json(path)
@@ -176,7 +167,7 @@ class Memory(ABC):
 
 
 def _check_shape(state: Any, own: Any) -> None:
-    """Refuse a state whose outermost parts are of other kinds than this memory's own."""
+    """Refuse a state whose outermost parts are of other types than this memory's own."""
     for name, value in own.items():
         found = state[name]
         number = isinstance(value, int | float) and isinstance(found, int | float)
@@ -185,11 +176,16 @@ def _check_shape(state: Any, own: Any) -> None:
 
 
 def check_budget(budget: int) -> int:
-    """Return ``budget`` if it is a number of tokens.
-
-    Raises:
-        InvalidArgumentError: It is not an int >= 0.
-    """
+    """Return ``budget`` if it is a number of tokens, an int >= 0."""
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
         raise InvalidArgumentError(f"expected a token budget (int >= 0), got {budget!r}")
     return budget
+
+
+def make_memory(spec: str | Spec | Memory) -> Memory:
+    """Build a memory from a name with parameters; return a ready memory as it is.
+
+    >>> make_memory("history?window=5").window
+    5
+    """
+    return spec if isinstance(spec, Memory) else MEMORIES.make(spec)

@@ -22,7 +22,7 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,

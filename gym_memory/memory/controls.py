@@ -22,9 +22,8 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.base import Lifetime, Memory
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory
 from gym_memory.memory.recall.render import fit_facts, render_facts
-from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["Adversarial", "Altered", "Noise", "Present", "Shuffled"]
 

@@ -9,9 +9,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import check_flag, check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
-from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["History"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gym_memory.core.records import Cue, Outcome, Recall, Step, Task
-from gym_memory.memory.base import Memory
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES, Memory
 
 __all__ = ["NoMemory"]
 

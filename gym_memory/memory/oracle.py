@@ -7,7 +7,7 @@ from typing import ClassVar
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Triple
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 
 __all__ = ["OracleGraph"]
 

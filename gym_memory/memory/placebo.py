@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from gym_memory.core.records import Recall, Step, Task
 from gym_memory.core.settings import check_text
-from gym_memory.memory.base import Lifetime, Memory
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory
 from gym_memory.memory.controls import Altered
-from gym_memory.memory.registry import MEMORIES
 
 __all__ = ["Placebo"]
 
@@ -37,7 +36,7 @@ class Placebo(Altered):
     name: ClassVar[str] = "placebo"
 
     def __init__(self, of: str = "clin"):
-        from gym_memory.memory.registry import make_memory  # which knows this class by name
+        from gym_memory.memory.base import make_memory  # which knows this class by name
 
         super().__init__(make_memory(of))
         self._trial = 0

@@ -17,7 +17,7 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.roles import LLMReflect, chat_model
 from gym_memory.memory.roles.text import score_in_words
 

@@ -17,11 +17,10 @@ from gym_memory.core.settings import check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph.schema import DIRECTIONS, LOCATIONS, door_relation, way_relation
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
-from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import (
     Importance,
     Insights,

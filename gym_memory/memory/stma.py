@@ -26,7 +26,7 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import (
     ACTIONS,
@@ -38,9 +38,8 @@ from gym_memory.memory.reading import (
     read_line,
     sections,
 )
-from gym_memory.memory.recall.entities import ATTRIBUTES, EntityIndex
 from gym_memory.memory.recall.render import fit_facts, render_episode
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
 from gym_memory.memory.roles import (
     Aggregate,
     ExtractRelations,

@@ -10,9 +10,8 @@ from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
 from gym_memory.core.settings import check_int, check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
-from gym_memory.memory.registry import MEMORIES
 from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
 from gym_memory.memory.roles.notes import Notes, fit_lines
 

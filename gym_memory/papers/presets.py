@@ -16,7 +16,7 @@ from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import Registry, format_spec, parse_spec
 from gym_memory.llm import model_spec
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 
 __all__ = ["PRESETS", "Preset", "make_preset", "memory_with_model", "policy_with_model"]
 

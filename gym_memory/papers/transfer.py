@@ -21,7 +21,7 @@ from typing import NamedTuple
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.settings import check_known
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.run.jobs import RunConfig
 
 __all__ = ["SETUPS", "Setup", "trained_on", "transfer"]

@@ -35,7 +35,7 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.llm import Budget
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.base import make_memory
 from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 
 __all__ = ["MARK", "import_plugin", "kill_marked", "serve"]

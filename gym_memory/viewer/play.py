@@ -24,7 +24,7 @@ from gym_memory.core.html import text
 from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.trust import check_bare, check_game
-from gym_memory.memory.registry import MEMORIES
+from gym_memory.memory.base import MEMORIES
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder

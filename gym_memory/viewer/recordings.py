@@ -18,7 +18,7 @@ from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import Memory
-from gym_memory.memory.registry import MEMORIES, make_memory
+from gym_memory.memory.base import MEMORIES, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, tell

@@ -10,7 +10,7 @@ from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.evaluate.exam.account import Account, Moment
 from gym_memory.evaluate.exam.reading import Reading
 from gym_memory.memory.history import History
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.base import make_memory
 
 TASK = Task("house/0", "Eat.")
 KITCHEN = (

@@ -21,7 +21,7 @@ from gym_memory.llm.base import Reply, Request
 from gym_memory.memory import make_memory
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.encoders import HashEncoder, make_encoder
-from gym_memory.memory.recall.episodic import EpisodicIndex
+from gym_memory.memory.recall.past import EpisodicIndex
 from gym_memory.memory.recall.ranking import rank
 from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_facts, render_facts
 from gym_memory.memory.recall.semantic import SemanticIndex
@@ -325,12 +325,14 @@ def test_focus_task_and_actions_are_found_first() -> None:
 def test_names_are_matched_whole_and_longest() -> None:
     graph = graph_of("red apple | is in | hall", "apple | is in | hall", "key card | is in | hall")
     index = StructuralIndex(graph)
-    assert index.named("Take the RED apple, then the apple (not a pineapple).") == (
+    index.sync()
+    assert index.entities_in("Take the RED apple, then the apple (not a pineapple).") == (
         "red apple", "apple",
     )  # fmt: skip
-    assert index.named("key cards and a key") == ()
+    assert index.entities_in("key cards and a key") == ()
     graph.add(Triple("key", "is in", "hall"), 5)
-    assert index.named("key cards and a key") == ("key",)
+    index.sync()
+    assert index.entities_in("key cards and a key") == ("key",)
 
 
 def test_the_same_question_has_the_same_answer() -> None:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from gym_memory.memory.recall.bm25 import BM25
 from hypothesis import given
 from hypothesis import strategies as st
 from work import work
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.memory.rag import BM25
 
 TEXTS = ["a red door", "a blue door and a blue wall", "", "the wall, the wall!"]
 words = st.lists(st.sampled_from(["a", "door", "red", "wall", "x1"]), max_size=8).map(" ".join)

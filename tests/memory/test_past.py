@@ -10,9 +10,9 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.arigraph import AriGraph
 from gym_memory.memory.controls import Shuffled
 from gym_memory.memory.recall.past import (
-    Past,
+    PastQuestion,
     dated_lines,
-    past_asked_for,
+    read_past_question,
     recollect,
 )
 
@@ -37,19 +37,19 @@ def graph() -> TemporalGraph:
 @pytest.mark.parametrize(
     ("focus", "asked"),
     [
-        ("Where was the apple at step 12?", Past((12,))),
-        ("Where was the apple at step 12? (It is step 34 now.)", Past((12,))),
-        ("Tell me where the apple was once you had made 12 moves.", Past((12,))),
-        ("What was your 12th command?", Past((12,))),
-        ("What did you do 12 turns ago?", Past((22,))),
-        ("What did you do between turns 12 and 14?", Past((12, 14))),
-        ("Which did you take first, the apple or the knife?", Past(order=True)),
-        ("Did you get hold of the apple or the knife to begin with?", Past(order=True)),
-        ("When did you see the apple?", Past(order=True)),
-        ("Sort by the time you took them: apple, knife.", Past(order=True)),
-        ("Describe your move 12.", Past((12,))),
-        ("Rewind by 12 moves. Your action?", Past((22,))),
-        ("Where was the last key at step 12?", Past((12,))),  # so the key is called
+        ("Where was the apple at step 12?", PastQuestion((12,))),
+        ("Where was the apple at step 12? (It is step 34 now.)", PastQuestion((12,))),
+        ("Tell me where the apple was once you had made 12 moves.", PastQuestion((12,))),
+        ("What was your 12th command?", PastQuestion((12,))),
+        ("What did you do 12 turns ago?", PastQuestion((22,))),
+        ("What did you do between turns 12 and 14?", PastQuestion((12, 14))),
+        ("Which did you take first, the apple or the knife?", PastQuestion(order=True)),
+        ("Did you get hold of the apple or the knife to begin with?", PastQuestion(order=True)),
+        ("When did you see the apple?", PastQuestion(order=True)),
+        ("Sort by the time you took them: apple, knife.", PastQuestion(order=True)),
+        ("Describe your move 12.", PastQuestion((12,))),
+        ("Rewind by 12 moves. Your action?", PastQuestion((22,))),
+        ("Where was the last key at step 12?", PastQuestion((12,))),  # so the key is called
         ("How many things are in drawer 2?", None),
         ("Where is the apple?", None),
         ("How does one get from the apple to the knife?", None),
@@ -59,15 +59,15 @@ def graph() -> TemporalGraph:
         ("", None),
     ],
 )
-def test_what_a_question_asks_about_the_past(focus: str, asked: Past | None) -> None:
+def test_what_a_question_asks_about_the_past(focus: str, asked: PastQuestion | None) -> None:
     names = ("you", "apple", "knife", "drawer 2", "last key")
     named = [name for name in names if name in focus.lower()]
-    assert past_asked_for(focus, named, now=34) == asked
+    assert read_past_question(focus, named, now=34) == asked
 
 
 def test_steps_are_read_once_and_not_without_end() -> None:
     def steps(focus: str) -> tuple[int, ...]:
-        asked = past_asked_for(f"What was true {focus}?", (), now=1000)
+        asked = read_past_question(f"What was true {focus}?", (), now=1000)
         return asked.steps if asked else ()
 
     assert steps("at step 3, in step 5 and at step 3") == (3, 5)
@@ -77,31 +77,31 @@ def test_steps_are_read_once_and_not_without_end() -> None:
 
 
 def test_what_was_in_something(graph: TemporalGraph) -> None:
-    what = past_asked_for("What was first in the fridge?", ["fridge"], 9)
+    what = read_past_question("What was first in the fridge?", ["fridge"], 9)
     assert recollect(graph, what, ["fridge"]) == [(0, FRIDGE), (1, IN_FRIDGE)]
-    when = past_asked_for("When was the fridge where?", ["fridge"], 9)
+    when = read_past_question("When was the fridge where?", ["fridge"], 9)
     assert recollect(graph, when, ["fridge"]) == [(0, FRIDGE)]
 
 
 def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
     here = Triple("you", "is in", "kitchen")
-    assert [f for _, f in recollect(graph, Past((3,)), ["apple"])] == [
+    assert [f for _, f in recollect(graph, PastQuestion((3,)), ["apple"])] == [
         IN_FRIDGE,
         Triple("apple", "is", "raw"),
         FRIDGE,
         here,
     ]
-    assert (5, IN_HAND) in recollect(graph, Past((5,)), ["apple"])
-    assert recollect(graph, Past((0,)), ["apple"]) == [(0, here)]
-    assert recollect(graph, Past((7,)), []) == [(7, Triple("you", "is in", "hall"))]
+    assert (5, IN_HAND) in recollect(graph, PastQuestion((5,)), ["apple"])
+    assert recollect(graph, PastQuestion((0,)), ["apple"]) == [(0, here)]
+    assert recollect(graph, PastQuestion((7,)), []) == [(7, Triple("you", "is in", "hall"))]
 
 
 def test_when_things_and_the_agent_came_where_they_were(graph: TemporalGraph) -> None:
-    assert recollect(graph, Past(order=True), ["hall", "kitchen"]) == [
+    assert recollect(graph, PastQuestion(order=True), ["hall", "kitchen"]) == [
         (0, Triple("you", "is in", "kitchen")),
         (6, Triple("you", "is in", "hall")),
     ]
-    assert recollect(graph, Past(order=True), ["apple"]) == [
+    assert recollect(graph, PastQuestion(order=True), ["apple"]) == [
         (1, IN_FRIDGE),
         (4, IN_HAND),
     ]
@@ -109,11 +109,11 @@ def test_when_things_and_the_agent_came_where_they_were(graph: TemporalGraph) ->
 
 def test_a_later_episode_counts_its_own_steps(graph: TemporalGraph) -> None:
     graph.add(IN_FRIDGE, 12)
-    assert (2, IN_FRIDGE) in recollect(graph, Past((2,)), ["apple"], origin=10)
+    assert (2, IN_FRIDGE) in recollect(graph, PastQuestion((2,)), ["apple"], origin=10)
 
 
 def test_lines_stay_within_their_room(graph: TemporalGraph) -> None:
-    dated = recollect(graph, Past((3,)), ["apple"])
+    dated = recollect(graph, PastQuestion((3,)), ["apple"])
     text = dated_lines(dated, 1000)
     assert text == (
         "[step 3] apple: is in fridge; is raw\n[step 3] fridge: is in kitchen\n"

@@ -11,8 +11,7 @@ from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError,
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.tokens import count_tokens
 from gym_memory.memory.encoders import HashEncoder
-from gym_memory.memory.rag import RAG
-from gym_memory.memory.recall.bm25 import BM25
+from gym_memory.memory.rag import BM25, RAG
 from gym_memory.memory.stores.stream import ByMeaning, Record, Stream, fit_records
 
 TASK = Task("house/0", "Find the red key.", "textworld")

@@ -15,7 +15,7 @@ from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.recall.entities import EntityIndex
+from gym_memory.memory.recall.semantic import EntityIndex
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.stma import STMA
 from gym_memory.run import rollout

@@ -15,7 +15,7 @@ from gym_memory.core.records import Cue, Step, Task, Triple
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import logged_calls
-from gym_memory.memory.registry import make_memory
+from gym_memory.memory.base import make_memory
 from gym_memory.run.jobs import Job, play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
@@ -58,7 +58,7 @@ def test_the_story_is_what_the_memory_held_and_recalled(tmp_path: Path, memory: 
     recalled, graph = [], None
     for env, obs in played(path, memory):
         recalled.append(obs)
-        graph = getattr(env.get_wrapper_attr("memory"), "graph", None)
+        graph = env.get_wrapper_attr("memory").graph
     story = tell(read_rows(path))
     assert len(story.beats) == len(recalled)
     for t, (beat, obs) in enumerate(zip(story.beats, recalled, strict=True)):

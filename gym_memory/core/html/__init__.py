@@ -5,7 +5,7 @@ characters that cannot be seen or that turn the direction of writing are written
 """
 
 from gym_memory.core.html.pages import Assets, inline_page, linked_page, packed
-from gym_memory.core.html.text import cut, json_visible, table, text, visible
+from gym_memory.core.html.text import cut, json_visible, memory_table, table, text, visible
 
-__all__ = ["Assets", "cut", "inline_page", "json_visible", "linked_page", "packed", "table", "text"]
-__all__ += ["visible"]
+__all__ = ["Assets", "cut", "inline_page", "json_visible", "linked_page", "memory_table", "packed"]
+__all__ += ["table", "text", "visible"]

@@ -6,7 +6,9 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["cut", "json_visible", "table", "text", "visible"]
+from gym_memory.core.records import MemoryStats, Triple
+
+__all__ = ["cut", "json_visible", "memory_table", "table", "text", "visible"]
 
 # Control characters but tab and newline; zero width; marks that turn the direction of writing.
 _UNSEEN = re.compile(
@@ -81,3 +83,19 @@ def table(
     )
     title = f"<caption>{text(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) -> str:
+    """Show the sizes of a memory and, if it keeps a graph, its first 200 live facts."""
+    counts = {
+        "facts": stats.facts, "live facts": stats.live_facts, "episodes": stats.episodes,
+        "lessons": stats.lessons,
+    }  # fmt: skip
+    sizes = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    head = f"memory {name}: {sizes or 'nothing yet'}"
+    if facts is None:
+        return f"<p>{text(head)}</p>"
+    if len(facts) > 200:
+        head += f"; the first 200 of {len(facts)} live facts"
+    rows = [tuple(cut(part, 200) for part in fact) for fact in facts[:200]]
+    return table(("subject", "relation", "object"), rows, caption=head)

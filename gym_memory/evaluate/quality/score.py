@@ -30,7 +30,6 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
-from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, direction_of
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
@@ -176,7 +175,7 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
     """
     env, policy = job.make_env(), make_policy(job.policy)
     try:
-        if not isinstance(getattr(env.get_wrapper_attr("memory"), "graph", None), TemporalGraph):
+        if env.get_wrapper_attr("memory").graph is None:
             raise InvalidArgumentError(
                 f"expected a memory that keeps a graph, such as 'arigraph', got {job.memory!r}"
             )

@@ -53,7 +53,7 @@ class LessonMemory(Memory):
     """Whether the beginning of a lesson is worth showing where the whole does not fit."""
 
     def __init__(self, inner: str):
-        from gym_memory.memory.registry import make_memory  # which knows this class by name
+        from gym_memory.memory.base import make_memory  # which knows this class by name
 
         self.inner = make_memory(inner)
         self.keeps_budget = self.inner.keeps_budget

@@ -1,31 +1,43 @@
-"""The past as a graph remembers it, for a cue that asks about it.
+"""The past: observations, actions and their results, and facts for questions about the past.
 
-A question is understood by what it names, not by its wording. A number in it that is no part of a
-name and not the present step is a step (*at step 12*, *your 12th move*), counted back from the
-present where it says so (*12 moves ago*), and asks for what was true then and what happened. A
-question that speaks of order (*first*, *before*, *sooner*), or that speaks of the past and names
-two things, asks when something became true, with *what was* besides of what was in or on the
-things that it names. A command in it that was given asks what came of it. Facts that answer it
-are dated: ``[step 12] apple: is in fridge; is raw``.
+A question about the past is understood by what it names. A number in it that is no part of a name
+is a step (*at step 12*, *12 moves ago*). Words of order (*first*, *before*), or the past tense with
+two names, ask when something became true. A command that it names asks for its result.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from array import array
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import NamedTuple
+
+import numpy as np
 
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import LOCATIONS, PLAYER
-from gym_memory.memory.reading import entry_head
-from gym_memory.memory.recall.render import fact_block
+from gym_memory.graph.names import NameIndex
+from gym_memory.graph.schema import LOCATIONS, PLAYER, tried_relation
+from gym_memory.memory.reading import MAX_RUN, entry_head
+from gym_memory.memory.recall import Follower
+from gym_memory.memory.recall.render import Block, fact_block, without_empty_lines
+from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
 
-__all__ = ["Dated", "Past", "dated_lines", "past_asked_for", "recollect"]
+__all__ = ["ActionIndex", "Attempt", "Dated", "EpisodicIndex", "PastQuestion", "dated_lines"]
+__all__ += ["fit_attempts", "last_attempts", "read_past_question", "recollect"]
 
 Dated = tuple[int, Triple]
 """A step and a fact that was true, or became true, then."""
+
+_MAX_ANSWER_CHARS = 80
+_MOST_TRIED = 12
+_MOST_STEPS = 4
+_NONE = array("i")
+_AGE = 1e-13
+"""What an id adds to a score: less than scores differ by, enough to put the newest first."""
+_LEAST = 1e-6
 
 _QUESTION = re.compile(
     r"\?|\b(?:where|what|which|who|whose|when|how|whether|you|your)\b|"
@@ -49,17 +61,206 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _WHAT = re.compile(r"\bwhat (?:was|were|is|lay|stood) ", re.IGNORECASE)
-_MOST_STEPS = 4
 
 
-class Past(NamedTuple):
-    """What a question asks about the past.
+class EpisodicIndex:
+    """Rank the different observations of a store (AriGraph, equation 1).
+
+    Equal observations have equal scores, and only the newest is worth recalling. The counts are
+    kept from one search to the next, so a search follows the links of the facts that changed.
+    """
+
+    def __init__(self, store: EpisodeStore):
+        self.store = store
+        self._follower: Follower[Episode] = Follower()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._number: dict[tuple[str, tuple[Triple, ...]], int] = {}
+        self._numbers: list[int] = []  # of each observation: the number of the different one
+        self._newest: list[int] = []  # of each of those: its last observation
+        self._links: dict[Triple, array[int]] = {}
+        self._recalled: list[Triple] = []  # facts of the last search ...
+        self._counted: dict[Triple, None] = {}  # ... each once ...
+        self._shared = np.zeros(64, dtype=np.int64)  # ... and how many of them each one states
+        self._weights = np.zeros(64)
+        self._ages = np.zeros(64)
+
+    def _sync(self) -> None:
+        cut, new = self._follower.advance(self.store)
+        if cut:
+            self._reset()
+        for episode in new:
+            number = self._number.setdefault((episode.text, episode.triples), len(self._newest))
+            if number == len(self._newest):
+                self._newest.append(episode.id)
+                self._link(number, episode)
+            self._newest[number] = episode.id
+            self._numbers.append(number)
+            self._ages[number] = episode.id * _AGE
+
+    def _link(self, number: int, episode: Episode) -> None:
+        if number == len(self._weights):
+            for name in ("_shared", "_weights", "_ages"):
+                values = getattr(self, name)
+                setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
+        self._weights[number] = weight(episode)
+        links, counted, shared = self._links, self._counted, 0
+        for triple in episode.triples:
+            found = links.get(triple)
+            if found is None:
+                found = links[triple] = array("i")
+            found.append(number)
+            shared += triple in counted
+        self._shared[number] = shared
+
+    def _count(self, recalled: list[Triple]) -> None:
+        """Update the number of recalled facts of every observation."""
+        if recalled == self._recalled:
+            return
+        before, now = self._counted, dict.fromkeys(recalled)
+        self._recalled, self._counted = recalled, now
+        count = len(self._newest)
+        for one, triples in ((-1, before.keys() - now.keys()), (1, now.keys() - before.keys())):
+            if triples:
+                links = b"".join([self._links.get(triple, _NONE) for triple in triples])
+                found = np.bincount(np.frombuffer(links, dtype=np.intc), minlength=count)
+                self._shared[:count] += one * found
+
+    def search(
+        self, recalled: Iterable[Triple], *, exclude_last: int = 0, but: Container[str] = ()
+    ) -> Iterator[Episode]:
+        """Yield observations of different texts, best first, of equal scores the newest first.
+
+        Args:
+            recalled: The facts that the semantic search returned; repeated ones count once.
+            exclude_last: Number of newest observations to leave out.
+            but: Texts to leave out.
+        """
+        self._sync()
+        end = len(self.store) - exclude_last
+        count = len(self._newest)
+        if end <= 0 or not count:
+            return
+        self._count(list(recalled))
+        scores = self._shared[:count] * self._weights[:count] + self._ages[:count]
+        scores[self._numbers[end:]] = 0.0
+        given: set[str] = set()
+        while True:
+            best = int(scores.argmax())
+            if scores[best] < _LEAST:
+                return
+            scores[best] = 0.0
+            episode = self.store[self._newest[best]]
+            text = episode.text
+            if text not in given and text not in but:
+                given.add(text)
+                yield episode
+
+
+class ActionIndex:
+    """Count the actions of a store by the place in which they were taken."""
+
+    def __init__(self, store: EpisodeStore):
+        self.store = store
+        self._follower: Follower[Episode] = Follower()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._place = ""
+        self._counts: dict[str, dict[str, int]] = {}  # actions in the order of their last try
+        self._actions = NameIndex()
+        self._last: dict[str, int] = {}
+
+    def _sync(self) -> None:
+        cut, new = self._follower.advance(self.store)
+        if cut:
+            self._reset()
+        for episode in new:
+            action = episode.action.lower()
+            if not action.isalpha():  # "look" and "wait" are words of any question
+                self._actions.learn(action)
+                self._last[action] = episode.t
+            if self._place and action:
+                counts = self._counts.setdefault(self._place, {})
+                counts[action] = counts.pop(action, 0) + 1
+            for subject, relation, obj in episode.triples:
+                if subject == PLAYER and relation == "is in":
+                    self._place = obj
+
+    def named(self, text: str) -> list[int]:
+        """Return the last steps of the actions of at least two words that a text names."""
+        self._sync()
+        return [self._last[action] for action in self._actions.find(text)]
+
+    def tried(self, place: str, valid_actions: tuple[str, ...]) -> Block:
+        """Return the latest attempts in a place as facts ``place | tried | action``, newest first.
+
+        Only valid actions are shown, unless there is no list of them.
+        """
+        self._sync()
+        counts = self._counts.get(place, {})
+        valid = {action.lower() for action in valid_actions}
+        again = [action for action in reversed(counts) if not valid or action in valid]
+        return fact_block(
+            Triple(place, tried_relation(counts[action]), action)
+            for action in again[:_MOST_TRIED]
+            if not action.startswith("go ")
+        )
+
+
+# ------------------------------------------------------------ last attempts
+
+
+class Attempt(NamedTuple):
+    """An action taken once, or several times in a row: steps, action, first line of the answer.
+
+    ``whole`` is the answer if the text shows all of it; else empty.
+    """
+
+    text: str
+    whole: str
+
+
+def last_attempts(episodes: Iterable[Episode], most: int) -> list[Attempt]:
+    """Return at most ``most`` attempts; ``episodes`` are the steps, latest first."""
+    attempts = []
+    for action, run in islice(groupby(episodes, key=attrgetter("action")), most):
+        last, *before = islice(run, MAX_RUN)
+        shown = without_empty_lines(last.text)
+        answer = shown.partition("\n")[0][:_MAX_ANSWER_CHARS]
+        head = entry_head(last.t, action, 1 + len(before))
+        attempts.append(Attempt(f"{head}\n{answer}", last.text if answer == shown else ""))
+    return attempts
+
+
+def fit_attempts(attempts: Sequence[Attempt], left: int) -> tuple[str, frozenset[str]]:
+    """Render the latest attempts that fit ``left`` characters, in the order of time.
+
+    Returns:
+        The text, and the observations that it shows whole.
+    """
+    count = 0
+    for attempt in attempts:
+        left -= len(attempt.text) + bool(count)
+        if left < 0:
+            break
+        count += 1
+    shown = attempts[:count]
+    return "\n".join([one.text for one in reversed(shown)]), frozenset(one.whole for one in shown)
+
+
+# ------------------------------------------------------------ questions about the past
+
+
+class PastQuestion(NamedTuple):
+    """A question about the past.
 
     Attributes:
-        steps: The steps that it asks about, each once, the first few.
-        order: Whether it asks when things became true.
-        done: The steps of the commands that it names.
-        inside: Whether it asks when what was in or on the things that it names.
+        steps: Steps that it is about, each once, the first few.
+        order: True if it asks when things became true.
+        done: Steps of the commands that it names.
+        inside: True if it asks for the contents of the things that it names.
     """
 
     steps: tuple[int, ...] = ()
@@ -68,20 +269,20 @@ class Past(NamedTuple):
     inside: bool = False
 
 
-def past_asked_for(
+def read_past_question(
     focus: str, names: Iterable[str], now: int, done: Iterable[int] = ()
-) -> Past | None:
-    """What a focus asks about the past; None if it does not.
+) -> PastQuestion | None:
+    """Return what a question or plan asks about the past; None if nothing.
 
     Args:
-        focus: A question, or a plan.
+        focus: The question or plan.
         names: Entities that it names, in lower case.
         now: The present step.
-        done: The steps of the commands that it names.
+        done: Steps of the commands that it names.
 
-    >>> past_asked_for("Where was the apple when you had made 12 moves?", ["apple"], 30)
-    Past(steps=(12,), order=True, done=(), inside=False)
-    >>> past_asked_for("take the apple from drawer 2", ["apple", "drawer 2"], 30)
+    >>> read_past_question("Where was the apple when you had made 12 moves?", ["apple"], 30)
+    PastQuestion(steps=(12,), order=True, done=(), inside=False)
+    >>> read_past_question("take the apple from drawer 2", ["apple", "drawer 2"], 30)
     """
     if not _QUESTION.search(focus):
         return None
@@ -89,33 +290,31 @@ def past_asked_for(
     bare = focus
     for name in named:  # a number may be part of a name, and so may a word of order
         bare = re.sub(rf"\b{re.escape(name)}\b", "_", bare, flags=re.IGNORECASE)
-    told = [
+    numbers = [
         now - int(number["n"]) if number["back"] or number["ago"] else int(number["n"])
         for number in _NUMBER.finditer(bare)
     ]
-    steps = tuple(step for step in dict.fromkeys(told) if 0 <= step != now)[:_MOST_STEPS]
+    steps = tuple(step for step in dict.fromkeys(numbers) if 0 <= step != now)[:_MOST_STEPS]
     order = bool(_ORDER.search(bare) or (len(named) > 1 and _PAST.search(bare)))
     inside = order and _WHAT.search(bare) is not None
-    asked = Past(steps, order, tuple(done)[:_MOST_STEPS], inside)
-    return asked if any(asked) else None
+    question = PastQuestion(steps, order, tuple(done)[:_MOST_STEPS], inside)
+    return question if any(question) else None
 
 
 def recollect(
-    graph: TemporalGraph, past: Past, names: Iterable[str], origin: int = 0
+    graph: TemporalGraph, past: PastQuestion, names: Iterable[str], origin: int = 0
 ) -> list[Dated]:
-    """Dated facts that answer what is asked about the past.
+    """Return dated facts that answer a question about the past, earliest first.
+
+    For every step of the question: the facts of that step about the named entities, the agent, and
+    what they were in or on. For a question of order: the first time of each place of a named thing,
+    of the agent in each named place and, if asked, of each thing in it.
 
     Args:
         graph: The graph.
-        past: What is asked.
-        names: Entities that the question names.
+        past: The question.
+        names: Entities that it names.
         origin: The graph's clock at step 0 of the episode.
-
-    Returns:
-        For every step asked for: what was true then of the named entities and of the agent, and
-        of what they were in or on. For a question of when: where each named thing has been, when
-        the agent was in each named place and, where it asks so, what was in or on it, the first
-        time each. Earliest first.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
@@ -130,7 +329,7 @@ def recollect(
 
 
 def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple]:
-    """What was true of some entities, and of what they were in, at the end of step ``t``."""
+    """Yield the facts of step ``t`` about some entities and what they were in."""
     facts: dict[str, list[Triple]] = {}
     for fact in graph.as_of(t):
         if fact.relation == "is" or fact.relation in LOCATIONS:
@@ -150,7 +349,7 @@ def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple
 
 
 def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterator[Dated]:
-    """The first time of every place of some things, and of the agent, or of all, in them."""
+    """Yield the first time of every place of some things, and of the agent or all in them."""
     wanted = set(named) - {PLAYER}
     for fact in graph.facts():
         subject, relation, obj = fact.triple
@@ -160,7 +359,7 @@ def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterato
 
 
 def dated_lines(dated: Iterable[Dated], left: int) -> str:
-    """Dated facts as text, at most ``left`` characters; the last ones are left out.
+    """Render the first dated facts that fit ``left`` characters.
 
     >>> dated_lines([(3, Triple("you", "is in", "hall"))], 80)
     '[step 3] you: is in hall'

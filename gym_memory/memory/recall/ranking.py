@@ -1,45 +1,48 @@
-"""Structural recall: the facts that matter here and now, found without any encoder.
+"""Rank facts for a recall without an encoder: :data:`SITUATION`, then :data:`REST`.
 
-What is ranked, most useful first:
-
-1. the agent's place and its exits;
-2. the ways to and around the places that the policy's focus names, and what it names, with where
-   that is;
-3. what was read (recipes, notes, uses: every fact that is neither a place nor a state nor a way),
-   latest first, with the things it is about, in half of what is left;
-4. the nearest exits of other places that nobody took (Algorithm 3);
-5. what is at hand: what is in the place, its doors, the inventory; what was tried there and could
-   be tried again; what the task and the valid actions name; the rest of what was read, and texts
-   word for word;
-6. the map, nearest first: ways and doors. Of the two directions of a way only the one that
-   leads away from the agent is given;
-7. the contents of the other places, nearest first; then everything else, latest first;
-8. exits that were taken, which the map implies.
-
-What is at hand comes late, for most of it the policy sees: in the text, in the inventory or in
-what it can do. A page of 100 tokens holds some 15 facts, which parts 1 to 4 fill; one of 1,000
-about 150, so a game of 200 facts is still cut, and the order decides what a policy can know. Parts
-3, 4 and 6 may take only a share of what is left when their turn comes, so that a talkative world
-does not drown the map, nor a large map the things.
+What is in view or held comes late, because the policy sees most of it anyway. A page of 100 tokens
+holds some 15 facts, which the first five parts fill; one of 1,000 tokens holds about 150. Shares
+keep a talkative world from displacing the map, and a large map from displacing the things.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import NamedTuple
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph.map import current_place, route
-from gym_memory.graph.schema import (
-    INVENTORY,
-    OPPOSITE,
-    PLAYER,
-    direction_of,
-    way_relation,
-)
+from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, direction_of, way_relation
 from gym_memory.memory.recall.render import NOTHING, Block, Page, fact_block
-from gym_memory.memory.recall.structural import Answer, StructuralIndex, View
+from gym_memory.memory.recall.structural import StructuralIndex
 
-__all__ = ["part_of_each", "put_unexplored", "rank"]
+__all__ = ["REST", "SITUATION", "Part", "Ranked", "put_unexplored", "rank"]
+
+
+class Part(NamedTuple):
+    """A part of the ranking.
+
+    Args:
+        name: Reason that a person reads.
+        source: Method that puts its facts on the page.
+        share: Share of the characters left on the page that the part may take.
+    """
+
+    name: str
+    source: Callable[[_Ranking], None]
+    share: Fraction = Fraction(1)
+
+
+class Ranked(NamedTuple):
+    """The facts on a page, and the reason for each of them."""
+
+    triples: tuple[Triple, ...]
+    reasons: tuple[str, ...]
+    seeds: tuple[int, ...]
+    """Numbers of facts that an episodic search starts from: those on the plan, if there are any,
+    then those on the situation."""
 
 
 def rank(
@@ -49,140 +52,189 @@ def rank(
     *,
     exploration: bool = True,
     tried: Block = NOTHING,
-) -> tuple[int, ...]:
-    """Fill ``page`` with the live facts that matter for ``cue``, most useful first.
+) -> Ranked:
+    """Fill an empty page with the live facts that matter for ``cue``, most useful first.
 
     Args:
         index: The index of the graph.
         cue: The situation.
-        page: What to fill; what is on it already stays.
-        exploration: Whether to point out exits that nobody took.
-        tried: What was tried in the agent's place.
-
-    Returns:
-        How many of the facts on the page an episodic search starts from: first, where the plan
-        names something, those about the place and that (parts 1 and 2 of the module's list), then
-        all that are about the situation (1 to 5).
+        page: The page to fill.
+        exploration: Point out unexplored exits.
+        tried: Actions that were tried in the agent's place.
     """
     index.sync()
     question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)
-    answer = index.answer
-    if answer is not None and answer.question == question and not page.triples:
-        page.become(answer.page)
-        return answer.relevant
-    empty = not page.triples
-    ranking = _Ranking(index, page)
-    relevant = ranking.fill(cue, exploration=exploration, tried=tried)
-    if empty:
-        index.answer = Answer(question, page.copy(), relevant, tuple(ranking.parts))
-    return relevant
-
-
-def part_of_each(answer: Answer) -> Iterator[str]:
-    """Which part of a ranking brought each of its facts, in their order."""
-    before = 0
-    for name, count in answer.parts:
-        for _ in range(before, count):
-            yield name
-        before = count
+    if question not in index.answers:
+        ranked = _Ranking(index, page, cue, exploration, tried).fill()
+        index.answers = {question: (page.copy(), ranked)}
+        return ranked
+    full, ranked = index.answers[question]
+    page.become(full)
+    return ranked
 
 
 def put_unexplored(index: StructuralIndex, page: Page) -> None:
-    """Add the exits of all known places that nobody took, nearest first (Algorithm 3)."""
+    """Add the unexplored exits of all known places, nearest first (AriGraph, Algorithm 3)."""
     index.sync()
     here = current_place(index.graph)
     if here is not None:
-        _Ranking(index, page).put(index.unexplored(index.view(here)))
+        for block in index.unexplored(index.view(here)):
+            page.put(block)
+            if page.left <= 0 or page.full:
+                return
 
 
 class _Ranking:
-    """One answer: fills a page."""
+    """The state of one ranking; each method of a part puts its facts on the page."""
 
-    __slots__ = ("cards", "entered", "index", "page", "parts", "shown", "told", "ways")
-
-    def __init__(self, index: StructuralIndex, page: Page):
-        self.index, self.page, self.cards = index, page, index.cards
+    def __init__(
+        self, index: StructuralIndex, page: Page, cue: Cue, exploration: bool, tried: Block
+    ):
+        self.index, self.page, self.cue, self.cards = index, page, cue, index.cards
+        self.exploration, self.tried = exploration, tried
+        self.here = current_place(index.graph)
+        self.view = index.view(self.here if self.here is not None else "")
+        self.ways = self.view.ways()
+        self.unexplored = index.unexplored(self.view) if exploration else iter(())
+        self.keep = 0  # characters that the present part leaves free
         self.shown: set[str] = set()
         self.entered: set[str] = set()
-        self.ways: dict[Triple, None] = {}  # those shown before the map's turn
-        self.told: set[str] = set()  # whose text is shown
-        self.parts: list[tuple[str, int]] = []
+        self.shown_ways: dict[Triple, None] = {}
+        self.quoted: set[str] = set()
 
-    def fill(self, cue: Cue, *, exploration: bool, tried: Block) -> tuple[int, ...]:
-        """The parts in their order."""
-        index, page = self.index, self.page
-        here = current_place(index.graph)
-        view = index.view(here if here is not None else "")
-        ways = view.ways()
+    def fill(self) -> Ranked:
+        page, reasons = self.page, list[str]()
+        seeds: list[int] = []
+        for part in (*SITUATION, *REST):
+            before = len(page.triples)
+            self.keep = math.floor(page.left * (1 - part.share)) if part.share < 1 else 0
+            part.source(self)
+            reasons += [part.name] * (len(page.triples) - before)
+            if (part is PLAN and len(page.triples) > before) or part is SITUATION[-1]:
+                seeds.append(len(page.triples))
+        return Ranked(tuple(page.triples), tuple(reasons), tuple(seeds))
+
+    # ------------------------------------------------------------ sources of the parts
+
+    def put_here(self) -> None:
         self.show(PLAYER)
-        if here is not None:
-            self.show(here)
-            place = index.place(here)
-            self.put((place.unexplored if exploration else place.exits,))
-            self.put_ways(next(ways)[1])
-        self.mark("here")
-        self.show_ways_to(cue.focus, here)
-        self.mark("on the way to the plan")
-        before = len(page.triples)
-        self.show_named(cue.focus)
-        named = len(page.triples)
-        self.mark("named by the plan")
-        self.show_knowledge(keep=page.left // 2)
-        self.mark("was read")
-        unexplored = index.unexplored(view) if exploration else iter(())
-        if here is not None and exploration and index.place(here).unexplored.triples:
-            next(unexplored)
-        self.put(unexplored, keep=page.left * 3 // 4)
-        self.mark("exit that nobody took")
-        if here is not None:
-            self.show_inside(here)
-            self.show_doors(here)
+        if self.here is not None:
+            self.show(self.here)
+            place = self.index.place(self.here)
+            self.put((place.unexplored if self.exploration else place.exits,))
+            self.put_ways(next(self.ways)[1])
+
+    def put_ways_to_plan(self) -> None:
+        index, here = self.index, self.here
+        for name in index.entities_in(self.cue.focus):
+            if name not in index.mapped or name == here:
+                continue
+            facts, place = [], here
+            for direction, following in route(index.graph, name) or ():
+                facts.append(index.place(place or "").ways[direction])
+                place = following
+            facts += index.place(name).ways.values()
+            self.put_ways(fact_block(facts))
+
+    def put_plan(self) -> None:
+        self.show_named(self.cue.focus)
+
+    def put_knowledge(self) -> None:
+        """Put what was read, latest first, and the things that it is about."""
+        for fact in reversed(self.index.knowledge):
+            if self.is_spent():
+                return
+            if not self.index.is_quoted(fact):
+                self.show_where(fact.subject)
+                self.show_where(fact.object)
+
+    def put_first_unexplored(self) -> None:
+        here = self.here
+        if here is not None and self.exploration and self.index.place(here).unexplored.triples:
+            next(self.unexplored)  # on the page already
+        self.put(self.unexplored)
+
+    def put_unexplored(self) -> None:
+        self.put(self.unexplored)
+
+    def put_present(self) -> None:
+        if self.here is not None:
+            self.show_inside(self.here)
+            self.show_doors(self.here)
         self.show_inside(INVENTORY)
-        self.mark("at hand")
-        page.put(tried)
-        self.mark("tried")
-        self.show_named(cue.task)
-        self.show_usable(cue.valid_actions)
-        self.mark("named by task or actions")
-        self.show_knowledge(keep=page.left // 3)
-        self.show_quoted(keep=page.left // 3)
-        self.mark("was read")
-        relevant = (*((named,) if named > before else ()), len(page.triples))
-        self.show_map(ways, keep=page.left // 2)
-        self.mark("map, nearest first")
-        self.show_places(view)
-        self.mark("in other places, nearest first")
-        self.show_rest(view)
-        self.show_quoted(0)
-        self.mark("everything else, latest first")
-        self.put(unexplored)
-        self.mark("exit that nobody took")
-        self.show_map(ways)
-        self.mark("map, nearest first")
-        self.put(index.place(name).exits for name in view if exploration or name != here)
-        self.mark("exit that was taken")
-        return relevant
 
-    def mark(self, part: str) -> None:
-        """Name the part of the ranking that ends here."""
-        self.parts.append((part, len(self.page.triples)))
+    def put_tried(self) -> None:
+        self.page.put(self.tried)
 
-    def put(self, blocks: Iterable[Block], keep: int = 0) -> None:
-        """Blocks that belong to no card, as long as more than ``keep`` characters are left."""
-        page = self.page
+    def put_named(self) -> None:
+        self.show_named(self.cue.task)
+        for action in self.cue.valid_actions:
+            for name in self.index.entities_in(action):
+                if name not in self.shown:
+                    self.show_where(name)
+
+    def put_quoted(self) -> None:
+        """Put texts word for word, latest first."""
+        for name in reversed(self.index.quoted):
+            if self.is_spent():
+                return
+            if name not in self.quoted:
+                self.quoted.add(name)
+                self.page.put(self.index.card(name).quoted)
+
+    def put_map(self) -> None:
+        for place, block in self.ways:
+            self.put_ways(block)
+            self.show_doors(place)
+            if self.is_spent():
+                return
+
+    def put_places(self) -> None:
+        for name in self.view:
+            if self.page.full:
+                return
+            self.show(name)
+            self.show_inside(name)
+
+    def put_others(self) -> None:
+        """Put things without a place and places without a way to them, latest first."""
+        index, page = self.index, self.page
+        if page.full:
+            return
+        for subject in reversed(index.subjects):
+            self.show(subject)
+            if page.full:
+                return
+        for name in index.mapped:
+            if not self.view.reached(name):
+                if page.full:
+                    return
+                place = index.place(name)
+                self.put((fact_block(place.ways.values()), place.doors, place.exits))
+
+    def put_exits(self) -> None:
+        place = self.index.place
+        self.put(place(name).exits for name in self.view if self.exploration or name != self.here)
+
+    # ------------------------------------------------------------ what a part puts
+
+    def is_spent(self) -> bool:
+        return self.page.left <= self.keep or self.page.full
+
+    def put(self, blocks: Iterable[Block]) -> None:
         for block in blocks:
-            page.put(block)
-            if page.left <= keep or page.full:
+            self.page.put(block)
+            if self.is_spent():
                 return
 
     def show(self, entity: str) -> None:
-        """What is known of an entity itself, once."""
+        """Put what is known of an entity itself, once."""
         if entity not in self.shown:
             self.shown.add(entity)
             self.page.put((self.cards.get(entity) or self.index.card(entity)).own)
 
     def show_inside(self, entity: str) -> None:
-        """What is in or on an entity, and so on inwards."""
+        """Put what is in or on an entity, and so on inwards."""
         if entity in self.entered:
             return
         self.entered.add(entity)
@@ -195,7 +247,7 @@ class _Ranking:
                 self.show_inside(name)
 
     def show_where(self, entity: str) -> None:
-        """An entity and what it is in or on, and so on outwards."""
+        """Put an entity and what it is in or on, and so on outwards."""
         while entity not in self.shown:
             self.show(entity)
             fact = self.index.graph.value(entity, "location")
@@ -204,97 +256,49 @@ class _Ranking:
             entity = fact.object
 
     def show_named(self, text: str) -> None:
-        """What a text names, with its contents."""
         for name in self.index.entities_in(text):
             self.show_where(name)
             self.show_inside(name)
 
-    def show_usable(self, actions: Iterable[str]) -> None:
-        """What can be acted on."""
-        for action in actions:
-            for name in self.index.entities_in(action):
-                if name not in self.shown:
-                    self.show_where(name)
-
-    def show_quoted(self, keep: int) -> None:
-        """Texts word for word, latest first."""
-        for name in reversed(self.index.quoted):
-            if self.page.left <= keep or self.page.full:
-                return
-            if name not in self.told:
-                self.told.add(name)
-                self.page.put(self.index.card(name).quoted)
-
-    def show_ways_to(self, plan: str, here: str | None) -> None:
-        """The way to every place that the plan names, and the ways around it."""
-        index = self.index
-        for name in index.entities_in(plan):
-            if name not in index.mapped or name == here:
-                continue
-            facts, place = [], here
-            for direction, following in route(index.graph, name) or ():
-                facts.append(index.place(place or "").ways[direction])
-                place = following
-            facts += index.place(name).ways.values()
-            self.put_ways(fact_block(facts))
-
-    def put_ways(self, block: Block) -> None:
-        """Ways that were not shown yet, in this or the other direction."""
-        fresh: dict[Triple, None] = {}
-        for subject, relation, obj in block.triples:
-            back = way_relation(OPPOSITE[direction_of(relation) or ""])
-            told = {Triple(subject, relation, obj), Triple(obj, back, subject)}
-            if told.isdisjoint(self.ways) and told.isdisjoint(fresh):
-                fresh[Triple(subject, relation, obj)] = None
-        self.ways.update(fresh)
-        self.page.put(block if len(fresh) == len(block.triples) else fact_block(fresh))
-
-    def show_knowledge(self, keep: int) -> None:
-        """What was read, latest first, and the things that it is about."""
-        for fact in reversed(self.index.knowledge):
-            if self.page.left <= keep or self.page.full:
-                return
-            if not self.index.is_quoted(fact):
-                self.show_where(fact.subject)
-                self.show_where(fact.object)
-
     def show_doors(self, place: str) -> None:
-        """Doors of a place and their states."""
         doors = self.index.place(place).doors
         if doors.triples:
             self.page.put(doors)
             for _, _, door in doors.triples:
                 self.show(door)
 
-    def show_map(self, ways: Iterator[tuple[str, Block]], keep: int = 0) -> None:
-        """Ways and doors, place by place."""
-        page = self.page
-        for place, block in ways:
-            self.put_ways(block)
-            self.show_doors(place)
-            if page.left <= keep or page.full:
-                return
+    def put_ways(self, block: Block) -> None:
+        """Put ways that were not shown yet, in this or the other direction."""
+        fresh: dict[Triple, None] = {}
+        for subject, relation, obj in block.triples:
+            back = way_relation(OPPOSITE[direction_of(relation) or ""])
+            known = {Triple(subject, relation, obj), Triple(obj, back, subject)}
+            if known.isdisjoint(self.shown_ways) and known.isdisjoint(fresh):
+                fresh[Triple(subject, relation, obj)] = None
+        self.shown_ways.update(fresh)
+        self.page.put(block if len(fresh) == len(block.triples) else fact_block(fresh))
 
-    def show_places(self, view: View) -> None:
-        """The places with what is in them, nearest first."""
-        for name in view:
-            if self.page.full:
-                return
-            self.show(name)
-            self.show_inside(name)
 
-    def show_rest(self, view: View) -> None:
-        """Everything else, latest first: things without a place, places without a way to them."""
-        index, page = self.index, self.page
-        if page.full:
-            return
-        if index.subjects.keys() - self.shown:
-            for subject in reversed(index.subjects):
-                self.show(subject)
-                if page.full:
-                    return
-        for name in [name for name in index.mapped if not view.reached(name)]:
-            if page.full:
-                return
-            place = index.place(name)
-            self.put((fact_block(place.ways.values()), place.doors, place.exits))
+PLAN = Part("named by the plan", _Ranking.put_plan)
+SITUATION = (
+    Part("here", _Ranking.put_here),
+    Part("on the way to the plan", _Ranking.put_ways_to_plan),
+    PLAN,
+    Part("was read", _Ranking.put_knowledge, Fraction(1, 2)),
+    Part("unexplored exit", _Ranking.put_first_unexplored, Fraction(1, 4)),
+    Part("in view or held", _Ranking.put_present),
+    Part("tried here", _Ranking.put_tried),
+    Part("named by task or actions", _Ranking.put_named),
+    Part("was read", _Ranking.put_knowledge, Fraction(2, 3)),
+    Part("was read", _Ranking.put_quoted, Fraction(2, 3)),
+)
+"""What is about the situation: an episodic search starts from these facts."""
+REST = (
+    Part("map, nearest first", _Ranking.put_map, Fraction(1, 2)),
+    Part("in other places, nearest first", _Ranking.put_places),
+    Part("everything else, latest first", _Ranking.put_others),
+    Part("everything else, latest first", _Ranking.put_quoted),
+    Part("unexplored exit", _Ranking.put_unexplored),
+    Part("map, nearest first", _Ranking.put_map),
+    Part("exit", _Ranking.put_exits),
+)

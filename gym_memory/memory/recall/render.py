@@ -1,10 +1,8 @@
-"""Rendering: facts and observations as text within a token budget.
+"""Render facts and observations as text within a token budget.
 
-One line an entity, all of its facts on it, which costs a third fewer tokens than a triple a
-line and reads like notes::
+An entity has one line with all of its facts, a third fewer tokens than one line a triple::
 
     fridge: is in kitchen; is closed
-    kitchen: has unexplored exit north
 """
 
 from __future__ import annotations
@@ -30,18 +28,17 @@ _WORTH_SHOWING = 40
 
 
 class Block(NamedTuple):
-    """Facts that are shown together, and the text that says them."""
+    """Facts that are shown together, and their text."""
 
     triples: tuple[Triple, ...]
     text: str
 
 
 NOTHING = Block((), "")
-"""No facts."""
 
 
 def render_facts(triples: Iterable[Triple]) -> str:
-    """The text of facts: one line for neighbours of one subject.
+    """Render facts: one line for neighbours of one subject.
 
     >>> print(render_facts([Triple("hall", "is east of", "lobby"), Triple("key", "is in", "hall")]))
     hall: is east of lobby
@@ -56,7 +53,7 @@ def render_facts(triples: Iterable[Triple]) -> str:
 
 
 def fact_block(triples: Iterable[Triple]) -> Block:
-    """The block of some facts.
+    """Return the block of some facts.
 
     >>> fact_block([Triple("fridge", "is in", "kitchen"), Triple("fridge", "is", "closed")]).text
     'fridge: is in kitchen; is closed'
@@ -66,11 +63,7 @@ def fact_block(triples: Iterable[Triple]) -> Block:
 
 
 class Page:
-    """Texts and facts chosen so far, and the characters that are left.
-
-    Args:
-        budget: Tokens to fill, >= 0.
-    """
+    """Texts and facts chosen so far, and the characters left of a budget in tokens."""
 
     __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
 
@@ -81,22 +74,22 @@ class Page:
         self._subject = ""
         self._misses = 0
         self.full = False
-        """Whether trying further is a waste of time."""
+        """True if trying further is a waste of time."""
 
     def become(self, other: Page) -> None:
-        """Show what another page shows."""
+        """Copy another page."""
         self.left, self._subject = other.left, other._subject
         self._misses, self.full = other._misses, other.full
         self.lines, self.triples = other.lines.copy(), other.triples.copy()
 
     def copy(self) -> Page:
-        """An independent page that shows the same."""
+        """Return an independent copy."""
         twin = Page(0)
         twin.become(self)
         return twin
 
     def put(self, block: Block) -> bool:
-        """Add a block if it fits, on the last line where that has the same subject."""
+        """Add a block if it fits, on the last line if that has the same subject."""
         triples, text = block
         if not triples:
             return True
@@ -116,7 +109,7 @@ class Page:
         return True
 
     def _miss(self, triples: tuple[Triple, ...]) -> None:
-        """Note that a block did not fit; of the first one, show the facts that do."""
+        """Count a block that did not fit; of the first one, show the facts that do."""
         self._misses += 1
         self.full = self._misses >= _ENOUGH_MISSES
         if self._misses == 1:
@@ -127,16 +120,12 @@ class Page:
                     return
 
     def text(self) -> str:
-        """The lines."""
+        """Return the lines as one text."""
         return "\n".join(self.lines)
 
 
 def fit_facts(triples: Iterable[Triple], budget: int) -> tuple[str, tuple[Triple, ...]]:
-    """Render the first of ``triples`` that fit, neighbours of one subject on one line.
-
-    Returns:
-        The text, at most ``budget`` tokens, and the facts in it.
-    """
+    """Render the first of ``triples`` that fit ``budget`` tokens; return text and facts shown."""
     page = Page(budget)
     for _, group in groupby(triples, key=itemgetter(0)):
         page.put(fact_block(group))
@@ -146,19 +135,15 @@ def fit_facts(triples: Iterable[Triple], budget: int) -> tuple[str, tuple[Triple
 
 
 def render_episode(episode: Episode) -> str:
-    """One observation after its step and the action that led to it, without empty lines."""
+    """Render an observation after its step and action, without empty lines."""
     return _head(episode) + _body(episode)
 
 
 def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
-    """Render the first of ``episodes`` that fit; the one that no longer does is cut.
-
-    Args:
-        episodes: Observations, most relevant first.
-        left: Characters that may be used.
+    """Render the first of ``episodes`` that fit ``left`` characters; the last one may be cut.
 
     Returns:
-        The text, at most ``left`` characters, and the observations as far as they are in it.
+        The text, and the observations as far as they are in it.
     """
     lines: list[str] = []
     shown: list[str] = []
@@ -183,5 +168,4 @@ def _body(episode: Episode) -> str:
 
 @lru_cache(maxsize=512)
 def without_empty_lines(text: str) -> str:
-    """A text as it is shown."""
     return "\n".join([line for line in text.splitlines() if line.strip()])

@@ -1,7 +1,9 @@
-"""Semantic search: AriGraph's Algorithm 2 over the embeddings of the live facts."""
+"""Search by meaning: facts (AriGraph, Algorithm 2) and entities (STMA, Algorithm 1) of a graph."""
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,24 +11,28 @@ import numpy as np
 from gym_memory.core.records import Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.facts import Event
-from gym_memory.graph.schema import VERBATIM
-from gym_memory.memory.encoders import Encoder
+from gym_memory.graph.schema import EXIT, VERBATIM
+from gym_memory.memory.encoders import Encoder, unit
 from gym_memory.memory.encoders.vectors import VectorIndex
-from gym_memory.memory.recall.following import Follower
+from gym_memory.memory.recall import Follower
 
-__all__ = ["SemanticIndex"]
+__all__ = ["ATTRIBUTES", "EntityIndex", "Queries", "SemanticIndex"]
+
+Queries = Sequence[tuple[str, int]]
+"""Search texts of Algorithm 2 with their depths d >= 0."""
+ATTRIBUTES = frozenset({"is", EXIT, "needs to be", "used for"}) | VERBATIM
+"""Relations whose object is a value, not an entity: a hop over *closed* leads nowhere."""
 
 
 class SemanticIndex:
-    """Embeddings of the live facts of a graph, and the answers to what was asked of them.
+    """Embeddings of the live facts of a graph, with cached answers to query texts.
 
-    The index follows the graph's events. A fact is encoded once, new ones in one batch. The
-    answer to a query text is kept until a fact in it ends, or one begins that comes as close as
-    its last; so a step searches again only for what it changed.
+    A fact is encoded once. An answer is cached until a fact in it ends, or one begins that comes
+    as close as its last; so a step searches again only for what it changed.
 
     Args:
         graph: The graph to follow; may be restored, not replaced.
-        encoder: Encodes ``subject, relation, object`` and the queries.
+        encoder: Encoder of ``subject, relation, object`` and of the queries.
         width: Facts retrieved for one query text, the paper's w, >= 1.
         threshold: Least similarity of a retrieved fact; None for any, as in the paper.
     """
@@ -47,17 +53,14 @@ class SemanticIndex:
         self._vectors = VectorIndex(self.encoder.dim)
         self._ids: dict[Triple, int] = {}  # the graph's own: equal histories, equal ids
         self._facts: dict[int, Triple] = {}
-        # Kept answers: query texts have numbers, ``_asked`` holds those with an answer.
+        # Cached answers: query texts have numbers, ``_queries`` holds those with an answer.
         self._numbers: dict[str, int] = {}
         self._answers: dict[int, list[tuple[int, float]]] = {}
-        self._asked = VectorIndex(self.encoder.dim)
+        self._queries = VectorIndex(self.encoder.dim)
         self._least = np.empty(16, dtype=np.float32)
         self._answered_by: dict[int, set[int]] = {}
 
-    # ------------------------------------------------------------ following the graph
-
     def _sync(self) -> None:
-        """Take in what the graph changed since the last call; start over if it went back."""
         cut, events = self._follower.advance(self.graph.events)
         if cut:
             self._reset()
@@ -84,19 +87,17 @@ class SemanticIndex:
             self._ids[triple], self._facts[fact.id] = fact.id, triple
             ids.append(fact.id)
         self._vectors.add(ids, vectors)
-        asked = self._asked.ids
-        close = (self._asked.similarities(vectors) >= self._least[asked]).any(axis=0)
-        for number in asked[close].tolist():
+        cached = self._queries.ids
+        close = (self._queries.similarities(vectors) >= self._least[cached]).any(axis=0)
+        for number in cached[close].tolist():
             self._forget(number)
 
     def _forget(self, number: int) -> None:
-        self._asked.remove(number)
+        self._queries.remove(number)
         self._answers.pop(number, None)
 
-    # ------------------------------------------------------------ EmbedAndRetrieve
-
     def _retrieve(self, texts: Sequence[str]) -> list[list[tuple[int, float]]]:
-        """For each text the ``width`` most similar facts as (id, similarity), best first."""
+        """Return for each text the ``width`` most similar facts as (id, similarity), best first."""
         numbers = [self._numbers.setdefault(text, len(self._numbers)) for text in texts]
         new = [at for at, number in enumerate(numbers) if number not in self._answers]
         if new:
@@ -112,24 +113,15 @@ class SemanticIndex:
                 self._least[number] = edges[-1][1] - 1e-6 if full else floor
                 for id, _ in edges:
                     self._answered_by.setdefault(id, set()).add(number)
-            self._asked.add([numbers[at] for at in new], vectors)
+            self._queries.add([numbers[at] for at in new], vectors)
         return [self._answers[number] for number in numbers]
 
-    # ------------------------------------------------------------ Algorithm 2
+    def search(self, queries: Queries) -> list[tuple[Triple, float]]:
+        """Return the union of Algorithm 2 over all queries, as facts with similarities, best first.
 
-    def search(self, queries: Sequence[tuple[str, int]]) -> list[tuple[Triple, float]]:
-        """The union of Algorithm 2 over all ``queries``.
-
-        The searches run together. A vertex is queried once, with the largest depth that any
-        search leaves it: querying it again, as the paper's pseudo code may, retrieves the same
-        edges and leads no further.
-
-        Args:
-            queries: Pairs of a search text and its depth d, >= 0.
-
-        Returns:
-            Pairs (fact, its highest similarity to a text that retrieved it), best first; of
-            equal ones the fact that was known first.
+        A vertex is queried once, with the largest depth that any search leaves it: querying it
+        again, as the paper's pseudo code may, retrieves the same edges and leads no further. The
+        similarity is the highest to a text that retrieved the fact.
         """
         self._sync()
         left: dict[str, int] = {}
@@ -153,8 +145,8 @@ class SemanticIndex:
         ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return [(self._facts[id], similarity) for id, similarity in ranked]
 
-    def paths(self, queries: Sequence[tuple[str, int]]) -> dict[Triple, tuple[str, ...]]:
-        """The texts through which :meth:`search` came to each fact, the query first."""
+    def paths(self, queries: Queries) -> dict[Triple, tuple[str, ...]]:
+        """Return the texts through which :meth:`search` came to each fact, the query first."""
         self._sync()
         ways: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
         left: dict[str, int] = {}
@@ -174,19 +166,12 @@ class SemanticIndex:
                             ways.setdefault(name, (*ways[text], name))
         return {self._facts[id]: way for id, (_, way) in found.items()}
 
-    def relevance(self, queries: Sequence[tuple[str, int]]) -> dict[Triple, float]:
-        """How relevant each fact is that Algorithm 2 finds.
+    def relevance(self, queries: Queries) -> dict[Triple, float]:
+        """Return the relevance in (0, 1] of each fact that Algorithm 2 finds.
 
-        A fact is as relevant as it is similar to the text that retrieved it, times the relevance
-        of the fact through which the search came to that text; of several ways to it the best
-        counts. So a fact that only a far and faint way leads to counts little, where
-        :meth:`search` takes every fact that is close to *some* vertex for a good one.
-
-        Args:
-            queries: As for :meth:`search`.
-
-        Returns:
-            Facts to values in (0, 1], in the order in which they were found.
+        It is the similarity to the text that retrieved the fact, times the relevance of the fact
+        through which the search came to that text; of several paths the best counts. So a fact at
+        the end of a long, weak path counts little, while :meth:`search` ranks it by its last hop.
         """
         self._sync()
         entering: dict[int, list[str]] = {}
@@ -210,3 +195,80 @@ class SemanticIndex:
                             reached[name] = value
             front = reached
         return {self._facts[id]: value for id, value in found.items()}
+
+
+class EntityIndex:
+    """Names of the entities of a graph, searched by cosine (STMA, Algorithm 1, lines 1 to 3).
+
+    Args:
+        graph: The graph to follow; may be restored, not replaced.
+        encoder: Encoder of names and query; None for the vector of the words that occur.
+    """
+
+    def __init__(self, graph: TemporalGraph, encoder: Encoder | None):
+        self.graph, self.encoder = graph, encoder
+        self._follower: Follower[Event] = Follower()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._ids: dict[str, int] = {}
+        self._names: list[str] = []
+        self._lengths: list[float] = []
+        self._by_word: dict[str, list[int]] = {}
+        self._vectors = VectorIndex(self.encoder.dim) if self.encoder else None
+
+    def _sync(self) -> None:
+        cut, events = self._follower.advance(self.graph.events)
+        if cut:
+            self._reset()
+        known = len(self._names)
+        for event in events:
+            subject, relation, obj = event[1]
+            for name in (subject,) if relation in ATTRIBUTES else (subject, obj):
+                if name not in self._ids:
+                    self._ids[name] = len(self._names)
+                    self._names.append(name)
+                    words = set(name.split())
+                    self._lengths.append(math.sqrt(len(words)))
+                    for word in sorted(words):
+                        self._by_word.setdefault(word, []).append(self._ids[name])
+        new = self._names[known:]
+        if self.encoder and self._vectors is not None and new:
+            self._vectors.add(range(known, len(self._names)), self.encoder.encode(new))
+
+    def nearest(self, texts: Sequence[str], n: int) -> list[str]:
+        """Return the ``n`` entities with live facts most similar to the mean of ``texts``."""
+        self._sync()
+        texts = [text for text in texts if text.strip()]
+        if not texts or not self._names:
+            return []
+        similar = self._by_meaning(texts) if self.encoder else self._by_words(texts)
+        live = [
+            (-value, id)
+            for id, value in similar.items()
+            if self.graph.outgoing(self._names[id]) or self.graph.incoming(self._names[id])
+        ]
+        return [self._names[id] for _, id in heapq.nsmallest(n, live)]
+
+    def _by_meaning(self, texts: Sequence[str]) -> dict[int, float]:
+        assert self.encoder is not None
+        assert self._vectors is not None
+        query = unit(self.encoder.encode(texts).mean(axis=0, keepdims=True))
+        return dict(enumerate(self._vectors.similarities(query)[0].tolist()))
+
+    def _by_words(self, texts: Sequence[str]) -> dict[int, float]:
+        query: dict[str, float] = {}
+        for text in texts:
+            words = dict.fromkeys(_words(text))
+            for word in words:
+                query[word] = query.get(word, 0.0) + 1 / math.sqrt(len(words))
+        similar: dict[int, float] = {}
+        for word, weight in query.items():
+            for id in self._by_word.get(word, ()):
+                similar[id] = similar.get(id, 0.0) + weight
+        lengths = self._lengths
+        return {id: round(value / lengths[id], 5) for id, value in similar.items()}
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.lower().split() if (word := part.strip(".,;:!?\"'()[]=-"))]

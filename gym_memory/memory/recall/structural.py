@@ -1,19 +1,19 @@
 """The index behind structural recall: what is known of each entity and of each place.
 
-It follows the graph's events. What was rendered for an entity is kept until a fact about it
-changes, and the order of places around one until the map changes, so a step pays for what it
-changed. How the facts are ranked is in :mod:`gym_memory.memory.recall.ranking`.
+The rendered facts of an entity are cached until one changes, and the places around one until the
+map changes, so a step pays for what it changed. :mod:`gym_memory.memory.recall.ranking` ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import NamedTuple
+from collections.abc import Container, Hashable, Iterator
+from itertools import count
+from typing import Any, NamedTuple
 
 from gym_memory.core.records import Cue, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.facts import Event
-from gym_memory.graph.map import current_place
+from gym_memory.graph.map import current_place, spread
 from gym_memory.graph.names import NameIndex
 from gym_memory.graph.schema import (
     DIRECTIONS,
@@ -29,10 +29,10 @@ from gym_memory.graph.schema import (
     door_relation,
     way_relation,
 )
-from gym_memory.memory.recall.following import Follower
-from gym_memory.memory.recall.render import Block, Page, fact_block
+from gym_memory.memory.recall import Follower
+from gym_memory.memory.recall.render import Block, fact_block
 
-__all__ = ["Answer", "StructuralIndex", "View"]
+__all__ = ["StructuralIndex", "View"]
 
 _STATE, _LOCATION, _WAY, _EXIT, _DOOR, _KNOWLEDGE = range(6)
 _KINDS = {
@@ -45,25 +45,14 @@ _KINDS = {
 
 
 def _kind_of(relation: str) -> int:
-    """What a fact of a relation tells of its subject."""
     kind = _KINDS.get(relation)
     if kind is None:
         kind = _KNOWLEDGE if direction_of(relation) is None else _WAY
     return kind
 
 
-class Answer(NamedTuple):
-    """The last ranking, good as long as nothing changes and the same is asked."""
-
-    question: tuple[object, ...]
-    page: Page
-    relevant: tuple[int, ...]
-    parts: tuple[tuple[str, int], ...]
-    """Each part of the ranking with the number of facts on the page after it."""
-
-
 class _Card(NamedTuple):
-    """One entity: its own facts (no ways, exits or doors), its text, what is in or on it."""
+    """An entity: its own facts (no ways, exits or doors), its text, what is in or on it."""
 
     own: Block
     quoted: Block
@@ -71,7 +60,7 @@ class _Card(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """One place on the map; ``ways`` goes from a direction to the fact that says where to."""
+    """A place on the map; ``ways`` maps a direction to the fact of that way."""
 
     ways: dict[str, Triple]
     unexplored: Block
@@ -92,29 +81,27 @@ class StructuralIndex:
         self._reset()
 
     def _reset(self) -> None:
-        self.answer: Answer | None = None
+        self.answers: dict[Hashable, Any] = {}  # cleared by every change
         self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
         self._views: dict[str, View] = {}
-        self._frontier: set[str] = set()  # places with exits that nobody took
-        self._unsure: dict[str, None] = {}  # places to be sorted into it, or out of it
+        self._frontier: set[str] = set()  # places with unexplored exits
+        self._unsure: dict[str, None] = {}  # places to add to it, or to remove from it
         self.subjects: dict[str, None] = {}
         self.mapped: dict[str, None] = {}
         self.knowledge: dict[Triple, None] = {}
-        self.quoted: dict[str, None] = {}  # what has a text, in the order of reading
+        self.quoted: dict[str, None] = {}  # things with a text, in the order of reading
         self._names = NameIndex()
 
-    # ------------------------------------------------------------ following the graph
-
     def sync(self) -> None:
-        """Take in what the graph changed since the last call; start over if it went back."""
+        """Take in the graph's changes since the last call; start again if it went back."""
         cut, events = self._follower.advance(self.graph.events)
         if cut:
             self._reset()
         for event in events:
             self._take(event[1], ended=bool(event[2]))
         if events:
-            self.answer = None
+            self.answers.clear()
 
     def _take(self, triple: Triple, *, ended: bool) -> None:
         subject, relation, obj = triple
@@ -122,7 +109,8 @@ class StructuralIndex:
         if kind in (_STATE, _LOCATION, _KNOWLEDGE):
             self.cards.pop(subject, None)
             self.subjects.pop(subject, None)
-            self.subjects[subject] = None
+            if not ended or self.graph.outgoing(subject):
+                self.subjects[subject] = None
             if kind == _LOCATION:
                 self.cards.pop(obj, None)
             elif kind == _KNOWLEDGE:
@@ -144,11 +132,11 @@ class StructuralIndex:
                 self._names.learn(obj)
 
     def is_quoted(self, fact: Triple) -> bool:
-        """Whether a fact is a text, or something that the subject's text speaks of."""
+        """True if a fact is a text, or something that the subject's text mentions."""
         return fact[1] in QUOTED and fact[0] in self.quoted
 
     def card(self, entity: str) -> _Card:
-        """What is known of an entity."""
+        """Return what is known of an entity."""
         card = self.cards.get(entity)
         if card is None:
             own: list[Triple] = []
@@ -166,7 +154,7 @@ class StructuralIndex:
         return card
 
     def place(self, name: str) -> _Place:
-        """What is known of a place on the map."""
+        """Return what is known of a place on the map."""
         place = self._places.get(name)
         if place is None:
             ways: dict[str, Triple] = {}
@@ -188,14 +176,14 @@ class StructuralIndex:
         return place
 
     def view(self, start: str) -> View:
-        """The map as seen from a place."""
+        """Return the map as seen from a place."""
         view = self._views.get(start)
         if view is None:
             view = self._views[start] = View(self, start)
         return view
 
     def unexplored(self, view: View) -> Iterator[Block]:
-        """Exits that nobody took, of all known places, nearest first (Algorithm 3)."""
+        """Yield the unexplored exits of all known places, nearest first (Algorithm 3)."""
         for name in self._unsure:
             self._frontier.discard(name)
             if self.place(name).unexplored.triples:
@@ -209,19 +197,12 @@ class StructuralIndex:
                 left -= 1
                 yield self.place(name).unexplored
 
-    # ------------------------------------------------------------ questions
-
-    def named(self, text: str) -> tuple[str, ...]:
-        """As :meth:`entities_in`, with what the graph learnt since the last call."""
-        self.sync()
-        return self.entities_in(text)
-
     def entities_in(self, text: str) -> tuple[str, ...]:
-        """Known entities that ``text`` names, in its order; of nested names the longest."""
+        """Return the known entities that ``text`` names; see :meth:`.NameIndex.find`."""
         return self._names.find(text)
 
     def queries(self, cue: Cue) -> list[str]:
-        """Entities named by the focus, in view, held, or named by the task; each once."""
+        """Return the entities named by the focus, in view, held, or named by the task."""
         self.sync()
         here = current_place(self.graph)
         found = dict.fromkeys(self.entities_in(cue.focus))
@@ -236,46 +217,49 @@ class StructuralIndex:
         return list(found)
 
     def known(self) -> Container[str]:
-        """Names of all entities that any fact was about."""
+        """Return the names of all entities that any fact was about."""
         self.sync()
         return self._names.all
 
 
 class View:
-    """The known places around one, nearest first; looks only as far as it is asked."""
+    """The known places around one, nearest first; looks only as far as a caller reads."""
 
-    __slots__ = ("_index", "_looked", "_order", "_places", "_ways")
+    __slots__ = ("_index", "_order", "_places", "_search", "_ways")
 
     def __init__(self, index: StructuralIndex, start: str):
         self._index = index
         self._places = [start]
         self._order = {start: 0}
-        self._looked = 0  # places whose neighbours are in the order
+        self._search = spread(start, self._leads)
         self._ways: list[Block] = []
 
+    def _leads(self, name: str) -> dict[str, str]:
+        return {way: fact.subject for way, fact in self._index.place(name).ways.items()}
+
     def __iter__(self) -> Iterator[str]:
-        """Breadth first over the known ways."""
-        position = 0
-        while position < len(self._places):
+        """Iterate breadth first over the known ways."""
+        for position in count():
+            if position == len(self._places):
+                found = next(self._search, None)
+                if found is None:
+                    return
+                self._order[found[1].place] = position
+                self._places.append(found[1].place)
             yield self._places[position]
-            if position == self._looked:
-                self._look_from(position)
-            position += 1
 
     def ways(self) -> Iterator[tuple[str, Block]]:
-        """Each place with its ways, those left out that were given the other way round."""
+        """Yield each place with its ways, except those given before in the other direction."""
         for position, name in enumerate(self):
             if position == len(self._ways):
                 self._ways.append(self._ways_from(position, name))
             yield name, self._ways[position]
 
     def _ways_from(self, position: int, name: str) -> Block:
-        if position == self._looked:
-            self._look_from(position)
         facts = []
         for direction, fact in self._index.place(name).ways.items():
             other = fact.subject
-            if self._order[other] < position:
+            if self._order.get(other, position) < position:
                 back = self._index.place(other).ways.get(OPPOSITE[direction])
                 if back is not None and back.subject == name:
                     continue
@@ -283,12 +267,5 @@ class View:
         return fact_block(facts)
 
     def reached(self, name: str) -> bool:
-        """Whether a place was looked at so far."""
+        """True if an iteration came to a place."""
         return name in self._order
-
-    def _look_from(self, position: int) -> None:
-        self._looked += 1
-        for fact in self._index.place(self._places[position]).ways.values():
-            if fact.subject not in self._order:
-                self._order[fact.subject] = len(self._places)
-                self._places.append(fact.subject)

@@ -18,10 +18,8 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.core.trust import check_bare
-from gym_memory.graph import TemporalGraph
 from gym_memory.graph.facts import Fact
-from gym_memory.memory.base import Memory
-from gym_memory.memory.registry import MEMORIES, make_memory
+from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.place import is_url
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
@@ -237,8 +235,8 @@ def fact_records(memory: Memory) -> list[FactRecord]:
     Raises:
         InvalidArgumentError: The memory keeps no graph.
     """
-    graph = getattr(memory, "graph", None)
-    if not isinstance(graph, TemporalGraph):
+    graph = memory.graph
+    if graph is None:
         raise InvalidArgumentError(
             f"expected a memory that keeps a graph, such as 'arigraph', got {memory.name!r}"
         )
