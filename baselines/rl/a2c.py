@@ -23,7 +23,7 @@ from gym_memory.baselines.rl.shared.bags import (
     scenes_of,
 )
 from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells
 from gym_memory.core.optional import require
 from gym_memory.core.settings import Help
 
@@ -77,14 +77,11 @@ class ActorCritic(BagNetwork):
         """Return logits and values of observations with at least one action each."""
         encoded = self.encoder(scenes.bags)
         device, counts = encoded.device, scenes.counts
-        n, total = len(counts), len(scenes.actions)
-        rows = torch.from_numpy(np.repeat(np.arange(n), counts)).to(device)
-        begins = np.repeat(np.cumsum(counts) - counts, counts)
-        columns = torch.from_numpy(np.arange(total) - begins).to(device)
+        rows, columns = cells(counts, device)
         s = self.of_state(encoded[torch.from_numpy(scenes.states).to(device)])
         a = self.of_action(encoded)[torch.from_numpy(scenes.actions).to(device)]
         mixed = torch.relu(s[rows] + a)
-        logits = s.new_full((n, int(counts.max())), NEVER)
+        logits = s.new_full((len(counts), int(counts.max())), NEVER)
         logits[rows, columns] = self.actor(mixed).squeeze(1)
         # Nothing in ``mixed`` is negative.
         best = torch.zeros_like(s).scatter_reduce(0, rows[:, None].expand_as(mixed), mixed, "amax")

@@ -25,7 +25,7 @@ from gym_memory.baselines.rl.shared.learner import (
     PlannerTeacher,
     Recorded,
 )
-from gym_memory.baselines.rl.shared.replay import Ragged, gather_distinct
+from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
@@ -186,10 +186,8 @@ class BcLearner(DrrnLearner):
         counts = actions.lengths
         bags, pairs = gather_distinct(self.shown_bags, np.repeat(states, counts), actions.values)
         values = self.online(bags, *pairs)
-        rows = np.repeat(np.arange(s.batch), counts)
-        columns = np.arange(len(rows)) - np.repeat(actions.offsets, counts)
         logits = values.new_full((s.batch, int(counts.max())), -torch.inf)
-        logits[torch.from_numpy(rows), torch.from_numpy(columns)] = values / s.temperature
+        logits[cells(counts, values.device)] = values / s.temperature
         target = torch.from_numpy(labels).to(logits.device)
         loss = torch.nn.functional.cross_entropy(logits, target)
         self.descend(loss)

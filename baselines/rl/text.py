@@ -27,7 +27,7 @@ from gym_memory.baselines.rl.shared.learner import (
     LearnedPolicy,
     Learner,
 )
-from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table
+from gym_memory.baselines.rl.shared.replay import NEVER, Rollouts, Table, cells
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -328,9 +328,7 @@ class Reader(torch.nn.Module):
         return zlib.crc32(self._texts[number][:_STEM].encode())
 
     def _judge(self, situation: torch.Tensor, action: torch.Tensor, counts: Longs) -> Table:
-        owners = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(action.device)
-        begins = np.repeat(np.cumsum(counts) - counts, counts)
-        columns = torch.from_numpy(np.arange(len(begins)) - begins).to(action.device)
+        owners, columns = cells(counts, action.device)
         s = self.of_state(situation)
         mixed = s[owners] + self.of_action(action)
         logits = s.new_full((len(counts), int(counts.max())), NEVER)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.baselines.llm.language import match_action
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import format_spec, parse_spec
+from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Cue, Observation
 from gym_memory.core.settings import check_int, check_text
 from gym_memory.wrappers.make import make_env
@@ -127,17 +127,28 @@ def _make(env: str, split: str, memory: str, budget: int) -> Any:
     return make_env(name, memory=memory, budget=budget, **kwargs)
 
 
+@functools.lru_cache(maxsize=64)
 def split_names(env: str) -> tuple[str, ...]:
     """Return the splits of an environment, its own first; :data:`ALL` if it has none."""
-    return _splits(format_spec(*parse_spec(env)))
+    made = _make(env, "", "none", 0)
+    try:
+        own = made.get_wrapper_attr("split") or ALL
+        return (own, *(name for name in made.get_wrapper_attr("splits") if name != own))
+    finally:
+        made.close()
 
 
+@functools.lru_cache(maxsize=64)
 def task_names(env: str, split: str = "") -> tuple[str, ...]:
     """Return the ids of a split's tasks, in the order of their index; by default the own split."""
     known = split_names(env)
     if split and split not in known:
         raise UnknownNameError("split", split, known)
-    return _tasks(format_spec(*parse_spec(env)), split or known[0])
+    made = _make(env, split or known[0], "none", 0)
+    try:
+        return tuple(made.get_wrapper_attr("task_ids"))
+    finally:
+        made.close()
 
 
 def task_name(env: str, split: str, index: int) -> str:
@@ -148,22 +159,3 @@ def task_name(env: str, split: str, index: int) -> str:
             f"expected an index below {len(names)}, the number of tasks in {split!r}, got {index}"
         )
     return names[index]
-
-
-@functools.lru_cache(maxsize=64)
-def _splits(env: str) -> tuple[str, ...]:
-    made = _make(env, "", "none", 0)
-    try:
-        own = made.get_wrapper_attr("split") or ALL
-        return (own, *(name for name in made.get_wrapper_attr("splits") if name != own))
-    finally:
-        made.close()
-
-
-@functools.lru_cache(maxsize=64)
-def _tasks(env: str, split: str) -> tuple[str, ...]:
-    made = _make(env, split, "none", 0)
-    try:
-        return tuple(made.get_wrapper_attr("task_ids"))
-    finally:
-        made.close()

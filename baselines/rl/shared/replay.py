@@ -21,7 +21,7 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["NEVER", "Batch", "Ints", "NStep", "Ragged", "Replay", "Rollouts", "Sample", "Stored"]
-__all__ += ["Table", "gather_distinct"]
+__all__ += ["Table", "cells", "gather_distinct"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -325,6 +325,13 @@ class Table(NamedTuple):
 
     logits: torch.Tensor
     values: torch.Tensor
+
+
+def cells(counts: Ints, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return row and column of every action in a table of observations by actions."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return torch.from_numpy(rows).to(device), torch.from_numpy(columns).to(device)
 
 
 class Step(NamedTuple):

@@ -144,7 +144,6 @@ class Score:
     score: float
     success: float
     steps: float
-    episodes: int
 
 
 @dataclasses.dataclass
@@ -171,7 +170,6 @@ def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 
         float(np.mean([info["normalized_score"] for info in infos])),
         float(np.mean([info["success"] for info in infos])),
         steps / len(seeds),
-        len(seeds),
     )
 
 
