@@ -1,11 +1,9 @@
 """Answerer: a language model answers from what the memory recalls (AriGraph's QA experiment).
 
-It reads every passage without asking the model; the memory builds its graph meanwhile (by rules,
-or by the model: ``arigraph?llm=...``). Then it looks at the question. What the memory recalls for
-the question is shown to the model, which says what to look up next; that becomes the focus, and
-the next look recalls for both. After ``hops`` looks, or when the model says that it knows enough,
-it answers. With the memory ``history`` this is the paper's full context, with ``rag`` its
-retrieval baseline, with ``oracle`` its row of supporting facts.
+It reads every passage without a call. Then the model sees what the memory recalls for the
+question and says what to look up next; that becomes the focus of the next look. It answers after
+``hops`` looks or when it knows enough. The paper's baselines are the memories ``history`` (full
+context), ``rag`` (retrieval) and ``oracle`` (supporting facts).
 """
 
 from __future__ import annotations
@@ -30,11 +28,11 @@ _MAX_ANSWER_CHARS = 190
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswererSettings(LanguageSettings):
-    """The model and how often to look; what was read is the memory's to tell, not a history's.
+    """The model and the number of looks; the past is the memory's part.
 
     Attributes:
-        hops: Most looks at what the memory recalls, 1 to 4; each but the last asks the model what
-            to look up next.
+        hops: Most looks at what the memory recalls, 1 to 4; before each but the last the model says
+            what to look up next.
     """
 
     history: int | None = dataclasses.field(default=0, init=False)
@@ -72,7 +70,6 @@ class Answerer(LanguagePolicy):
         return f"answer[{self.attempt(lambda: self._answer(slots), 'unknown')}]"
 
     def _wanted(self, slots: dict[str, str]) -> str:
-        """What to look up next, "" where enough is known."""
         answer = self.ask("qa_query", _query_schema(), **slots)
         return " ".join(str(answer.parsed.look_up).split())[:_MAX_ANSWER_CHARS]
 

@@ -1,16 +1,9 @@
 """Ariadne (Anokhin et al., AriGraph): a plan kept from step to step, and a decision by it.
 
-Two calls a step: planning writes the plan anew as JSON (sub-goals in order, with the progress of
-each), decision picks one of the valid actions with a reason (ReAct). Both see the task, what the
-memory recalls, the last observations and the present one. The plan is published as ``focus``, so
-it steers the next recall. The prompts are those of the paper's appendix E in slots and answers,
-in other words; the emotion that its plan carries is left out. Both calls begin with the same
-rules and the same situation and differ only in their end, so a server's prefix cache has nearly
-all of the second one.
-
-The authors' code makes four more calls a step for the memory: extraction, outdated facts,
-entities to look up, and whether to show unexplored exits. They are roles of the memory here, by
-rules or by a model (``arigraph?llm=...``).
+Planning writes the plan as JSON (sub-goals in order, with the progress of each); decision picks
+a valid action with a reason (ReAct). The plan is the ``focus`` of the next recall. The prompts
+have the slots and answers of appendix E, without the emotion. The authors' code makes four more
+calls a step for the memory; here they are roles of the memory (``arigraph?llm=...``).
 """
 
 from __future__ import annotations
@@ -58,12 +51,7 @@ class AriadneSettings(LanguageSettings):
 
 @POLICIES.register("ariadne")
 class Ariadne(LanguagePolicy):
-    """Plans, then decides.
-
-    Where planning fails, the last plan is kept. Where the environment offers ``go to <place>``
-    (:class:`gym_memory.wrappers.Navigate`), the decision is told to prefer it for places farther
-    than one move.
-    """
+    """Plans, then decides; keeps the last plan where planning fails."""
 
     name: ClassVar[str] = "ariadne"
     settings_class = AriadneSettings
@@ -105,7 +93,6 @@ class Ariadne(LanguagePolicy):
         return self.decide("ariadne_act", read, obs, _decision_schema(self.held_to(obs)), **slots)
 
     def _plan_text(self) -> str:
-        """The plan as a prompt shows it."""
         lines = []
         for number, (text, reason) in enumerate(self._plan, 1):
             lines += [f"{number}. {text}", *([f"   {reason}"] if reason else ())]
@@ -113,14 +100,13 @@ class Ariadne(LanguagePolicy):
 
 
 def _sub_goal(step: dict[str, str]) -> SubGoal:
-    """A step of the answer; the paper numbers the key (``sub_goal_1``)."""
+    """Return a step of the answer; the paper numbers the key (``sub_goal_1``)."""
     text = next((value for key, value in step.items() if key.startswith(_SUB_GOAL)), "")
     return SubGoal(" ".join(text.split())[:400], " ".join(step.get("reason", "").split())[:400])
 
 
 @functools.cache
 def _plan_schema(strict: bool) -> Any:
-    """A plan; ``strict`` names the keys of its steps, else any that begin so will do."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     step: Any = dict[str, str]
     if strict:
@@ -131,7 +117,6 @@ def _plan_schema(strict: bool) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def _decision_schema(valid: tuple[str, ...]) -> Any:
-    """A decision; for one of ``valid``, where there are any."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     text = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
     action = Literal[valid] if valid else text

@@ -1,12 +1,8 @@
 """Choose: the valid action that a local model finds most likely as the answer.
 
-No answer has to be read, so nothing can be malformed, and small models play too (the idea of
-SayCan and CALM without what they add). The prompt goes through the model once a step, from where
-it differs from the step before, and all actions share its keys and values.
-
-A model likes some words wherever they stand, so a likelihood alone favours common actions. ``pmi``
-takes off what an action is worth without the situation: its log-likelihood after the same prompt
-with empty slots (the domain-conditional PMI of Holtzman et al. 2021, Equation 3).
+No answer has to be read, so small models play too (the idea of SayCan and CALM). A likelihood
+alone favours common actions; ``pmi`` subtracts the log-likelihood of an action after the same
+prompt with empty slots (domain-conditional PMI of Holtzman et al. 2021, Equation 3).
 """
 
 from __future__ import annotations
@@ -39,14 +35,10 @@ class ChooseSettings(LanguageSettings):
         llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
             ``transformers?model=/weights/qwen``.
         prompt: Name of the prompt that the actions are to answer.
-        score: ``char`` and ``token`` divide a log-likelihood by the length of its action, so that
-            long actions are not at a loss; ``sum`` takes it as it is; ``pmi`` takes off the one
-            without the situation.
+        score: ``char`` and ``token`` divide a log-likelihood by the length of its action; ``sum``
+            takes it as it is; ``pmi`` subtracts the one without the situation.
         temperature: 0 takes the most likely action; above, actions are drawn by softmax of the
             scores over it.
-
-    Raises:
-        UnknownNameError: ``score`` is not one of the above.
     """
 
     llm: str | ChatModel = dataclasses.field(default="transformers", kw_only=False)
@@ -64,18 +56,14 @@ class ChooseSettings(LanguageSettings):
 
 @POLICIES.register("choose")
 class Choose(LanguagePolicy):
-    """Scores each valid action by its likelihood.
-
-    Raises:
-        InvalidArgumentError: The model cannot score.
-    """
+    """Scores each valid action by its likelihood."""
 
     name: ClassVar[str] = "choose"
     settings_class = ChooseSettings
     settings: ChooseSettings
 
     def set_up(self) -> None:
-        """See that the model scores; load the prompt."""
+        """Check that the model scores; load the prompt."""
         if not hasattr(self.llm, "score"):
             raise InvalidArgumentError(
                 "expected a model that scores, such as 'transformers?model=/weights/qwen', got "
@@ -88,7 +76,7 @@ class Choose(LanguagePolicy):
         self._prior: dict[str, float] = {}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The best valid action by its score; ``look`` where none is listed."""
+        """Return the best valid action by its score; ``look`` where none is listed."""
         valid = obs["valid_actions"]
         if not valid:
             return self.act_on("", obs)
@@ -101,7 +89,6 @@ class Choose(LanguagePolicy):
         return valid[int(scores.argmax())]
 
     def _scores(self, slots: dict[str, str], valid: Sequence[str]) -> NDArray[np.float64]:
-        """Scores of actions as the settings have it, of shape (actions,)."""
         scores = np.array(self._scorer.score(fill(self._prompt, slots), valid))
         kind = self.settings.score
         if kind == "char":
@@ -113,7 +100,6 @@ class Choose(LanguagePolicy):
         return scores
 
     def _prior_of(self, action: str) -> float:
-        """Log-likelihood of an action without a situation; computed alone, once."""
         if action not in self._prior:
             self._prior[action] = self._scorer.score(self._nothing, [action])[0]
         return self._prior[action]

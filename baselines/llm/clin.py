@@ -1,10 +1,9 @@
 """CLIN's controller and executor (Majumder et al., Section 3.1).
 
-The controller picks those learnings that help now and says what to go for next; the executor
-turns that goal into a valid action. An action that is not valid as it stands is replaced by the
-valid action most like it, if their sentence embeddings are similar enough; otherwise the executor
-is told and tries again. Learnings have numbers where the memory gives them some (memory ``clin``,
-the paper's pairing), and the controller names those that it uses.
+The controller picks the learnings that help now and sets a goal; the executor turns the goal
+into a valid action. An invalid action is replaced by the most similar valid one, if their
+sentence embeddings are similar enough; otherwise the executor tries again. The paper's memory is
+``clin``, whose learnings have the numbers that the controller names.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class ClinSettings(LanguageSettings):
     Attributes:
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
-        encoder: Sentence encoder of that comparison, loaded when it is needed first; empty for
-            no comparison. None: the one of sentence-transformers that the paper's kind of model
-            is, where its weights are at hand (extra ``offline``), else hashed words.
+        encoder: Sentence encoder of that comparison, loaded at first use; empty for no comparison.
+            None: sentence-transformers where its weights are available (extra ``offline``), else
+            hashed words.
     """
 
     history_tokens: int = 1000
@@ -66,7 +65,7 @@ class Clin(LanguagePolicy):
     settings: ClinSettings
 
     def set_up(self) -> None:
-        """Count from nothing."""
+        """Reset the counter."""
         self.similar_actions = 0
 
     def counters(self) -> dict[str, float]:
@@ -74,7 +73,7 @@ class Clin(LanguagePolicy):
         return {**super().counters(), "similar_actions": self.similar_actions}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """A goal from the controller, an action from the executor."""
+        """Get a goal from the controller, an action from the executor."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
         kept: tuple[str, tuple[int, ...]] = (self.focus, ())
@@ -90,7 +89,6 @@ class Clin(LanguagePolicy):
         return " ".join(answer.goal.split())[:1000], tuple(answer.learnings)
 
     def _execute(self, slots: dict[str, str], obs: Observation) -> str:
-        """Ask until an answer is a valid action, or like one."""
         feedback = ""
         for turn in range(self.settings.tries):
             answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
@@ -107,7 +105,6 @@ class Clin(LanguagePolicy):
         return prose(self.ask("clin_act", feedback=feedback, **slots).text)
 
     def _similar(self, answer: str, valid: tuple[str, ...]) -> str:
-        """The valid action most similar to an answer, "" below the threshold."""
         name = self.settings.encoder
         if name == "" or not valid:
             return ""
@@ -130,7 +127,6 @@ def _usual_encoder() -> Encoder:
 
 
 def _id(lesson: str) -> int:
-    """The number that a lesson begins with, 0 if there is none."""
     number = _ID.match(lesson)
     return int(number[1]) if number else 0
 

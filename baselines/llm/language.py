@@ -1,9 +1,9 @@
-"""What policies that ask a language model share: the model, the transcript, the valid action.
+"""Base of the policies that call a language model: the model, the transcript, the valid action.
 
-A policy fills the slots of its prompts from the observation and its own recent transcript, asks,
-and returns a valid action. A call that fails for good, or an answer that cannot be used, never
-ends the episode: another action stands in, and :meth:`LanguagePolicy.counters` says how often.
-A model that is not set up right and a budget that is spent are raised.
+A policy fills its prompts from the observation and its own transcript, calls the model, and
+returns a valid action. A call that fails or an answer that cannot be used never ends the
+episode: another action replaces it, and :meth:`LanguagePolicy.counters` count it. A wrong setup
+and a spent budget are raised.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _NOISE = " \t\n\"'`*.!>"
 
 @dataclasses.dataclass(frozen=True)
 class LanguageSettings:
-    """What an agent that asks a chat model can be told; an agent with more of it subclasses this.
+    """Settings of every policy that calls a chat model; one with more subclasses this.
 
-    An agent that fixes one of these declares it anew with ``init=False``.
+    A policy that fixes a setting declares it again with ``init=False``.
 
     Attributes:
         llm: A chat model or its spec, ``openai`` (all from the environment) or
@@ -51,16 +51,12 @@ class LanguageSettings:
         model: Shorthand for the model's parameter ``model``; ``smollm`` is the model that comes
             with a package, in this process, unless a ``base_url`` says where else.
         base_url: Shorthand for the model's parameter ``base_url``.
-        history: Past observations to show at most, >= 0; None for all that fit. Where there is
-            one too many the older half goes at once, so that the prompt begins as it did at the
-            step before, most of the time, and a server's prefix cache keeps it.
-        history_tokens: Tokens that the past observations may take together, >= 0; likewise.
+        history: Past observations to show at most, >= 0; None for all that fit. With one too many
+            the older half goes at once, so that a server's prefix cache keeps most prompts.
+        history_tokens: Tokens that the past observations may take together, >= 0; the same.
         temperature: Sampling temperature, >= 0; 0.2 in the AriGraph authors' code.
-        constrain: Whether answers are held to the valid actions while they are written, by local
-            weights or by a server that takes JSON schemas; needs an environment that lists them.
-
-    Raises:
-        InvalidArgumentError: A number is out of range.
+        constrain: Whether answers are held to the valid actions during generation, by local weights
+            or by a server that takes JSON schemas; needs an environment that lists them.
     """
 
     llm: str | ChatModel = "openai"
@@ -81,26 +77,19 @@ class LanguageSettings:
 
 
 class LanguagePolicy(Policy):
-    """Base of the policies that ask a chat model.
+    """Base of the policies that call a chat model.
 
-    An agent names its settings and sets up the rest in :meth:`set_up`: what it is built from, by
-    a call or by a name with parameters, are the fields of ``settings_class``.
+    A subclass names its ``settings_class``, whose fields are its arguments, and prepares the
+    rest in :meth:`set_up`.
 
     Args:
         *args: The first three settings may go without their names.
         **kwargs: Settings.
 
     Attributes:
-        settings: The settings.
-        llm: The chat model, built.
-        fallbacks: Calls that gave no usable answer, so that a rule stood in.
-        invalid_actions: Decisions that named no valid action, so that one by chance stood in.
-        asked_again: Answers that named no valid action, so that the model was asked once more.
-
-    Raises:
-        InvalidArgumentError: A number is out of range.
-        UnknownNameError: Unknown kind of model or parameter.
-        ModelSetupError: The model cannot be used as it is set up.
+        fallbacks: Calls without a usable answer.
+        invalid_actions: Decisions that named no valid action, replaced by a random one.
+        asked_again: Answers that named no valid action, so that the model was called once more.
     """
 
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
@@ -126,7 +115,7 @@ class LanguagePolicy(Policy):
         self.set_up()
 
     def set_up(self) -> None:
-        """Make what an agent has beside settings and model; called once, at construction."""
+        """Prepare what a policy has besides settings and model; called at construction."""
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
@@ -148,7 +137,6 @@ class LanguagePolicy(Policy):
         self._thought, self._acted = "", True
 
     def _keep(self, turn: str) -> None:
-        """Add a turn to the transcript; where that is too much, drop its older half."""
         room = self.settings.history_tokens * CHARS_PER_TOKEN
         if len(turn) > room:
             turn = f"{turn[:room]} [...]" if room > len(self._head) else ""
@@ -161,14 +149,14 @@ class LanguagePolicy(Policy):
                 del self._past[0]
 
     def counters(self) -> dict[str, float]:
-        """Calls without a usable answer, answers without a valid action, over all episodes."""
+        """Return the counts of unusable answers over all episodes."""
         counts = {"fallbacks": self.fallbacks, "invalid_actions": self.invalid_actions}
         return {**counts, **({"asked_again": self.asked_again} if self.asked_again else {})}
 
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """The slots that every prompt has: task, history, memory, what is seen, what can be done.
+        """Return the slots of every prompt.
 
         ``history`` ends in the action that led to the present observation. ``recalled_lessons``
         are the beginning of ``memory``, for prompts that show them apart: they change less.
@@ -184,21 +172,17 @@ class LanguagePolicy(Policy):
         }
 
     def transcript(self) -> str:
-        """The latest past observations, oldest first, each after its action."""
+        """Return the latest past observations, oldest first, each after its action."""
         return "\n".join([*self._past, self._head]) if self._acted else ""
 
     def think(self, thought: str) -> None:
-        """Note a thought: the transcript tells it before the next action."""
+        """Note a thought, for the transcript before the next action."""
         self._thought = " ".join(thought.split())
 
     # ------------------------------------------------------------ the answer
 
     def ask(self, prompt: str, schema: Any = None, **slots: str) -> Reply:
-        """Fill a prompt and ask the model.
-
-        Raises:
-            ModelError: No usable answer.
-        """
+        """Fill a prompt and call the model; raises ModelError without a usable answer."""
         return self._complete(prompt, fill(load_prompt(prompt), slots), schema)
 
     def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Reply:
@@ -214,11 +198,11 @@ class LanguagePolicy(Policy):
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
-        """The actions that answers are held to; none where they are free."""
+        """Return the actions that answers are held to; none where they are free."""
         return tuple(obs["valid_actions"]) if self.settings.constrain else ()
 
     def form(self, template: str, obs: Observation) -> Form | None:
-        """A text that ends in a valid action, for :meth:`decide`; None where answers are free."""
+        """Return a text that ends in a valid action; None where answers are free."""
         options = self.held_to(obs)
         return Form(template, options) if options else None
 
@@ -230,20 +214,17 @@ class LanguagePolicy(Policy):
         schema: Any = None,
         **slots: str,
     ) -> str:
-        """Ask for an action; where the answer names none that is possible, once more.
+        """Request an action; where the answer names none that is possible, once more.
 
         Args:
             prompt: Name of the prompt.
             read: Finds the action in an answer; raises ModelError where there is none.
             obs: The observation with the valid actions.
             schema: As of :class:`gym_memory.llm.Request`.
-            **slots: What to fill into the prompt.
+            **slots: Values of the prompt's slots.
 
         Returns:
-            The action as answered; after the second answer it may still be none that is possible.
-
-        Raises:
-            ModelError: No usable answer.
+            The action as answered; the second one may still be impossible.
         """
         messages = fill(load_prompt(prompt), slots)
         answer = self._complete(prompt, messages, schema)
@@ -263,7 +244,7 @@ class LanguagePolicy(Policy):
         return read(self._complete(prompt, [*messages, *turns], schema))
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """What ``answer`` gives; where it raises ModelError, counted, ``otherwise``."""
+        """Return what ``answer`` gives; on a ModelError, counted, ``otherwise``."""
         try:
             return answer()
         except ModelError:
@@ -271,10 +252,9 @@ class LanguagePolicy(Policy):
             return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """The valid action that an answer names, or a stand-in.
+        """Return the valid action that an answer names, else a random one.
 
-        Where the observation lists no valid actions, the answer is played as it stands; a
-        stand-in is a valid action by chance, ``look`` where none is listed.
+        Without valid actions the answer is played as it is, ``look`` in place of an empty one.
         """
         valid = obs["valid_actions"]
         action = match_action(answer, valid) if valid else _one_line(answer)
@@ -286,7 +266,7 @@ class LanguagePolicy(Policy):
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
-    """A prompt with its slots filled; one that shows lessons apart gets them out of the memory."""
+    """Fill a prompt; where it shows lessons apart, take them out of the memory."""
     if "lessons" in prompt.slots and "lessons" not in slots:
         lessons, memory = slots["recalled_lessons"], slots["memory"]
         slots = {**slots, "lessons": lessons, "memory": memory.removeprefix(lessons)}
@@ -294,12 +274,11 @@ def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
 
 
 def _shown_text(obs: Observation) -> str:
-    """The text of an observation; without the task where it begins with it, told apart anyway."""
     return obs["text"].removeprefix(obs["task"]) if obs["task"] else obs["text"]
 
 
 def _lessons_of(obs: Observation) -> str:
-    """The beginning of what the memory recalls, as far as it is a heading and lessons."""
+    """Return the beginning of what the memory recalls, as far as it is a heading and lessons."""
     memory, end = obs["memory"], 0
     at = memory.find("\n") + 1
     while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):
@@ -309,7 +288,6 @@ def _lessons_of(obs: Observation) -> str:
 
 
 def _head(t: int, action: str, thought: str = "") -> str:
-    """What stands before an observation: the step, the action that led to it, the thought."""
     before = f"Thought: {thought}\n" if thought else ""
     return before + entry_head(t, action)
 
@@ -319,7 +297,6 @@ def _length(turns: Sequence[str]) -> int:
 
 
 def _model(llm: str | ChatModel, parameters: dict[str, str]) -> ChatModel:
-    """The model of a spec, with those parameters that are set."""
     given = {name: value for name, value in parameters.items() if value}
     if not isinstance(llm, str):
         if given:
@@ -336,15 +313,14 @@ def _one_line(answer: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    """An action as it is compared: one case, one space, no articles and no marks around it."""
     return _ARTICLE.sub("", " ".join(action.lower().split()).strip(_NOISE))
 
 
 def match_action(answer: str, valid: Sequence[str]) -> str:
-    """The valid action that an answer names, "" if it names none.
+    """Return the valid action that an answer names, "" if it names none.
 
-    Case, spaces, articles and marks around the action do not count; the wording does, but for
-    what is searched for: where a search is valid, any search is.
+    Case, spaces, articles and marks around the action do not count. Where a search is valid, any
+    search is.
 
     >>> match_action('Take the red key.', ("look", "take red key"))
     'take red key'

@@ -34,9 +34,8 @@ class Ldm2Settings(LanguageSettings):
     """The shared ones, and when examples agree.
 
     Attributes:
-        agreement: Share in [0, 1] of the examples shown whose actions must be alike for them to
-            agree, so that exploration goes on with one action. The paper says "highly
-            concentrated" and gives no number.
+        agreement: Share in [0, 1] of the shown examples that must have the same action to agree, so
+            that exploration continues with one action. The paper says "highly concentrated".
     """
 
     agreement: float = 0.8
@@ -56,14 +55,14 @@ class Ldm2(LanguagePolicy):
     settings: Ldm2Settings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The most confident of the candidates."""
+        """Return the most confident of the candidates."""
         return next(iter(self.candidates(obs)))
 
     def candidates(self, obs: Observation) -> dict[str, float]:
-        """Possible next actions and the confidence in each, the most confident first (Eq. 9).
+        """Return possible next actions and their confidence, the most confident first (Eq. 9).
 
-        The confidences sum to 1. Answers that are no valid action are dropped, the others
-        scaled; where none is left, a stand-in has all confidence.
+        The confidences sum to 1. Answers that are no valid action are dropped, the others scaled;
+        without any, a random action has all confidence.
         """
         nothing: dict[str, float] = {}
         confidence = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
@@ -83,10 +82,9 @@ class Ldm2(LanguagePolicy):
         return {action: share / total for action, share in confidence.items()}
 
     def disagree(self, obs: Observation) -> bool:
-        """Whether the examples shown point to different actions, or there are none.
+        """True if the shown examples have different actions, or there are none.
 
-        Actions are compared without the words that no valid action has here: the names of
-        things that were elsewhere.
+        Words that no valid action has here do not count: names of things elsewhere.
         """
         actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
         known = set(_WORD.findall(" ".join(obs["valid_actions"]).lower()))
@@ -99,7 +97,7 @@ class Ldm2(LanguagePolicy):
     # ------------------------------------------------------------ branches of an episode
 
     def snapshot(self) -> Any:
-        """What belongs to the episode so far."""
+        """Return what belongs to the episode so far."""
         own = {name: value for name, value in vars(self).items() if name not in _LASTING}
         return copy.deepcopy(own)
 

@@ -1,12 +1,9 @@
 """NetPlay (Jeurissen et al., 2024): a language model plays NetHack through skills.
 
-One call a step. The model sees the task, its latest steps with its own thoughts, what the memory
-recalls and the observation, and names a skill with its arguments as JSON. The thought is kept in
-the transcript and published as ``focus``. AriGraph's Table 1 runs it on room and on level
-observations; with a memory in the observation it is the third row's agent in one call.
-
-The prompt is written anew; unlike in the original, arguments are names ("room 3", "jackal") and
-not coordinates, and questions of the game are answered by skills, too.
+The model sees the task, its latest steps with its own thoughts, the recall and the observation,
+and names a skill with its arguments as JSON, in one call a step. The thought is the ``focus``.
+Unlike in the original, arguments are names ("room 3", "jackal") and not coordinates, and
+questions of the game are answered by skills, too.
 """
 
 from __future__ import annotations
@@ -38,8 +35,7 @@ class NetPlaySettings(LanguageSettings):
 class NetPlay(LanguagePolicy):
     """Names a skill and its arguments.
 
-    An answer need not be among the listed actions, for skills take arguments that no list holds;
-    the environment refuses what cannot begin and says why.
+    An answer need not be among the listed actions, for skills take arguments that no list holds.
     """
 
     name: ClassVar[str] = "netplay"

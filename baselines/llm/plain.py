@@ -1,8 +1,7 @@
-"""Plain: the whole history in the prompt, and nothing but the next action asked for.
+"""Plain: the whole history in the prompt, and a request for the next action.
 
-The strong and dear baseline of every memory: what it shows grows with every step, at the end
-only, so that a server's prefix cache can keep the beginning (with memory ``none``; a recall
-stands between history and observation).
+A strong and expensive baseline: the prompt grows with every step, at its end only, so that a
+server's prefix cache can keep the beginning (with memory ``none``).
 """
 
 from __future__ import annotations

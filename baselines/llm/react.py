@@ -1,7 +1,6 @@
 """ReAct (Yao et al.): a thought, then an action, with the whole trajectory before them.
 
-One call a step. Thoughts stay in the transcript, so the model reads its own reasoning again; the
-last thought is published as ``focus``.
+One call a step. Thoughts stay in the transcript; the last one is the ``focus``.
 """
 
 from __future__ import annotations
@@ -57,9 +56,10 @@ class React(LanguagePolicy):
 
 
 def read_thought(text: str) -> tuple[str, str]:
-    r"""The thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
+    """Return the thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
 
-    >>> read_thought("Thought: the key is there\nAction: take key")
+    >>> read_thought("Thought: the key is there\
+    Action: take key")
     ('the key is there', 'take key')
 
     Raises:

@@ -1,8 +1,7 @@
-"""Reflexion (Shinn et al.): ReAct that looks back on a failed trial before the next one.
+"""Reflexion (Shinn et al.): ReAct that reflects on a failed trial before the next one.
 
-The reflections belong to one task instance and are kept from trial to trial of it (protocol
-``trials``). They are the policy's, whatever the memory; the memory ``reflexion`` gives the same
-to any other policy.
+The reflections belong to one task instance and last over its trials (protocol ``trials``). They
+are the policy's; the memory ``reflexion`` gives the same to any other policy.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TRACE_TOKENS = 4000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReflexionSettings(ReactSettings):
-    """ReAct's, and how much is kept of it all.
+    """ReAct's, and the number of reflections.
 
     Attributes:
         keep: Reflections to keep, >= 1; the paper keeps at most 3.

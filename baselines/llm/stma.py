@@ -1,13 +1,9 @@
 """STMA's planner and critic (Lei et al., Section 4.3): several actions at once, each checked.
 
-The planner proposes a subgoal and the actions that reach it (D.4). Before each of them the critic
-looks at the present situation and says whether it is still right (D.5); where it is not, the
-planner plans anew with the critic's feedback. The beliefs that both work from are what the memory
-recalls (the paper's pairing: memory ``stma``).
-
-The paper does not say how often the two may disagree before something is done: after ``rounds``
-plans that were turned down, the last proposal is played. Answers are JSON where the paper has
-YAML.
+The planner proposes a subgoal and its actions (D.4). Before each action the critic checks it
+against the present situation (D.5); if it objects, the planner plans again with its feedback.
+The paper's memory is ``stma``. The paper has no limit; here the last proposal is played after
+``rounds`` rejected plans. Answers are JSON where the paper has YAML.
 """
 
 from __future__ import annotations
@@ -34,8 +30,8 @@ class StmaSettings(LanguageSettings):
     Attributes:
         rounds: Plans that the critic may turn down at one step, >= 0.
         critic: Whether there is a critic (the paper's ablation).
-        history: Past observations to show; none by default, as in the paper, for the beliefs tell
-            the past. The last action is shown in any case.
+        history: Past observations to show; none by default, as in the paper, for the beliefs hold
+            the past. The last action is always shown.
     """
 
     history: int | None = 0
@@ -51,12 +47,7 @@ class StmaSettings(LanguageSettings):
 
 @POLICIES.register("stma")
 class Stma(LanguagePolicy):
-    """Plans several actions, criticises each before it is played.
-
-    Attributes:
-        rejected: Proposals that the critic turned down.
-        unapproved: Proposals that were played all the same.
-    """
+    """Plans several actions, criticises each before it is played."""
 
     name: ClassVar[str] = "stma"
     settings_class = StmaSettings
@@ -64,7 +55,7 @@ class Stma(LanguagePolicy):
     max_tokens: int = 1024
 
     def set_up(self) -> None:
-        """Count from nothing."""
+        """Reset the counters."""
         self.rejected = self.unapproved = 0
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
@@ -74,12 +65,12 @@ class Stma(LanguagePolicy):
         self._planned: list[str] = []
 
     def counters(self) -> dict[str, float]:
-        """Also proposals that the critic turned down, and those played all the same."""
+        """Also return rejected proposals, and those played anyway."""
         counts = {"rejected": self.rejected, "unapproved": self.unapproved}
         return {**super().counters(), **counts}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action of the plan that the critic lets pass."""
+        """Return the next action of the plan that the critic lets pass."""
         situation = self.situation(obs)
         feedback = ""
         for turn in range(self.settings.rounds + 1):
@@ -101,10 +92,7 @@ class Stma(LanguagePolicy):
         return self.act_on(action, obs)
 
     def _plan(self, situation: dict[str, str], feedback: str, valid: tuple[str, ...]) -> None:
-        """Ask the planner, for ``valid`` actions if there are any.
-
-        Where it fails, the subgoal is kept and no action is planned.
-        """
+        """Plan, for ``valid`` actions if there are any; on failure keep the subgoal alone."""
 
         def answer() -> tuple[str, list[str]]:
             schema = _plan_schema(valid)
@@ -117,10 +105,7 @@ class Stma(LanguagePolicy):
         self._subgoal, self._planned = self.attempt(answer, kept)
 
     def _criticism(self, action: str, situation: dict[str, str], obs: Observation) -> str:
-        """Why the action is unsuitable, "" if it is suitable.
-
-        An action that is not possible needs no model to be turned down.
-        """
+        """Return why the action is unsuitable, "" if it is suitable."""
         if obs["valid_actions"] and not match_action(action, obs["valid_actions"]):
             return f"{action!r} is not among the possible actions."
 
@@ -136,7 +121,6 @@ class Stma(LanguagePolicy):
 
 @functools.lru_cache(maxsize=64)
 def _plan_schema(valid: tuple[str, ...]) -> Any:
-    """A plan; of ``valid`` actions, where there are any."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     action: Any = Literal[valid] if valid else str
     actions = Annotated[list[action], pydantic.Field(min_length=1)]

@@ -49,9 +49,7 @@ MODELS = Registry("chat model", "gym_memory.models", "MODELS", ["gym_memory.llm"
 
 
 def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
-    """What names a model by its kind and parameters; ``model=smollm`` is a kind of its own.
-
-    Behind a ``base_url`` it is a name like any other.
+    """Return the spec of a model; ``model=smollm`` without a ``base_url`` is a kind of its own.
 
     >>> model_spec("openai", {"model": "smollm", "max_tokens": 1000})
     Spec(name='smollm', kwargs={'max_tokens': 1000})
@@ -62,16 +60,12 @@ def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
 
 
 def make_model(spec: str | ChatModel) -> Any:
-    """Build a chat model from a name with parameters; a ready model is returned as it is.
+    """Build a chat model from a name with parameters; return a ready model as it is.
 
     ``openai`` alone takes the model's name, the endpoint and the key from the environment:
     ``GYM_MEMORY_MODEL``, ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``.
 
     >>> make_model("openai?model=qwen&base_url=http://localhost:8000/v1")
     OpenAIChat('qwen', 'http://localhost:8000/v1')
-
-    Raises:
-        UnknownNameError: Unknown name or parameter.
-        ModelSetupError: The parameters do not make a usable model.
     """
     return MODELS.make(model_spec(*parse_spec(spec))) if isinstance(spec, str) else spec

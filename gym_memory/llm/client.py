@@ -183,7 +183,6 @@ class OpenAIChat(BaseChatModel):
         return answer
 
     def _body(self, request: Request) -> dict[str, Any]:
-        """Return a request in the wire format."""
         body: dict[str, Any] = {
             "model": self.name,
             "messages": list(request.messages),
@@ -207,7 +206,6 @@ class OpenAIChat(BaseChatModel):
         return body
 
     def _completion(self, response: Any) -> Reply:
-        """Read a response of status 200."""
         try:
             choice = response.choices[0]
             message, finish = choice.message, choice.finish_reason or "stop"
@@ -225,7 +223,6 @@ class OpenAIChat(BaseChatModel):
         return Reply(text, tokens, finish)
 
     def _failure(self, error: Any) -> Exception:
-        """Return the error that a status other than 200 stands for."""
         status, code = error.status_code, str(getattr(error, "code", "") or "")
         message = f"{self._place()} answers {status}: {self._scrubbed(error.message)}"
         if status in (401, 403, 404) or code in ("insufficient_quota", "model_not_found"):
@@ -244,7 +241,7 @@ class OpenAIChat(BaseChatModel):
         return self.base_url or "OpenAI"
 
     def _scrubbed(self, message: Any) -> str:
-        """A server's message in one short line, free of the key."""
+        """Return a server's message in one short line, free of the key."""
         text = " ".join(str(message).split())
         key = os.environ.get(self.key_env, "")
         return (text.replace(key, "***") if key else text)[:300]
@@ -275,7 +272,6 @@ def _start(request: Any) -> None:
 
 
 def _limit(response: Any) -> None:
-    """Limit a response in bytes and time, an error's too."""
     # Compressed, a few bytes could become gigabytes.
     if response.headers.get("content-encoding", "identity") != "identity":
         raise Failure("answer", "expected a response without compression", tokens=None)
@@ -296,7 +292,6 @@ def _limited(iter_raw: Callable[..., Iterator[bytes]], request: Any) -> Iterator
 
 
 def _check_url(url: str | None) -> str | None:
-    """A base URL without anything secret in it."""
     if url is None:
         return None
     try:
@@ -315,7 +310,7 @@ def _check_url(url: str | None) -> str | None:
 def _price(
     name: str, prompt: float | None, completion: float | None, cached: float | None
 ) -> Price | None:
-    """The price given, else the one in the environment's table."""
+    """Return the given price, else the one in the environment's table."""
     if prompt is not None and completion is not None:
         return Price(prompt, completion, cached).checked(name)
     if prompt is not None or completion is not None or cached is not None:
@@ -331,7 +326,7 @@ def _price(
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Token counts of a response; zeros where the server sends none, or no count."""
+    """Read token counts; zeros where the server sends none, or no count."""
 
     def count(part: Any, name: str) -> int:
         value = getattr(part, name, 0)
@@ -344,7 +339,7 @@ def _tokens(usage: Any) -> Tokens:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Seconds that the server asks to wait: ``Retry-After`` in seconds or as a date."""
+    """Return the seconds to wait, from ``Retry-After`` in seconds or as a date."""
     text = headers.get("retry-after", "").strip()
     try:
         return float(text) if math.isfinite(float(text)) else None

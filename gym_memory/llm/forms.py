@@ -39,11 +39,7 @@ class Form(NamedTuple):
     options: tuple[str, ...]
 
     def parts(self) -> list[tuple[str, str]]:
-        """Return the slots, each after the text before it.
-
-        Raises:
-            InvalidArgumentError: The template does not end in a slot, or there is no option.
-        """
+        """Return the slots, each after the text before it."""
         found = [(lead, slot) for lead, slot, _, _ in string.Formatter().parse(self.template)]
         if not self.options or not found or not all(slot for _, slot in found):
             raise InvalidArgumentError(

@@ -43,7 +43,6 @@ class TransformersChat(BaseChatModel):
         budget: Path of the file that shares the hard stop among processes.
 
     Raises:
-        InvalidArgumentError: ``batch`` is no int >= 1.
         ModelSetupError: At the first call, when the weights cannot be loaded.
     """
 
@@ -73,7 +72,6 @@ class TransformersChat(BaseChatModel):
         self.prefix, self.download = prefix, download
 
     def _load(self) -> tuple[Any, Any]:
-        """The tokenizer and the model."""
         with _turn:
             return self._loaded()[:2]
 
@@ -81,18 +79,13 @@ class TransformersChat(BaseChatModel):
         return _weights(self._folder(), self.device, self.dtype, self.download)
 
     def own_weights(self, device: str) -> tuple[Any, Any]:
-        """A tokenizer, and a model that nobody else plays with: to be trained.
-
-        Raises:
-            ModelSetupError: They cannot be loaded.
-        """
+        """Load a tokenizer and a model that no other caller uses, for training."""
         tokenizer, model, _ = _weights.__wrapped__(
             self._folder(), device, self.dtype, self.download
         )
         return tokenizer, model
 
     def _folder(self) -> str:
-        """Folder or hub name of the weights."""
         return self.name
 
     def _call(self, request: Request) -> Reply:
@@ -125,10 +118,6 @@ class TransformersChat(BaseChatModel):
 
         Args:
             requests: They differ in nothing but their messages, and ``schema`` is not used.
-
-        Raises:
-            ModelError: A prompt and its answer do not fit into the model's context.
-            BudgetExceededError: The hard stop forbids it.
         """
         bare = [dataclasses.replace(request, messages=()) for request in requests]
         if any(one != bare[0] for one in bare):
@@ -147,7 +136,6 @@ class TransformersChat(BaseChatModel):
     def _metered(
         self, work: Callable[[], list[Reply]], prompt: int, completion: int, role: str
     ) -> list[Reply]:
-        """Do work on several answers within the hard stops, and count it."""
         started = time.perf_counter()
         try:
             with self._spending(prompt, completion) as settle:
@@ -168,7 +156,7 @@ class TransformersChat(BaseChatModel):
         return done
 
     def prompt_ids(self, tokenizer: Any, messages: Sequence[Message]) -> list[int]:
-        """A chat as token ids, ready for the assistant's turn."""
+        """Return a chat as token ids, ready for the assistant's turn."""
         turns = list(messages)
         if tokenizer.chat_template is not None:
             text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
@@ -213,18 +201,14 @@ class TransformersChat(BaseChatModel):
             ]
 
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
-        """Log-likelihood of each continuation as the assistant's answer to a chat.
+        """Return the log-likelihood of each continuation as the answer to a chat.
 
         The prompt goes through the model once, from where it differs from the latest ones, and the
         continuations as one tree after it.
 
         Returns:
             Natural log, summed over the continuation's tokens; 0 for an empty one. Divide by the
-            number of tokens (:meth:`lengths`) where lengths differ much.
-
-        Raises:
-            ModelError: A continuation does not fit into the model's context.
-            BudgetExceededError: The hard stop forbids it.
+            number of tokens (:meth:`lengths`) if lengths differ much.
         """
         texts = list(continuations)
         scores: list[float] = []
@@ -239,7 +223,7 @@ class TransformersChat(BaseChatModel):
         return scores
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
-        """Tokens of each continuation."""
+        """Return the tokens of each continuation."""
         tokenizer, _ = self._load()
         return [
             len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in continuations
@@ -263,11 +247,6 @@ _turn = threading.RLock()
 
 @functools.lru_cache(maxsize=4)
 def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, Any, Prefix]:
-    """A tokenizer that pads on the left, a model on its device, and what it knows of prompts.
-
-    Raises:
-        ModelSetupError: They cannot be loaded.
-    """
     transformers = require("transformers", "semantic", "local language models")
     local = {"local_files_only": not download}
     try:
@@ -295,10 +274,10 @@ def _padded(torch: Any, rows: list[list[int]], pad: int, device: str) -> Any:
 
 
 def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> list[float]:
-    """Log-likelihoods of continuations of a prompt that went through the model, without gradients.
+    """Return log-likelihoods of continuations of a prompt, without gradients.
 
-    They go through it as one tree: what begins alike is computed once, and each token attends to
-    the prompt and to what leads to it (the tree attention of SpecInfer, Miao et al. 2024).
+    They go through the model as one tree: equal beginnings are computed once, and each token
+    attends to the prompt and to its ancestors (the tree attention of SpecInfer, Miao et al. 2024).
     """
     torch = require("torch", "semantic", "local language models")
     tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt
@@ -347,13 +326,11 @@ def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> l
 
 
 def _ends(model: Any) -> list[int]:
-    """Ids that end an answer."""
     ends = model.generation_config.eos_token_id
     return ends if isinstance(ends, list) else [ends]
 
 
 def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Reply:
-    """What a model wrote, up to its end-of-text token."""
     stop = next((at for at, token in enumerate(new) if token in ends), None)
     text = tokenizer.decode(new[:stop], skip_special_tokens=True)
     size = len(new) if stop is None else stop + 1

@@ -138,7 +138,6 @@ class BaseChatModel(ABC):
         return ThreadPoolExecutor(_WORKERS, thread_name_prefix="gym-memory-llm")
 
     def _answer(self, request: Request) -> Reply:
-        """Return the answer in the cache, else the model's."""
         started = time.perf_counter()
         if self.cache is None:
             answer = self._attempts(request)
@@ -151,7 +150,6 @@ class BaseChatModel(ABC):
         return self.cache.put(key, answer) if kept is None else kept
 
     def _attempts(self, request: Request) -> Reply:
-        """Call until it works or the retries are spent."""
         ceiling = prompt_ceiling(request.messages, request.schema)
         for attempt in range(self.retries + 1):
             try:
@@ -306,9 +304,6 @@ class ResponseCache:
 
     Args:
         path: The SQLite file; created with its folders if absent.
-
-    Raises:
-        StoreError: The file cannot be opened or is something else.
     """
 
     def __init__(self, path: str | os.PathLike[str]):

@@ -51,16 +51,12 @@ class SmolLM(TransformersChat):
 
     Args:
         device: As of :class:`~gym_memory.llm.local.TransformersChat`, as all below.
-        dtype: Likewise; the weights are stored in float32.
-        batch: Likewise.
-        prefix: Likewise.
-        cache: Likewise.
-        max_tokens: Likewise.
-        budget: Likewise.
-
-    Raises:
-        MissingDependencyError: At the first call, when the weights are not installed.
-        ModelSetupError: At the first call, when the weights are not the genuine ones.
+        dtype: The same; the weights are stored in float32.
+        batch: The same.
+        prefix: The same.
+        cache: The same.
+        max_tokens: The same.
+        budget: The same.
     """
 
     def __init__(
@@ -90,7 +86,7 @@ class SmolLM(TransformersChat):
 
 
 def find_gguf() -> Path:
-    """The file of the weights; the package is found, not imported (it would load llama.cpp).
+    """Find the file of the weights without importing the package, which would load llama.cpp.
 
     Raises:
         MissingDependencyError: It is not installed.
@@ -113,12 +109,7 @@ def find_gguf() -> Path:
 
 @functools.cache
 def unpacked() -> Path:
-    """Folder with the weights as transformers reads them; made at first use, remade if damaged.
-
-    Raises:
-        MissingDependencyError: The weights or a package to read them are not installed.
-        ModelSetupError: The weights are not the genuine ones.
-    """
+    """Return the folder of weights for transformers; create it at first use or if damaged."""
     folder = cache_dir() / "models" / f"smollm2-135m-{_SHA256[:16]}"
     if _whole(folder):
         return folder
@@ -138,7 +129,6 @@ def unpacked() -> Path:
 
 
 def _whole(folder: Path) -> bool:
-    """Whether the weights are there, and the ones that were written."""
     try:
         return (folder / _DIGEST).read_text() == _sha256(folder / _WEIGHTS)
     except (OSError, ValueError):
@@ -151,7 +141,6 @@ def _sha256(path: Path) -> str:
 
 
 def _unpack(source: Path, folder: Path) -> None:
-    """Write weights, config and tokenizer of a GGUF file of the Llama family."""
     gguf = require("gguf", _EXTRA, "the language model 'smollm'")
     safetensors = require("safetensors.numpy", _EXTRA, "the language model 'smollm'")
     reader = gguf.GGUFReader(source)
@@ -168,7 +157,6 @@ def _unpack(source: Path, folder: Path) -> None:
 
 
 def _config(about: dict[str, Any]) -> dict[str, Any]:
-    """The model's config as transformers has it."""
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -191,7 +179,7 @@ def _config(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and float32 arrays as transformers has them."""
+    """Yield names and float32 arrays as transformers has them."""
     heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
     for tensor in reader.tensors:
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype("float32")
@@ -209,7 +197,7 @@ def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[s
 
 
 def _tokenizer(about: dict[str, Any]) -> Any:
-    """The tokenizer: bytes merged in pairs, digits one by one (llama.cpp's ``smollm``)."""
+    """Build the tokenizer: bytes merged in pairs, digits one by one (llama.cpp's ``smollm``)."""
     tokenizers = require("tokenizers", _EXTRA, "the language model 'smollm'")
     transformers = require("transformers", _EXTRA, "the language model 'smollm'")
     words = about["tokenizer.ggml.tokens"]

@@ -39,31 +39,21 @@ __all__ = [
 
 
 class Price(NamedTuple):
-    """US dollars a million tokens.
-
-    Attributes:
-        prompt: Price of prompt tokens, >= 0.
-        completion: Price of completion tokens, >= 0.
-        cached: Price of prompt tokens from the server's prefix cache; None: as ``prompt``.
-    """
+    """US dollars a million tokens; ``cached`` None: as ``prompt``."""
 
     prompt: float
     completion: float
     cached: float | None = None
 
     def checked(self, model: str) -> Price:
-        """The price itself; a negative one, or NaN, would let a hard stop never come.
-
-        Raises:
-            InvalidArgumentError: One of its parts is no finite number >= 0.
-        """
+        """Return the price itself; a negative one, or NaN, would disable a hard stop."""
         for name, part in self._asdict().items():
             if part is not None or name != "cached":
                 check_amount(f"prices of {model!r}: its {name} price", part)
         return self
 
     def cost(self, tokens: Tokens) -> float:
-        """What a completion costs in US dollars."""
+        """Return the cost of a call in US dollars."""
         cached = self.prompt if self.cached is None else self.cached
         fresh = tokens.prompt - tokens.cached
         return (
@@ -71,7 +61,7 @@ class Price(NamedTuple):
         ) / 1e6
 
     def ceiling(self, prompt: int, completion: int) -> float:
-        """The most that so many tokens can cost."""
+        """Return the highest cost of so many tokens."""
         return (prompt * max(self.prompt, self.cached or 0.0) + completion * self.completion) / 1e6
 
 
@@ -80,13 +70,11 @@ class Usage:
     """Counters; they add up with ``+``.
 
     Attributes:
-        calls: Completions asked for and answered, response-cache hits included.
-        hits: Those that the response cache answered: they cost nothing.
-        repairs: Calls that asked for malformed JSON once more.
+        calls: Answered calls, response-cache hits included.
+        hits: Calls that the response cache answered: they cost nothing.
+        repairs: Calls that repeated a request for malformed JSON.
         failures: Attempts that failed (rate limits, timeouts, cut connections, ...).
-        prompt_tokens: Prompt tokens of the answered calls, hits included.
         cached_tokens: Those of ``prompt_tokens`` that the server's prefix cache had.
-        completion_tokens: Reply tokens of the answered calls, hits included.
         cost_usd: Money for the calls that were not hits; 0 for a model without a price.
         unpriced: Calls that were neither hits nor had a price: ``cost_usd`` leaves them out.
         seconds: Wall time spent in calls, waiting for retries included.
@@ -121,16 +109,16 @@ class Meter:
             self._roles[role] = self._roles.get(role, Usage()) + usage
 
     def by_role(self) -> dict[str, Usage]:
-        """Usage of each role, sorted by name."""
+        """Return the usage of each role, sorted by name."""
         with self._lock:
             return {role: self._roles[role] for role in sorted(self._roles)}
 
     def total(self) -> Usage:
-        """Usage of all roles together."""
+        """Return the usage of all roles together."""
         return sum(self.by_role().values(), Usage())
 
     def counters(self) -> dict[str, float]:
-        """The totals as one flat row without the clock, and the calls of each role.
+        """Return the totals as one flat row without the clock, and the calls of each role.
 
         >>> meter = Meter()
         >>> meter.add("plan", Usage(calls=2, cost_usd=0.5))
@@ -154,22 +142,16 @@ CREATE TABLE IF NOT EXISTS spending (
 
 
 class Budget:
-    """A hard stop: calls that could go over it are refused before they are made.
+    """A hard stop: calls that could exceed it are refused before they are made.
 
     A call reserves the most that it can take (an upper bound of its prompt tokens plus its
-    ``max_tokens``) and gives back the difference when it is answered, so the stop holds with any
-    number of calls under way. Where an answer never came (timeout, cut connection) the whole
-    reservation stays spent, for the server may bill it.
+    ``max_tokens``) and gives back the rest when it is answered, so the stop holds with any number
+    of calls under way. Without an answer the reservation stays spent: the server may bill it.
 
     Args:
         max_cost_usd: Most US dollars to spend, >= 0; None for no limit.
         max_tokens: Most prompt and completion tokens together, >= 0; None for no limit.
-        path: SQLite file that several processes share and that a resumed run goes on with;
-            the default is private to this object.
-
-    Raises:
-        InvalidArgumentError: A limit is negative.
-        StoreError: The file is no budget.
+        path: SQLite file that several processes and a resumed run share; private by default.
     """
 
     def __init__(
@@ -195,13 +177,10 @@ class Budget:
             raise StoreError(f"expected a budget file at {self.path!r}: {error}") from error
 
     def reserve(self, tokens: int, cost_usd: float) -> int:
-        """Set aside the most that a call can take.
-
-        Returns:
-            A ticket for :meth:`settle`.
+        """Set aside the most that a call can take; return a ticket for :meth:`settle`.
 
         Raises:
-            BudgetExceededError: What is spent and set aside leaves no room for it.
+            BudgetExceededError: The rest of the budget is too small for it.
         """
         with self._lock, self._transaction():
             spent_tokens, spent = self._sums()
@@ -232,7 +211,7 @@ class Budget:
             )
 
     def spent(self) -> tuple[int, float]:
-        """Tokens and US dollars spent or set aside."""
+        """Return the tokens and US dollars spent or set aside."""
         with self._lock:
             return self._sums()
 
@@ -257,17 +236,7 @@ class Budget:
 
 
 class Call(NamedTuple):
-    """One answered call, word for word.
-
-    Attributes:
-        role: What it was for.
-        messages: What was asked.
-        answer: What the model wrote.
-        tokens: What it took.
-        cost_usd: US dollars; 0 for a hit and for a model without a price.
-        hit: Whether the response cache answered.
-        seconds: Wall time, waiting for retries included.
-    """
+    """One answered call, word for word; ``seconds`` include the wait for retries."""
 
     role: str
     messages: tuple[Message, ...]
@@ -279,7 +248,7 @@ class Call(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What counts, limits and keeps the calls of the present context besides the model itself."""
+    """Meters, budgets and logs of the present context, besides the model's own."""
 
     meters: tuple[Meter, ...] = ()
     budgets: tuple[Budget, ...] = ()
@@ -290,7 +259,7 @@ _SCOPE: ContextVar[Scope] = ContextVar("gym_memory_llm_scope", default=Scope()) 
 
 
 def current_scope() -> Scope:
-    """The scope that :func:`episode_usage` and :func:`logged_calls` opened here; empty outside."""
+    """Return the scope that :func:`episode_usage` and :func:`logged_calls` opened."""
     return _SCOPE.get()
 
 
@@ -316,11 +285,7 @@ def episode_usage(budget: Budget | None = None) -> Iterator[Meter]:
 
 @contextlib.contextmanager
 def logged_calls() -> Iterator[list[Call]]:
-    """Keep every answered call made inside, prompt and answer, in this thread or task.
-
-    Yields:
-        The calls so far, oldest first; whoever reads them may empty the list.
-    """
+    """Yield a list that receives every call made inside, in this thread or task."""
     calls: list[Call] = []
     scope = _SCOPE.get()
     token = _SCOPE.set(scope._replace(logs=(*scope.logs, calls)))
@@ -335,9 +300,6 @@ def read_prices(text: str) -> dict[str, Price]:
 
     >>> read_prices('{"small": [0.1, 0.4], "large": [2, 8, 0.5]}')["large"]
     Price(prompt=2, completion=8, cached=0.5)
-
-    Raises:
-        InvalidArgumentError: It is not such a table.
     """
     try:
         table = {str(name): Price(*row) for name, row in parse_json(text).items()}

@@ -41,8 +41,8 @@ class Started(NamedTuple):
     """A prompt that went through a model.
 
     Attributes:
-        past: Its keys and values; whoever goes on with them may change them.
-        logits: What may come next, float32 of shape (vocabulary,).
+        past: Its keys and values; a continuation may change them.
+        logits: Scores of the next token, float32 of shape (vocabulary,).
         length: Its tokens.
         computed: Those that were not known from an earlier prompt.
     """
@@ -57,8 +57,8 @@ class Prefix:
     """The latest prompts of one model, each up to its last whole piece.
 
     A prompt always goes through the model in pieces that end at tokens 64, 128, 256, ..., known or
-    not, so that the bits of an answer do not depend on what was asked before. Pieces double because
-    short ones are slow: on a CPU 64 tokens take a third more time each than 256.
+    not, so that the bits of an answer do not depend on earlier calls. Pieces double because short
+    ones are slow: on a CPU 64 tokens take a third more time each than 256.
 
     Args:
         model: A causal transformers model whose keys and values can be cut.
@@ -69,12 +69,7 @@ class Prefix:
         self._known: list[tuple[list[int], Any]] = []  # the latest last
 
     def start(self, ids: Sequence[int], *, keep: bool = True) -> Started:
-        """Put a prompt through the model.
-
-        Args:
-            ids: The prompt, at least one token.
-            keep: Whether to go on from what is known, and to know this prompt later.
-        """
+        """Put a prompt through the model; ``keep`` uses the known prompts and adds this one."""
         torch = require("torch", "semantic", "local language models")
         past, known = self._longest(ids) if keep else (None, 0)
         ends = _piece_ends(len(ids) - 1)  # the last token's logits are always wanted
@@ -94,7 +89,7 @@ class Prefix:
         return self._model(rows, past_key_values=past, use_cache=True, logits_to_keep=1)
 
     def _longest(self, ids: Sequence[int]) -> tuple[Any, int]:
-        """The keys and values that are known for the beginning of a prompt, and how far."""
+        """Return the keys and values known for the beginning of a prompt, and how far."""
         if not self._known:
             return None, 0
         shared = [min(_alike(ids, known), len(ids) - 1) for known, _ in self._known]
@@ -112,7 +107,7 @@ class Prefix:
 
 
 def _piece_ends(most: int) -> list[int]:
-    """Where the pieces of a text end, up to ``most`` tokens; begins with 0.
+    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0.
 
     >>> _piece_ends(63), _piece_ends(300)
     ([0], [0, 64, 128, 256])
@@ -124,7 +119,6 @@ def _piece_ends(most: int) -> list[int]:
 
 
 def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """Number of equal items at the beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -138,13 +132,12 @@ class Writer:
     Args:
         tokenizer: The model's tokenizer.
         model: A causal transformers model.
-        start: The prompt that it goes on from; its keys and values are changed.
+        start: The prompt to continue; its keys and values are changed.
         ends: Ids that end an answer.
-        most: Most tokens of the answer. Given text and choices are finished beyond it; free
-            text takes at most half of what is left, so that they seldom have to be.
-        temperature: 0 takes the most likely token, of equal ones that of the lowest id; above,
-            tokens are drawn.
-        seed: Seed of what is drawn.
+        most: Most tokens of the answer. Given text and choices may exceed it; free text takes at
+            most half of what is left, so that they seldom do.
+        temperature: 0 takes the most likely token, of equal ones the lowest id; above, samples.
+        seed: Seed of the sampling.
     """
 
     def __init__(
@@ -170,13 +163,13 @@ class Writer:
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """Return the text so far."""
         ids = [i for i in self.ids if i not in self._ends]
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
 
     @property
     def left(self) -> int:
-        """Tokens that may still be written."""
+        """Return the number of tokens that may still be written."""
         return self._most - len(self.ids)
 
     def give(self, text: str) -> None:
@@ -184,15 +177,12 @@ class Writer:
         self._write(self._encoded(text))
 
     def free(self, stop: str = "", most: int | None = None) -> str:
-        """Write what the model likes.
+        """Write free text and return it.
 
         Args:
-            stop: Characters before any of which it ends, as before the end of the answer; without
-                any the answer ends with it.
+            stop: Characters that it ends before, as at the end of the answer; without any, the end
+                of the answer is written too.
             most: Most tokens; default: half of what is left.
-
-        Returns:
-            What was written.
         """
         first = len(self.ids)
         for _ in range(self.left // _FREE_SHARE if most is None else most):
@@ -211,11 +201,9 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts.
+        """Write one of several texts and return it; with ``last`` the answer ends with it.
 
-        Args:
-            options: At least one. Where one begins another, ``last`` must be.
-            last: Whether the answer ends with it, so that the model also says so.
+        Only with ``last`` may one of them begin another.
         """
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
@@ -243,7 +231,7 @@ class Writer:
         self._waiting += ids
 
     def _pick(self, among: list[int] | None) -> int:
-        """The next token: any, or one of ``among`` (ascending)."""
+        """Return the next token: any, or one of ``among`` (ascending)."""
         logits = self._next() if among is None else self._next()[among]
         if self._temperature:
             shares = (logits / self._temperature).softmax(-1)
@@ -253,7 +241,6 @@ class Writer:
         return at if among is None else among[at]
 
     def _next(self) -> Any:
-        """Logits of what comes next."""
         if self._waiting:
             rows = self._torch.tensor([self._waiting], device=self._model.device)
             output = self._model(rows, past_key_values=self._past, use_cache=True, logits_to_keep=1)
@@ -276,11 +263,7 @@ def write_form(writer: Writer, form: Form) -> None:
 
 
 def write_json(writer: Writer, schema: Mapping[str, Any]) -> None:
-    """Write JSON of a schema: objects, lists and maps of text, of enumerated values and flags.
-
-    Raises:
-        InvalidArgumentError: The schema asks for something else.
-    """
+    """Write JSON of a schema: objects, lists and maps of text, of enumerated values and flags."""
     _value(writer, schema, schema.get("$defs", {}), "")
     writer.ended = True
 
@@ -317,7 +300,6 @@ def _string(writer: Writer, lead: str) -> None:
 
 
 def _array(writer: Writer, item: Mapping[str, Any], types: Mapping[str, Any], lead: str) -> None:
-    """Write a list of at least one item, as long as the model goes on and there is room."""
     writer.give(f"{lead}[")
     for number in range(1, _MAX_ITEMS + 1):
         _value(writer, item, types, "")

@@ -1,13 +1,9 @@
 """Prompts: one text file each, in our own words, with the slots and answer formats of the papers.
 
 A file holds the system message, a line ``---`` and the user message. ``$name`` is a slot; it
-stands alone between ``<name>`` and ``</name>``, so that a reader, a model and the scripted server
-see where text from the game begins and ends.
-
-What changes least comes first, so that a server's prefix cache keeps most of a prompt from one
-call to the next: rules, task, past, what is recalled, the present, and at the end what is asked
-for. The calls of one step share all but that end: a file whose system message is ``@_name`` goes
-on where the file ``_name.txt`` stops.
+stands alone between ``<name>`` and ``</name>``, so readers see where text of the game begins.
+What changes least comes first, for a server's prefix cache: rules, task, past, recall, present,
+request. A file whose system message is ``@_name`` continues the file ``_name.txt``.
 """
 
 from __future__ import annotations
@@ -41,14 +37,11 @@ _QUOTED = (
 class Prompt:
     """A system message and a user message with slots.
 
-    To the system message comes a sentence that says what the slots are: quotations.
+    The system message also says that the slots are quotations.
 
     Args:
         name: The name of its file without ``.txt``.
         source: The text of the file.
-
-    Raises:
-        InvalidArgumentError: The text has no line ``---``.
     """
 
     def __init__(self, name: str, source: str):
@@ -62,18 +55,11 @@ class Prompt:
         self._end = user.strip().rpartition("\n</")[2].partition("\n")[2]
 
     def asked_in(self, system: str, user: str) -> bool:
-        """Whether a chat of these two messages is this prompt, filled."""
+        """True if a chat of these two messages is this prompt, filled."""
         return system.strip() == self.system and user.rstrip().endswith(self._end)
 
     def messages(self, **slots: str) -> list[Message]:
-        """The chat with the slots filled.
-
-        What looks like a tag in a value is disarmed, so text of a game cannot close its slot and
-        go on as part of the prompt.
-
-        Raises:
-            KeyError: A slot of the prompt is not given.
-        """
+        """Fill the slots, with tags disarmed, so text of a game cannot leave its slot."""
         filled = {name: _clean(value) for name, value in slots.items()}
         return [
             {"role": "system", "content": self.system},
@@ -82,14 +68,14 @@ class Prompt:
 
 
 def _clean(value: str) -> str:
-    """Text that can be sent: no lone surrogates, no control characters, no tags."""
+    """Return text without lone surrogates, control characters and tags."""
     value = value.encode("utf-8", "replace").decode()
     value = value.replace("\r\n", "\n").translate(_CONTROL)
     return _TAG.sub("&lt;", value).strip()
 
 
 def read_slots(user: str) -> dict[str, str]:
-    r"""The slots of a filled user message: the inverse of :meth:`Prompt.messages`.
+    r"""Return the slots of a filled user message: the inverse of :meth:`Prompt.messages`.
 
     >>> read_slots("<plan>\nfind the key\n</plan>")
     {'plan': 'find the key'}
@@ -113,11 +99,7 @@ def read_slots(user: str) -> dict[str, str]:
 
 @functools.cache
 def load_prompt(name: str) -> Prompt:
-    """The prompt of that name.
-
-    Raises:
-        InvalidArgumentError: There is no such prompt.
-    """
+    """Load a prompt by its name."""
     path = _file(name)
     if not path.is_file():
         raise InvalidArgumentError(
@@ -131,7 +113,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def prompt_names() -> tuple[str, ...]:
-    """Names of all prompts, sorted; not those of beginnings that several share."""
+    """Return the names of all prompts, sorted; not those of shared beginnings."""
     files = (path.name for path in resources.files(__name__).iterdir())
     return tuple(sorted(n[:-4] for n in files if n.endswith(".txt") and not n.startswith("_")))
 

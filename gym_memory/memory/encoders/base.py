@@ -33,6 +33,6 @@ class Encoder(Protocol):
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Rows scaled to length one."""
+    """Return rows scaled to length one."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.maximum(norms, np.float32(1e-12))

@@ -66,12 +66,7 @@ class HashEncoder:
 
 
 class CachedEncoder:
-    """An encoder that remembers: in this process, and on disk for the next one.
-
-    Args:
-        encoder: What encodes a text that is new.
-        cache: Where vectors are kept.
-    """
+    """An encoder that keeps its vectors in this process, and on disk for the next one."""
 
     def __init__(self, encoder: Encoder, cache: VectorCache):
         self._encoder, self._cache = encoder, cache
@@ -95,13 +90,12 @@ class CachedEncoder:
 
 
 def make_encoder(name: str | Encoder) -> CachedEncoder:
-    """The cached encoder behind a name (see the module's table); an encoder is wrapped as it is.
+    """Return the cached encoder of a name (see the module's table), or around an encoder.
 
     One object a name and process, so the weights are loaded once.
 
     Raises:
         MissingDependencyError: A package or the model is not on this machine.
-        InvalidArgumentError: ``name`` is neither a name nor an encoder.
     """
     if isinstance(name, str):
         if not name:
@@ -145,11 +139,10 @@ _TOPICS = (
 
 
 def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
-    """The similarity that unrelated texts rarely reach, measured with this very encoder.
+    """Measure the similarity that unrelated texts rarely reach with this encoder.
 
-    Encoders put unrelated texts at very different similarities, so a fixed number fits one of
-    them only (the AriGraph authors' 0.75 belongs to the raw dot product of mContriever). Here a
-    fixed list of names is compared with facts about other things.
+    A fixed number fits one encoder only (the AriGraph authors' 0.75 belongs to the raw dot
+    product of mContriever). Here a fixed list of names is compared with facts about other things.
 
     Args:
         encoder: The encoder.

@@ -34,15 +34,12 @@ Vectors = NDArray[np.float32]
 class SentenceEncoder:
     """A sentence-transformers model on one CPU thread.
 
-    Texts of one length in tokens go in one batch, so nothing is padded. What is remembered must
-    not depend on what else was encoded, so the first batch of each length is compared with its
-    texts encoded one by one; a length whose bits differ (very short texts do) is not batched.
+    Texts of one length in tokens go in one batch, so nothing is padded. Vectors must not depend on
+    the batch, so the first batch of each length is compared with its texts encoded one by one; a
+    length whose bits differ (very short texts do) is not batched.
 
     Args:
         model: A folder, or the name of a model that is on this machine.
-
-    Raises:
-        MissingDependencyError: sentence-transformers or the model is not on this machine.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL):
@@ -82,14 +79,11 @@ class SentenceEncoder:
 
 
 def load_transformer(model: str, purpose: str) -> Any:
-    """A sentence-transformers model that is on this machine, on the CPU.
+    """Load a sentence-transformers model that is on this machine, on the CPU.
 
     Args:
         model: A folder, or the name of a model that is on this machine.
         purpose: What needs it, for the message.
-
-    Raises:
-        MissingDependencyError: sentence-transformers or the model is not on this machine.
     """
     folder = find_model(model)
     library = require("sentence_transformers", "offline", purpose)
@@ -107,10 +101,6 @@ class OnnxEncoder:
     Args:
         model: As for :class:`SentenceEncoder`.
         int8: Whether to quantize the weights to 8 bits.
-
-    Raises:
-        MissingDependencyError: A package or the model is not on this machine.
-        InvalidArgumentError: The model does not end in mean pooling.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL, *, int8: bool = False):
@@ -144,7 +134,7 @@ class OnnxEncoder:
 
 
 def find_model(name: str) -> Path:
-    """Folder of a model: the folder itself, the packaged one, or the Hugging Face cache.
+    """Find a model's folder: the folder itself, the packaged one, or the Hugging Face cache.
 
     Raises:
         MissingDependencyError: It is in none of them; nothing is downloaded.
@@ -180,7 +170,6 @@ def _sha256(path: Path) -> str:
 
 
 def _digest(folder: Path) -> str:
-    """Names the weights of a model folder."""
     for name in ("model.safetensors", "pytorch_model.bin"):
         if (folder / name).is_file():
             return _sha256(folder / name)[:16]
@@ -188,7 +177,7 @@ def _digest(folder: Path) -> str:
 
 
 def _exported(folder: Path, digest: str, *, int8: bool) -> Path:
-    """The ONNX file of a model, made on first use; safe for several processes at once."""
+    """Return the ONNX file of a model, made on first use; safe for several processes at once."""
     path = cache_dir() / "encoders" / f"{digest}{'-int8' if int8 else ''}.onnx"
     if path.is_file():
         return path
@@ -251,7 +240,7 @@ def _export(folder: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """One torch thread inside; a worker's encoder must not fight the other workers."""
+    """Limit torch to one thread; a worker's encoder must not fight the other workers."""
     torch = require("torch", "offline", "semantic recall")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -263,7 +252,6 @@ def _one_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No warnings and progress bars of the model libraries."""
     with warnings.catch_warnings(), open(os.devnull, "w") as sink:
         warnings.simplefilter("ignore")
         with contextlib.redirect_stderr(sink), contextlib.redirect_stdout(sink):

@@ -26,11 +26,7 @@ Vectors = NDArray[np.floating]
 
 
 class Sketches:
-    """Sketches by row; 64 bytes each.
-
-    Args:
-        dim: Length of a vector.
-    """
+    """Sketches of vectors of length ``dim`` by row; 64 bytes each."""
 
     def __init__(self, dim: int):
         bits = np.frombuffer(hashlib.shake_256(b"planes").digest(dim * _BITS // 8), np.uint8)
@@ -49,9 +45,9 @@ class Sketches:
         self._words[:, target] = self._words[:, source]
 
     def nearest(self, vector: Vectors, most: int, count: int) -> NDArray[np.int64]:
-        """The rows, of the first ``count``, whose sketches differ least from a vector's.
+        """Return the ``most`` of the first ``count`` rows whose sketches differ least, ascending.
 
-        As many as ``most``, and further ones that differ as little as the last of them; ascending.
+        Rows that differ as little as the last of them are included.
         """
         query = self._sketch(vector[None])[0]
         differ = np.zeros(count, dtype=np.uint16)

@@ -41,15 +41,13 @@ Vectors = NDArray[np.float32]
 class VectorIndex:
     """Unit vectors under integer ids; adding and removing are O(1) amortised.
 
-    The last bits of a matrix product depend on its shape, which would let the past of an index
-    decide between near equals. So components are rounded to whole numbers in units of 1/2000:
-    a dot product of those stays below 2**24, where every sum of float32 is exact, and float16 holds
-    each. Similarities are right to a few 1e-4, and the same bit by bit whatever the shape.
+    The last bits of a matrix product depend on its shape. So components are rounded to whole
+    numbers in units of 1/2000: a dot product of those stays below 2**24, where every sum of float32
+    is exact, and float16 holds each. Similarities are right to a few 1e-4, bit by bit the same.
 
     Up to 32,768 rows the search is exact. Beyond, it compares sketches (:mod:`.sketch`) of all rows
-    and then exactly the 4,096 rows with the nearest sketches, those as near as the last of them
-    included: a query over a million rows of 384 numbers takes tens of milliseconds, and what it
-    finds depends on the rows alone, in whatever order they came.
+    and then exactly the 4,096 rows with the nearest sketches, ties included. What it finds depends
+    on the rows alone, whatever their order.
 
     Args:
         dim: Length of a vector, >= 1.
@@ -69,28 +67,20 @@ class VectorIndex:
         self._sketches: Sketches | None = None  # once there were too many rows for a scan
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self._row_of)
 
     def __contains__(self, id: int) -> bool:
-        """Whether there is a row under that id."""
+        """True if there is a row under that id."""
         return id in self._row_of
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """Ids in the order of the rows; a view, valid until the next change."""
+        """Return ids in the order of the rows; a view, valid until the next change."""
         return self._ids[: len(self)]
 
     def add(self, ids: Sequence[int], vectors: Vectors) -> None:
-        """Add rows; an id that has one gets the new one.
-
-        Args:
-            ids: Ids, of length n.
-            vectors: Unit vectors, float32 of shape (n, dim).
-
-        Raises:
-            InvalidArgumentError: The shapes do not fit.
-        """
+        """Add or replace rows: n ids, and unit vectors, float32 of shape (n, dim)."""
         if vectors.shape != (len(ids), self.dim):
             raise InvalidArgumentError(
                 f"expected vectors of shape {(len(ids), self.dim)}, got {vectors.shape}"
@@ -112,7 +102,7 @@ class VectorIndex:
             self._rows[: len(self)] = rows_so_far[: len(self)]  # the rest was never written
 
     def remove(self, id: int) -> bool:
-        """Remove a row: the last one takes its place. Returns whether there was one."""
+        """Remove a row: the last one takes its place. Return whether there was one."""
         row = self._row_of.pop(id, None)
         if row is None:
             return False
@@ -126,7 +116,7 @@ class VectorIndex:
         return True
 
     def similarities(self, vectors: Vectors) -> Vectors:
-        """Dot products with all rows, shape (number of vectors, number of rows)."""
+        """Return dot products with all rows, shape (number of vectors, number of rows)."""
         return self._products(whole(vectors), self._rows[: len(self)])
 
     def _products(self, numbers: Vectors, rows: NDArray[np.floating[Any]]) -> Vectors:
@@ -136,7 +126,7 @@ class VectorIndex:
     def search(
         self, queries: Vectors, k: int, threshold: float | None = None
     ) -> list[list[tuple[int, float]]]:
-        """The ``k`` most similar rows of each query, best first; of equal ones the lower id.
+        """Return the ``k`` most similar rows of each query, best first; of equal ones the lower id.
 
         Args:
             queries: Unit vectors, float32 of shape (q, dim).
@@ -144,7 +134,7 @@ class VectorIndex:
             threshold: Least similarity; None for any.
 
         Returns:
-            For each query pairs (id, similarity).
+            Pairs (id, similarity) for each query.
         """
         if k < 1:
             raise InvalidArgumentError(f"expected k as an int >= 1, got {k!r}")
@@ -163,7 +153,7 @@ class VectorIndex:
 def _best(
     similar: Vectors, ids: NDArray[np.int64], k: int, threshold: float | None
 ) -> list[list[tuple[int, float]]]:
-    """The ``k`` highest values of each row under their ids, best first."""
+    """Return the ``k`` highest values of each row under their ids, best first."""
     count = len(ids)
     if k < count:  # everything that reaches the k-th best, ties included
         least = np.partition(similar, count - k, axis=1)[:, count - k]
@@ -191,13 +181,10 @@ def whole(vectors: Vectors) -> Vectors:
 
 
 class VectorCache:
-    """Vectors of texts that were encoded: in this process, and in a file for the next one.
+    """Vectors of encoded texts: in this process, and in a file for the next one.
 
     The file is a SQLite database that several processes may use at once. A file that cannot be
-    used costs time, never an answer.
-
-    Args:
-        path: The file; None keeps nothing on disk.
+    used costs time, never an answer. Without a path nothing is kept on disk.
     """
 
     def __init__(self, path: Path | None = None):
@@ -210,16 +197,16 @@ class VectorCache:
 
     @classmethod
     def shared(cls, *, disk: bool = True) -> VectorCache:
-        """The one cache of this process, on disk in the cache folder unless told otherwise."""
+        """Return the one cache of this process, in the cache folder unless ``disk`` is False."""
         path = cache_dir() / "vectors.sqlite" if disk else None
         return cls._shared.setdefault(path, cls(path))
 
     def __len__(self) -> int:
-        """Number of vectors in this process."""
+        """Return the number of vectors in this process."""
         return len(self._kept)
 
     def get(self, encoder: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of those ``texts`` that are known under an encoder's id."""
+        """Return the vectors of those ``texts`` that are known under an encoder's id."""
         with self._lock:
             found = {t: v for t in texts if (v := self._kept.get((encoder, t))) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -270,7 +257,7 @@ class VectorCache:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A short connection: nothing stays open over a fork of the process."""
+        """Open a short connection: nothing stays open over a fork of the process."""
         assert self._path is not None
         database = sqlite3.connect(self._path, timeout=5)
         try:

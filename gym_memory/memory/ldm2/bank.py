@@ -52,12 +52,10 @@ class Bank:
         model: A chat model that plays the roles; None for the rules.
         store: Keeps what is formed or learnt; None keeps it in this process.
         batch_size: Trajectories a batch memory, B.
-        capacity: Tuples from which on nothing more is learnt from episodes.
+        capacity: Number of tuples at which learning from episodes ends.
 
     Attributes:
-        library: All tuples.
-        formed: Those that stay when a lifetime is over: formed from trajectories, or refined.
-        historian: Writes the histories of tuples.
+        formed: Tuples that outlive a lifetime: formed from trajectories, or refined.
     """
 
     def __init__(
@@ -86,10 +84,7 @@ class Bank:
         self.refresh()
 
     def form(self, trajectories: Iterable[Trajectory]) -> int:
-        """Form batch memories from trajectories, besides those there are; returns the tuples added.
-
-        Give it processes worth imitating: all of their actions become examples.
-        """
+        """Form batch memories from trajectories worth imitating; return the number of tuples."""
         before = len(self.library)
         first = max(self.library.batches, default=-1) + 1
         for addition in form(
@@ -113,14 +108,14 @@ class Bank:
         *,
         lasting: bool = False,
     ) -> int:
-        """Add the part of a process that made it better (Eq. 10); returns the tuples added.
+        """Add the part of a process that made it better (Eq. 10); return the number of tuples.
 
         Args:
-            task: What it was about.
+            task: The task of the process.
             steps: The process.
-            score: How it ended.
-            worse: What it is compared with. None: the best process of its goal type, which it
-                must beat; where there is none, all of it is added.
+            score: Its score.
+            worse: The process to compare with. None: the best process of its goal type, which it
+                must beat; without one, all of it is added.
             batch: The batch memory to add to; None for the one with the nearest goal type.
             lasting: Whether it stays like what was formed.
         """
@@ -151,9 +146,9 @@ class Bank:
         return len(entries)
 
     def goal_types(self, goal: str, batch: int | None = None) -> list[tuple[float, int, str]]:
-        """In each batch memory, or in one, the goal type of a goal: (cosine, batch, type).
+        """Return a goal's type in each batch memory, or in one: (cosine, batch, type).
 
-        Batches without a type that has to do with it are left out.
+        Batches without a related type are left out.
         """
         found = []
         for number in self.library.batches if batch is None else (batch,):
@@ -165,7 +160,6 @@ class Bank:
         return found
 
     def _keep(self, addition: Addition, lasting: bool) -> None:
-        """Add to the library, and to the store where there is one."""
         self.library = self.library.extended([addition])
         if lasting:
             self.formed = self.formed.extended([addition])
@@ -173,11 +167,7 @@ class Bank:
             self.refresh(self._store.add(*_RECORD, addition.to_json())[0])
 
     def refresh(self, own: int | None = None) -> None:
-        """Take in what this and other processes put into the store since the last time.
-
-        Args:
-            own: Number of the record that the library has already.
-        """
+        """Load what this and other processes added to the store; skip record ``own``."""
         if self._store is None:
             return
         records: list[Record] = []
@@ -193,28 +183,28 @@ class Bank:
         self._stored += len(records)
 
     def observation_type(self, batch: int, kind: str, text: str) -> str:
-        """The observation type of what is seen, within a goal type."""
+        """Return the observation type of what is seen, within a goal type."""
         if self._classify:
             return self._classify(text, self.library.observation_types(batch, kind))
         seen = self.library.encoder.encode([text])[0]
         return self.library.nearest_observation_type(batch, kind, seen)
 
     def counts(self) -> RoleCounts:
-        """Calls of the language model, and those that the rules answered instead."""
+        """Return calls of the language model, and those that the rules answered instead."""
         return role_counts(
             *self.historian, self._goals, self._sights, self._classify, self._compare
         )
 
     def snapshot(self) -> Any:
-        """What there is, by reference: libraries never change."""
+        """Return everything by reference: libraries never change."""
         return self.library, self.formed, self._stored
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot. What went into the store since then stays there."""
+        """Return to a snapshot; what went into the store since then stays there."""
         self.library, self.formed, self._stored = snapshot
 
     def state(self) -> dict[str, Any]:
-        """All tuples with their types, which of them were formed, records of the store known."""
+        """Return all tuples with their types, which of them were formed, and known records."""
         formed = {id(addition) for addition in self.formed.additions}
         additions = self.library.additions
         return {
@@ -232,7 +222,7 @@ class Bank:
 
 
 def recordings(path: str) -> list[Path]:
-    """The recorded files that a path stands for; none if it is to be a store."""
+    """Return the recorded files that a path stands for; none if it is to be a store."""
     place = Path(path)
     try:
         if path and place.is_dir():

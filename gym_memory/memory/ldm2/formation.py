@@ -46,7 +46,7 @@ _SMALL = frozenset({
 
 
 def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
-    """What was done, the latest actions in order, and what it brought."""
+    """Summarize what was done, the latest actions in order, and the points."""
     actions = [step.action for step in trace if step.action]
     points = sum(step.reward for step in trace)
     told = ", ".join(actions[-_LATEST_ACTIONS:])
@@ -55,13 +55,11 @@ def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
 
 
 def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
-    """The directions that were read, without such the parts of the goal, each judged.
+    """Return the directions that were read, else the parts of the goal, each judged.
 
-    Extraction rules may know the parts of their dialect's goals (a method ``subgoals``); else
-    they are the clauses.
-
-    One is complete when a single action, with the first line of the answer to it, had more than
-    three quarters of its words (``sliced`` counts for ``slice``) and was not refused.
+    Extraction rules may know the parts of their dialect's goals (a method ``subgoals``); else they
+    are the clauses. A part is complete if one action that was not refused, with the first line of
+    its answer, had more than three quarters of its words (``sliced`` counts for ``slice``).
     """
     read = [
         line for step in trace for block in _directions(step.text) for line in block.splitlines()
@@ -92,7 +90,6 @@ def _words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _done(action: str, answer: str) -> frozenset[str]:
-    """The words of an action that was carried out and of the answer to it."""
     return frozenset() if _REFUSED.search(answer) else _words(f"{action} {answer}")
 
 
@@ -118,7 +115,7 @@ class Historian(NamedTuple):
     summarize: Summarize
 
     def __call__(self, trace: Sequence[Step], task: Task) -> str:
-        """The history after the steps of ``trace``, the last of which is the present one."""
+        """Return the history after the steps of ``trace``, the last of which is the present one."""
         lines = [
             f"Subgoal {n}: {' '.join(s.text.split())[:_SUBGOAL]} - "
             f"{'complete' if s.complete else 'incomplete'}"
@@ -130,14 +127,14 @@ class Historian(NamedTuple):
 
 
 def clipped(step: Step) -> Step:
-    """What a process keeps of a step."""
+    """Return a step with its texts clipped."""
     return Step(step.t, step.text[:_TEXT].strip(), step.action[:_ACTION], step.reward)
 
 
 def examples_of(
     steps: Sequence[Step], task: Task, historian: Historian, start: int = 0
 ) -> list[Example]:
-    """The tuples of a process, from the state at index ``start`` on; one for every action."""
+    """Return the tuples of a process from index ``start`` on, one for every action."""
     kept = [clipped(step) for step in steps]
     return [
         Example(
@@ -159,10 +156,10 @@ def form(
     batch_size: int,
     first_batch: int = 0,
 ) -> Iterator[Addition]:
-    """Memory formation: one batch memory for every ``batch_size`` trajectories.
+    """Form one batch memory from every ``batch_size`` trajectories worth imitating.
 
     Args:
-        trajectories: Demonstrations, or any processes worth imitating.
+        trajectories: Demonstrations, or other processes.
         historian: Writes the histories.
         cluster_goals: Finds the types of goals (Eq. 7).
         cluster_observations: Finds the types of observations within a goal type (Eq. 8).
@@ -189,15 +186,14 @@ def form(
 
 
 def score_of(outcome: Outcome) -> float:
-    """What processes are compared by: the normalized score, or the score of unknown maximum."""
+    """Return the normalized score, or the score where the maximum is unknown."""
     return outcome.normalized_score if outcome.max_score else outcome.score
 
 
 def choose(processes: Sequence[Trajectory]) -> int:
-    """The index of the best process: highest score, then fewest steps, then the first (Eq. 5).
+    """Return the index of the best process: highest score, then fewest steps, then first (Eq. 5).
 
-    The paper lets a language model choose among the processes that the batch memories gave;
-    here the environment's score does.
+    The paper lets a language model choose; here the environment's score does.
     """
     return min(
         range(len(processes)),

@@ -35,11 +35,7 @@ Said = tuple[str, str, str]
 class Example(NamedTuple):
     """A standard state-action tuple ``<g, h, o -> a>`` (Eq. 1).
 
-    Attributes:
-        goal: g, the task's goal.
-        history: h, the subgoals judged and a summary of what was done before (Eq. 6).
-        observation: o, what was seen.
-        action: a, what was done then.
+    The history h has the judged subgoals and a summary of what was done before (Eq. 6).
     """
 
     goal: str
@@ -84,7 +80,7 @@ class Addition(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Addition:
-        """The inverse of :meth:`to_json`."""
+        """Return the inverse of :meth:`to_json`."""
         return cls(
             int(value["batch"]),
             tuple(Entry(row[0], row[1], Example(*row[2:])) for row in value["entries"]),
@@ -96,12 +92,14 @@ class Addition(NamedTuple):
 
 
 def pending(history: str) -> str:
-    r"""What the incomplete subgoals of a history ask for, without the things they speak of.
+    """Return the words of the incomplete subgoals of a history.
 
     Words that several subgoals share are names (the egg to be cracked, then fried), which differ
     from one instance of a task to the next, so they are left out.
 
-    >>> pending("Subgoal 1: crack egg - complete\nSubgoal 2: fry egg - incomplete\nSummary: -")
+    >>> pending("Subgoal 1: crack egg - complete\
+    Subgoal 2: fry egg - incomplete\
+    Summary: -")
     'fry'
     """
     found = [(_TOKEN.findall(text.lower()), state) for text, state in _SUBGOAL.findall(history)]
@@ -119,7 +117,6 @@ class _Situation(NamedTuple):
     said: frozenset[Said]
 
     def new_ones(self, examples: Iterable[Example]) -> list[Example]:
-        """The tuples that say what none here says."""
         fresh: dict[Said, Example] = {}
         for example in examples:
             if said(example) not in self.said:
@@ -136,7 +133,7 @@ class _Situation(NamedTuple):
 
 
 def said(example: Example) -> Said:
-    """Tuples that are equal in this teach the same."""
+    """Return tuples that are equal in this teach the same."""
     return example.observation, pending(example.history), example.action
 
 
@@ -168,16 +165,16 @@ class Library:
         self._size = 0
 
     def __len__(self) -> int:
-        """Number of tuples."""
+        """Return number of tuples."""
         return self._size
 
     @property
     def batches(self) -> tuple[int, ...]:
-        """Numbers of the batch memories."""
+        """Return numbers of the batch memories."""
         return tuple(sorted(self._batches))
 
     def extended(self, additions: Iterable[Addition]) -> Library:
-        """A library with more tuples; this one stays as it is."""
+        """Return a library with more tuples; this one stays as it is."""
         new = Library(self.encoder)
         new.additions, new._size = self.additions, self._size
         new._batches = {batch: dict(kinds) for batch, kinds in self._batches.items()}
@@ -221,7 +218,7 @@ class Library:
         return _Goals(shown, total, situations, centers, kind.best)
 
     def keys(self, observations: Vectors, histories: Sequence[str]) -> Vectors:
-        """What tuples are compared by: the observation and the subgoals that remain."""
+        """Return the vectors that tuples are compared by: observation and remaining subgoals."""
         left = self.encoder.encode([pending(history) for history in histories])
         return unit(observations + np.float32(_PROGRESS) * left)
 
@@ -232,7 +229,7 @@ class Library:
         return {name: kind.goals for name, kind in self._batches.get(batch, {}).items()}
 
     def nearest_goal_type(self, batch: int, goal: str) -> tuple[str, float]:
-        """The goal type of the nearest centre and its cosine; ("", -1) in an empty batch."""
+        """Return the goal type of the nearest centre and its cosine; ("", -1) in an empty batch."""
         kinds = self._batches.get(batch)
         if not kinds:
             return "", -1.0
@@ -241,7 +238,7 @@ class Library:
         return list(kinds)[int(near.argmax())], float(near.max())
 
     def best(self, batch: int, goal_type: str) -> Process | None:
-        """The best process known for a goal type."""
+        """Return the best process known for a goal type."""
         kind = self._batches.get(batch, {}).get(goal_type)
         return kind.best if kind else None
 
@@ -255,23 +252,14 @@ class Library:
         }
 
     def nearest_observation_type(self, batch: int, goal_type: str, seen: Vectors) -> str:
-        """The observation type of the nearest centre.
-
-        Args:
-            batch: A batch memory.
-            goal_type: One of its goal types.
-            seen: The observation's vector, of shape (dim,).
-        """
+        """Return the observation type whose centre is nearest to a vector of shape (dim,)."""
         kind = self._batches[batch][goal_type]
         return list(kind.situations)[int(np.round(kind.centers @ seen, _DECIMALS).argmax())]
 
     def nearest(
         self, batch: int, goal_type: str, situation: str, key: Vectors, k: int
     ) -> list[tuple[float, Example]]:
-        """The ``k`` tuples of an observation type that are nearest to a key, best first.
-
-        Of equally near ones the one that came first.
-        """
+        """Return the ``k`` tuples nearest to a key, within an observation type, best first."""
         examples, vectors, _, _ = self._batches[batch][goal_type].situations[situation]
         near = np.round(vectors @ key, _DECIMALS)
         order = np.argsort(-near, kind="stable")[:k]

@@ -36,19 +36,19 @@ class EncodedTypes:
 
     Centres start from the text nearest to the mean and go on with the one farthest from all
     centres, until every text resembles one or there are as many as the root of the number of
-    distinct texts; types come out about equally large, as the paper asks its model for. No
-    chance is involved. A type is named by the words that set it apart.
+    distinct texts; types come out about equally large, as the paper's prompt wants. It is
+    deterministic. A type is named by the words that set it apart.
 
     Args:
         encoder: Encodes the texts.
-        alike: Cosine from which two texts need not be told apart, in (0, 1].
+        alike: Cosine from which two texts count as one, in (0, 1].
     """
 
     def __init__(self, encoder: Encoder, alike: float):
         self.encoder, self.alike = encoder, alike
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The name of each text's type."""
+        """Return the name of each text's type."""
         counts = Counter(texts)
         distinct = list(counts)
         if not distinct:
@@ -84,10 +84,7 @@ class EncodedTypes:
 
 
 def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
-    """Three words for each label: the more often in its texts and the less elsewhere, the better.
-
-    A name that is taken gets a number.
-    """
+    """Name each label by three words: often in its texts, seldom elsewhere; numbered if taken."""
     words: dict[int, Counter[str]] = {}
     everywhere: Counter[str] = Counter()
     for text, label in zip(texts, labels, strict=True):
@@ -109,17 +106,13 @@ def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
 
 
 class NearestType:
-    """The role Classify without a language model: the type whose examples are nearest.
-
-    Args:
-        encoder: Encodes the texts.
-    """
+    """The role Classify without a language model: the type whose examples are nearest."""
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
 
     def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
-        """One key of ``types``; of equally near ones the first."""
+        """Return one key of ``types``; of equally near ones the first."""
         vector = self.encoder.encode([text])[0]
         names = list(types)
         near = [(self.encoder.encode(list(types[n])) @ vector).mean() for n in names]

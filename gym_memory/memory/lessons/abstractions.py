@@ -66,12 +66,11 @@ def abstract_causes(
     *,
     places: bool = True,
 ) -> list[CausalAbstraction]:
-    """The memory after a trial, from its trace and the memory before it.
+    """Return the memory after a trial, from its trace and the memory before it.
 
-    What was needed stands first, in an order in which it can be done, then the other ways, then
-    where nobody has been and where things are; at most 60 abstractions about acts and ways that
-    help, 40 about places, and 20 about what does not help. Without ``places`` only what was
-    needed and what did not help is told.
+    What was needed is first, in an order in which it can be done, then the other ways, then
+    unvisited exits and where things are; at most 60 abstractions about acts and ways that help, 40
+    about ``places``, and 20 about what does not help.
     """
     acts, graph = read_trial(trace, task)
     needed = needed_acts(acts)
@@ -95,7 +94,7 @@ def abstract_causes(
 
 
 def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -> dict[Key, int]:
-    """What a trial bears out: how often, negative for what did not contribute."""
+    """Return how often a trial bears a cause out, negative for what did not contribute."""
     found: dict[Key, int] = {}
     for act, effect in needed:
         if act.reward > 0:
@@ -119,7 +118,7 @@ def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -
 
 
 def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequence[Needed]) -> int:
-    """1 or -1 where the trial, which does not bear it out, speaks against it; else 0."""
+    """Return 1 or -1 where the trial, which does not bear it out, contradicts it; else 0."""
     pattern = _Pattern.of(known.cause)
     done = [act for act in acts if pattern.matches(act)]
     if known.effect == SCORING and known.necessary:
@@ -148,7 +147,6 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
 
 
 def _done(cause: str, acts: Sequence[Act]) -> bool:
-    """Whether a trial did what a cause speaks of."""
     pattern = _Pattern.of(cause)
     return any(pattern.matches(act) for act in acts)
 
@@ -163,7 +161,7 @@ def _moved(rung: int, sign: int) -> int:
 
 
 def _says_something(key: Key, rung: int) -> bool:
-    """That an action may be necessary to get anywhere or to stay in the game says nothing."""
+    """False if an action may be necessary to get anywhere or to stay in the game."""
     return rung < 0 or key[1] not in (PROGRESS, ALIVE)
 
 
@@ -172,7 +170,7 @@ def _abstraction(key: Key, rung: int) -> CausalAbstraction:
 
 
 def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
-    """All keys: the new in their order, each old one behind the one it stood behind before."""
+    """Return all keys: the new in their order, each old one behind its predecessor."""
     order = list(new)
     before: Key | None = None
     for key in old:
@@ -183,7 +181,7 @@ def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
 
 
 def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
-    """What helps, in order; then places; then what does not, mistakes that ended the game first."""
+    """Return what helps, in order; then places; then what does not, fatal mistakes first."""
     places = [a for a in told if a.necessary and _about_places(a.effect)]
     places.sort(key=lambda a: a.effect != NEW)
     useful = [a for a in told if a.necessary and not _about_places(a.effect)]
@@ -208,15 +206,13 @@ def _about_places(effect: str) -> bool:
 def generalize_causes(
     archive: Sequence[Learnings], task: Task, same_task: bool
 ) -> list[CausalAbstraction]:
-    """A memory to start with, from the best trials of other episodes.
+    """Return a memory to start with, from the best trials of other episodes.
 
     For a new environment (``same_task``), each abstraction also counts in its general form, with
     a verb in the place of an action, a room in the place of what holds a thing there. General
     forms are kept, particular ones only where two episodes agree. For a new task in a known
     environment, what was learnt about the environment is kept, what won or lost points or the
-    game is not, and nothing is certain.
-
-    SHOULD and DOES NOT stand where at least two episodes, and half of all, agree.
+    game is not, and nothing is certain. SHOULD and DOES NOT need two episodes, and half of all.
     """
     votes: dict[Key, list[int]] = {}
     for learnings in archive:
@@ -249,7 +245,7 @@ def generalize_causes(
 
 
 class _Pattern(NamedTuple):
-    """What a cause in quotes stands for; an empty part matches anything, no action nothing."""
+    """The acts that a quoted cause matches; an empty part matches any, no action none."""
 
     action: str | None
     verb: str
@@ -271,7 +267,6 @@ class _Pattern(NamedTuple):
 
 
 def _particular(key: Key) -> bool:
-    """Whether an abstraction is about one action or one place."""
     return _lifted(key[0]) != key[0] or _about_places(key[1])
 
 
@@ -288,7 +283,7 @@ def _cause(act: Act) -> str:
 
 
 def _lifted(text: str) -> str:
-    """A quoted action with only its verb, a thing without its holder; other text as it is."""
+    """Return a quoted action with only its verb, a thing without its holder."""
     found = _CAUSE.fullmatch(text)
     if found is not None:
         return _quoted(f"{verb_of(found['action'])} ...")

@@ -41,17 +41,12 @@ class Situation(NamedTuple):
 
 
 class Act(NamedTuple):
-    """One action of a trial and what came of it.
+    """One action of a trial and its effect.
 
     Attributes:
-        number: Its place in the trial, from 0.
-        action: The action.
-        reward: Its reward.
         changed: Whether inventory, place, valid actions or score changed, or the game ended.
-            Where valid actions are not listed, a text that was not heard before counts too.
+            Where valid actions are not listed, a new text counts too.
         told: Whether it brought news: a place seen first, something read, an important text.
-        before: The situation before it.
-        after: The situation after it.
     """
 
     number: int
@@ -64,39 +59,34 @@ class Act(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The place it was done in; empty when unknown."""
+        """Return the place it was done in; empty when unknown."""
         return self.before.place
 
     @property
     def to(self) -> str:
-        """The place it led to; empty when unknown."""
+        """Return the place it led to; empty when unknown."""
         return self.after.place
 
     @property
     def moved(self) -> bool:
-        """Whether it led from one place to another."""
+        """True if it led from one place to another."""
         return self.where != self.to and bool(self.where and self.to)
 
     @property
     def things(self) -> list[str]:
-        """What the action names, the thing acted on first."""
+        """Return what the action names, the thing acted on first."""
         return things_of(self.action)
 
 
 class Needed(NamedTuple):
-    """An act and what it was needed for.
-
-    Attributes:
-        act: The act.
-        effect: The act that needed it; None where it scored itself.
-    """
+    """An act and the act that needed it; None where it scored itself."""
 
     act: Act
     effect: Act | None
 
 
 def things_of(action: str) -> list[str]:
-    """The things that a command names.
+    """Return the things that a command names.
 
     >>> things_of("slice the red onion with knife")
     ['red onion', 'knife']
@@ -107,20 +97,17 @@ def things_of(action: str) -> list[str]:
 
 
 def verb_of(action: str) -> str:
-    """The first word of a command."""
+    """Return the first word of a command."""
     return action.lower().partition(" ")[0]
 
 
 def read_acts(trace: Sequence[Step], task: Task) -> list[Act]:
-    """The acts of a trial, oldest first.
-
-    Places come from the dialect's extraction rules; where these know none, they stay empty.
-    """
+    """Return the acts of a trial, oldest first; places come from the extraction rules."""
     return read_trial(trace, task)[0]
 
 
 def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGraph]:
-    """The acts of a trial, and the graph of all that it showed, as it was at the end."""
+    """Return the acts of a trial, and the graph of all that it showed, as it was at the end."""
     extractor, graph = get_extractor(task.dialect), TemporalGraph()
     acts: list[Act] = []
     heard: set[str] = set()
@@ -147,12 +134,12 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
 
 
 def needed_acts(acts: Sequence[Act]) -> list[Needed]:
-    """The acts that the points of a trial rest on, in order: a backward slice.
+    """Return the acts that the points of a trial rest on, in order: a backward slice.
 
     A rewarded act is needed. So is what made a needed act possible: the act after which it first
     was a valid action in that place, and for every thing that it names the latest act before
-    that which changed something about the thing. So are the ways between the places of all of
-    these, as short as the trial knows them. What was undone in between is thus left out.
+    that which changed something about the thing. So are the shortest known ways between the places
+    of all of these. What was undone in between is thus left out.
     """
     effects: dict[int, Act | None] = {act.number: None for act in acts if act.reward > 0}
     todo = sorted(effects)
@@ -171,7 +158,7 @@ def needed_acts(acts: Sequence[Act]) -> list[Needed]:
 
 
 def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
-    """Earlier acts without which this one could not have been done."""
+    """Return earlier acts without which this one could not have been done."""
     end = act.number
     for earlier in acts[: act.number]:
         if earlier.where == act.where and act.action in earlier.before.valid:
@@ -188,11 +175,7 @@ def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
 
 
 def _settled(acts: Sequence[Act], thing: str) -> Act | None:
-    """The latest act that changed something about the thing and was not in vain.
-
-    What was put away and taken again, or closed and opened again, is as it was before, unless
-    it earned points.
-    """
+    """Return the latest act that changed something about the thing and was not in vain."""
     chain = [a for a in acts if a.things[:1] == [thing] and a.changed and not a.moved]
     states = ["held" if thing in a.after.inventory.lower() else a.action for a in chain]
     last = len(chain) - 1
@@ -207,7 +190,7 @@ def _settled(acts: Sequence[Act], thing: str) -> Act | None:
 
 
 def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
-    """Moves between the places of some acts, in their order, each by the shortest known way."""
+    """Return moves between the places of some acts, each by the shortest known way."""
     if not acts:
         return
     roads: dict[str, list[Act]] = {}
@@ -225,7 +208,6 @@ def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
 
 
 def _way(roads: dict[str, list[Act]], start: str, goal: str) -> list[Act]:
-    """The shortest known way; empty where none is known or needed."""
     came: dict[str, Act | None] = {start: None}
     queue = deque([start])
     while queue and goal not in came:
@@ -242,7 +224,7 @@ def _way(roads: dict[str, list[Act]], start: str, goal: str) -> list[Act]:
 
 
 def plan_of(acts: Sequence[Act]) -> list[str]:
-    """The actions to repeat, in order, moves included: the shortest trial with the same points."""
+    """Return the actions to repeat, moves included: the shortest trial with the same points."""
     kept = [item.act for item in needed_acts(acts) if not item.act.moved]
     if not kept:
         return []
@@ -262,12 +244,11 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
 
 
 def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
-    """Actions that changed nothing or were undone, and how often, in order of appearance.
+    """Return actions that changed nothing or were undone, with their number, in order.
 
     Undone is what happened in a circle: a stretch of acts without points after which place,
-    inventory and valid actions are what they were before. Moves are not blamed, for going back
-    is part of looking around, nor is anything undone in a trial without points, where nothing
-    shows what is of use. What brought news or was needed elsewhere in the trial is not blamed.
+    inventory and valid actions are what they were before. Moves do not count, for going back is
+    part of looking around, nor does a trial without points, what brought news or was needed.
     """
     useful = {item.act.action for item in needed}
     useful.update(act.action for act in acts if act.told or act.moved)
@@ -291,10 +272,9 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
 
 
 def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
-    """Verbs that were tried on at least three different things, and nothing came of it.
+    """Return verbs that were tried on three different things without points, news or a move.
 
-    No point rests on them, no news and no move came of them. A trial without points blames
-    nothing, for there nothing could show what is of use.
+    A trial without points gives none.
     """
     useful = {verb_of(item.act.action) for item in needed}
     useful.update(verb_of(act.action) for act in acts if act.moved or act.told)

@@ -49,31 +49,28 @@ __all__ = [
 
 
 class Outdated(Protocol):
-    """Which facts of the graph the new ones make untrue (AriGraph, Appendix E)."""
+    """Selects facts of the graph that new ones make untrue (AriGraph, Appendix E)."""
 
     def __call__(
         self, existing: Sequence[Triple], new: Sequence[Triple], task: Task
     ) -> list[Triple]:
-        """The members of ``existing`` to retire, in their order."""
+        """Return the members of ``existing`` to retire, in their order."""
         ...
 
 
 class RelevantEntities(Protocol):
-    """What to search the graph for, and how far from each (authors' code of AriGraph)."""
+    """Chooses search texts for the graph, and how far to look (authors' code of AriGraph)."""
 
     def __call__(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
-        """Pairs (search text, depth in hops, >= 1), most relevant first.
+        """Return pairs (search text, depth in hops, >= 1), most relevant first.
 
-        Args:
-            cue: The present situation; ``cue.focus`` is the plan.
-            known: The normalized names of entities in the graph. An LLM may answer others; a
-                semantic search can use them all the same.
+        ``known`` has the normalized names of the graph; an LLM may answer others.
         """
         ...
 
 
 class Explore(Protocol):
-    """Whether the plan asks to find or locate something (AriGraph, Appendix E)."""
+    """Decides whether the plan needs to find or locate something (AriGraph, Appendix E)."""
 
     def __call__(self, plan: str, task: Task) -> bool:
         """True when unexplored exits should be shown."""
@@ -84,33 +81,27 @@ class Explore(Protocol):
 
 
 class Summarize(Protocol):
-    """A summary of the past.
+    """Summarizes the past.
 
-    One shape serves the iterative summary (AriGraph's baseline), STMA's temporal belief (Eq. 4)
-    and LDM2's agent history (Eq. 6); the prompts differ.
+    One protocol serves the iterative summary (AriGraph's baseline), STMA's temporal belief (Eq. 4)
+    and LDM2's agent history (Eq. 6).
     """
 
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        """A new summary.
-
-        Args:
-            previous: The summary so far; empty at first or where only the trace counts.
-            trace: The steps to take in, oldest first (for an iterative summary: the latest).
-            task: The task.
-        """
+        """Return a summary of ``previous``, empty at first, and the steps to add, oldest first."""
         ...
 
 
 class Importance(Protocol):
-    """How much an observation matters (Simulacra)."""
+    """Rates an observation (Simulacra)."""
 
     def __call__(self, text: str, task: Task) -> float:
-        """A number in [1, 10]."""
+        """Return a number in [1, 10]."""
         ...
 
 
 class Insights(Protocol):
-    """General conclusions from single observations (Simulacra's reflections)."""
+    """Draws general conclusions from single observations (Simulacra's reflections)."""
 
     def __call__(self, statements: Sequence[str], task: Task) -> list[str]:
         """Conclusions, each one sentence."""
@@ -118,19 +109,12 @@ class Insights(Protocol):
 
 
 class Reflect(Protocol):
-    """What went wrong in a trial and what to do in the next one (Reflexion)."""
+    """Explains what went wrong in a trial and what to do in the next one (Reflexion)."""
 
     def __call__(
         self, trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task
     ) -> str:
-        """A plan for the next trial.
-
-        Args:
-            trace: The trial.
-            outcome: How it ended.
-            previous: Earlier reflections, oldest first.
-            task: The task.
-        """
+        """Return a plan for the next trial; ``previous`` are earlier ones, oldest first."""
         ...
 
 
@@ -159,8 +143,6 @@ class CausalAbstraction(NamedTuple):
     Going east SHOULD BE NECESSARY TO reaching the kitchen.
 
     Attributes:
-        cause: X.
-        effect: Y.
         necessary: Whether X helps; False for the forms with CONTRIBUTE.
         certain: SHOULD / DOES NOT (low uncertainty) against MAY / MAY NOT.
     """
@@ -193,7 +175,7 @@ class CausalAbstraction(NamedTuple):
 
 
 class Learnings(NamedTuple):
-    """What one trial taught, as kept in the archive of a meta-memory (CLIN, 3.3)."""
+    """Learnings of one trial, as kept in the archive of a meta-memory (CLIN, 3.3)."""
 
     goal: str
     abstractions: tuple[CausalAbstraction, ...]
@@ -201,7 +183,7 @@ class Learnings(NamedTuple):
 
 
 class AbstractCauses(Protocol):
-    """CLIN's memory generator during adaptation: the memory after trial k (Algorithm 1)."""
+    """Generates CLIN's memory after a trial (Algorithm 1)."""
 
     def __call__(
         self,
@@ -210,29 +192,19 @@ class AbstractCauses(Protocol):
         previous: Sequence[Sequence[CausalAbstraction]],
         task: Task,
     ) -> list[CausalAbstraction]:
-        """The rewritten memory.
-
-        Args:
-            trace: The trial that ended.
-            outcome: How it ended; goes into the prompt in words (seven rules).
-            previous: Memories of the last trials (at most three), oldest first.
-            task: The task.
-        """
+        """Return the rewritten memory; ``previous`` are at most three, oldest first."""
         ...
 
 
 class GeneralizeCauses(Protocol):
-    """CLIN's meta-memory from the best trial of several episodes (3.3)."""
+    """Makes CLIN's meta-memory from the best trial of several episodes (3.3)."""
 
     def __call__(
         self, archive: Sequence[Learnings], task: Task, same_task: bool
     ) -> list[CausalAbstraction]:
-        """The memory to start a new episode with.
+        """Return a memory to start with, from at most ten best trials.
 
-        Args:
-            archive: The best trial of each past episode (at most ten).
-            task: The new task.
-            same_task: Gen-Env (the same task in a new environment) against Gen-Task.
+        With ``same_task`` for the same task in a new environment (Gen-Env), else for a new task.
         """
         ...
 
@@ -241,18 +213,18 @@ class GeneralizeCauses(Protocol):
 
 
 class ExtractRelations(Protocol):
-    """STMA's relation retriever: spatial triples from the temporal belief (Eq. 6)."""
+    """Retrieves STMA's spatial triples from the temporal belief (Eq. 6)."""
 
     def __call__(self, belief: str, task: Task) -> list[Triple]:
-        """The latest relations stated in ``belief``."""
+        """Return the latest relations stated in ``belief``."""
         ...
 
 
 class Aggregate(Protocol):
-    """STMA's relation aggregator: a subgraph as prose, the spatial belief (Eq. 7)."""
+    """Turns a subgraph into prose, STMA's spatial belief (Eq. 7)."""
 
     def __call__(self, triples: Sequence[Triple], task: Task) -> str:
-        """The prose, with what follows from the triples (west-of is transitive)."""
+        """Return the prose, with what follows from the triples (west-of is transitive)."""
         ...
 
 
@@ -270,37 +242,32 @@ class Subgoal(NamedTuple):
 
 
 class EvaluateSubgoals(Protocol):
-    """LDM2's evaluation: the goal in parts, each judged against the past (Table 4)."""
+    """Splits LDM2's goal and judges each part against the past (Table 4)."""
 
     def __call__(self, trace: Sequence[Step], task: Task) -> list[Subgoal]:
-        """The subgoals in the order in which they are to be done."""
+        """Return the subgoals in the order in which they are to be done."""
         ...
 
 
 class Cluster(Protocol):
-    """LDM2's index (Eqs. 7 and 8): goals or observations into high-level types."""
+    """Groups goals or observations into types for LDM2's index (Eqs. 7 and 8)."""
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The name of each text's type, one a text."""
+        """Return the name of each text's type, one a text."""
         ...
 
 
 class Classify(Protocol):
-    """LDM2's look-up: the type that a new goal or observation belongs to (Table 4)."""
+    """Finds the type of a new goal or observation for LDM2's look-up (Table 4)."""
 
     def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
-        """One key of ``types``.
-
-        Args:
-            text: The new goal or observation.
-            types: Examples of each type; at least one type.
-        """
+        """Return one key of ``types``, which has examples of each."""
         ...
 
 
 class Compare(Protocol):
-    """LDM2's comparison: where a better process first departs from another (Eq. 10)."""
+    """Finds where a better process first departs from another (LDM2, Eq. 10)."""
 
     def __call__(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
-        """Index into ``better`` of the first step that differs, in [0, len(better))."""
+        """Return the index into ``better`` of the first step that differs."""
         ...

@@ -60,10 +60,10 @@ _PROSE_SHARE = 4
 
 
 def fit_lines(lines: Iterable[str], left: int) -> list[str]:
-    """The first of ``lines`` that together, with line ends, take at most ``left`` characters.
+    """Return the first of ``lines`` that fit, with line ends, into ``left`` characters.
 
     A line that does not fit is left out and shorter ones are tried. If it is prose or a text that
-    was read, and nothing stands before it, its beginning is kept.
+    was read, and nothing is before it, its beginning is kept.
     """
     kept: list[str] = []
     for line in lines:
@@ -78,10 +78,12 @@ def fit_lines(lines: Iterable[str], left: int) -> list[str]:
 
 
 def section(heading: str, lines: Iterable[str], left: int) -> str:
-    r"""A heading with the first of ``lines``, in at most ``left`` characters, line ends included.
+    """Return a heading with the first of ``lines`` that fit, line ends included.
 
     >>> section("Read", ["note says: Go."], 100)
-    'Read:\nnote says: Go.\n'
+    'Read:\
+    note says: Go.\
+    '
     """
     kept = fit_lines(lines, left - len(heading) - 2)
     return "\n".join([f"{heading}:", *kept, ""]) if kept else ""
@@ -89,7 +91,7 @@ def section(heading: str, lines: Iterable[str], left: int) -> str:
 
 @lru_cache(maxsize=8)  # a text that is written is read twice: for its facts, and to be continued
 def _parsed(text: str) -> tuple[TemporalGraph, dict[str, None], tuple[str, ...]]:
-    """The facts of notes, their subjects, latest last, and the lines that state no fact."""
+    """Return the facts of notes, their subjects, latest last, and the lines that state no fact."""
     parts = sections(text)
     lines = [line for part in ("", READ, PLACES, EARLIER) for line in parts[part]]
     graph, order = TemporalGraph(), dict[str, None]()
@@ -107,13 +109,7 @@ def _parsed(text: str) -> tuple[TemporalGraph, dict[str, None], tuple[str, ...]]
 
 
 class Notes:
-    """What some notes say, and what a step adds to it.
-
-    Prose of a language model, should the rule have to go on from it, is kept as it is, cut short.
-
-    Args:
-        text: The notes.
-    """
+    """Facts of some notes and of further steps; prose of a language model is kept, cut short."""
 
     def __init__(self, text: str = ""):
         graph, order, self.prose = _parsed(text)
@@ -132,10 +128,9 @@ class Notes:
             self._touch(subject)
 
     def text(self, room: int) -> str:
-        """The notes as text, latest first, the player before all.
+        """Return the notes as text, latest first, the player before all.
 
-        Args:
-            room: Characters; what was read may take two thirds of them, prose a quarter.
+        Of ``room`` characters, what was read may take two thirds, prose a quarter.
         """
         needed = {f.object for f in self.graph.outgoing("recipe") if f.relation == "requires"}
         read_lines: list[str] = []
@@ -153,7 +148,7 @@ class Notes:
         return (read + places + earlier).rstrip("\n")
 
     def _worth_writing(self, facts: Iterable[Triple]) -> Iterator[Triple]:
-        """Facts without exits that were taken and without the second direction of a way."""
+        """Yield facts but exits that were taken and the second direction of a way."""
         for fact in facts:
             direction = direction_of(fact.relation)
             if fact.relation == EXIT and fact.object in ways_out(self.graph, fact.subject):
@@ -166,7 +161,7 @@ class Notes:
 
 
 def stated_facts(text: str, task: Task) -> list[Triple]:
-    """All facts that a text states, oldest first, of those that exclude each other the latest.
+    """Return the facts that a text states, oldest first, the latest of exclusive ones.
 
     The text may be notes, prose, or a transcript (``[step 3] > open fridge`` and the answer), or
     notes and prose followed by a transcript.

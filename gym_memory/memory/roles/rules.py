@@ -26,22 +26,19 @@ _LEAST_LETTERS = 4
 
 
 def outdated(existing: Sequence[Triple], new: Sequence[Triple], task: Task) -> list[Triple]:
-    """Facts whose slot (see :mod:`gym_memory.graph.schema`) a new fact fills."""
+    """Return facts whose slot (see :mod:`gym_memory.graph.schema`) a new fact fills."""
     fresh = set(new)
     slots = {slot for triple in new if (slot := slot_of(triple)) is not None}
     return [fact for fact in existing if fact not in fresh and slot_of(fact) in slots]
 
 
 def explore(plan: str, task: Task) -> bool:
-    """Whether the plan (the task where there is no plan) speaks of seeking something."""
+    """True if the plan (without one: the task) is about seeking something."""
     return _SEEK.search(plan or task.goal) is not None
 
 
 def relevant_entities(cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
-    """Known names in the plan (2 hops), then in the observation, inventory and task (1 hop).
-
-    O(length of the texts), whatever the size of the graph.
-    """
+    """Return known names in the plan (2 hops), then in observation, inventory and task (1 hop)."""
     depth: dict[str, int] = {}
     for text, hops in ((cue.focus, 2), (cue.text, 1), (cue.inventory, 1), (cue.task, 1)):
         for name in _names(text, known):
@@ -50,7 +47,7 @@ def relevant_entities(cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
 
 
 def _names(text: str, known: Container[str]) -> list[str]:
-    """The longest known names in ``text``, left to right."""
+    """Return the longest known names in ``text``, left to right."""
     words = _WORD.findall(text.lower())
     names, at = [], 0
     while at < len(words):
@@ -66,7 +63,7 @@ def _names(text: str, known: Container[str]) -> list[str]:
 
 
 def importance(text: str, task: Task) -> float:
-    """1 for routine; more for words of the goal, for text that was read, for gains and losses."""
+    """Rate 1 for routine; more for words of the goal, text that was read, gains and losses."""
     goal = {word for word in _WORD.findall(task.goal.lower()) if len(word) >= _LEAST_LETTERS}
     shared = len(goal & set(_WORD.findall(text.lower())))
     signs = 3 * (_READ.search(text) is not None) + 3 * (_GAIN.search(text) is not None)
@@ -74,7 +71,7 @@ def importance(text: str, task: Task) -> float:
 
 
 def compare(better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
-    """The first step whose action differs; the last one where none does."""
+    """Return the first step whose action differs; the last one where none does."""
     for index, (one, other) in enumerate(zip(better, worse, strict=False)):
         if one.action != other.action:
             return index

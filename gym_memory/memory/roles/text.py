@@ -1,7 +1,7 @@
-"""From records to the text of a prompt, and from the text of an answer to records.
+"""Records as text of a prompt, and the text of an answer as records.
 
-Every reader takes whatever a model may write, a megabyte of nonsense included, in linear time,
-and returns what it can make out; an answer that holds nothing raises :class:`ModelError`.
+Readers take any text of a model, a megabyte of nonsense included, in linear time. They return
+what they can read, and raise :class:`ModelError` for an answer without anything.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _PAIRS = {**_CLOSES, "'": "'", "`": "`", "‘": "’"}
 
 
 def clip(text: str, tokens: int) -> str:
-    """The beginning of ``text`` within ``tokens``, with a mark where it is cut."""
+    """Return the beginning of ``text`` within ``tokens``, with a mark where it is cut."""
     room = tokens * CHARS_PER_TOKEN
     return text if len(text) <= room else text[:room] + " [...]"
 
 
 def clip_start(text: str, tokens: int) -> str:
-    """The end of ``text`` within ``tokens``, with a mark where it is cut."""
+    """Return the end of ``text`` within ``tokens``, with a mark where it is cut."""
     room = tokens * CHARS_PER_TOKEN
     return text if len(text) <= room else "[...] " + text[len(text) - room :]
 
 
 def trace_text(trace: Sequence[Step], tokens: int) -> str:
-    """Steps as numbered actions and observations, the latest of them that fit in ``tokens``.
+    """Return steps as numbered actions and observations, the latest that fit in ``tokens``.
 
     >>> print(trace_text([Step(0, "A hall."), Step(1, "A kitchen.", "go east")], 100))
     Step 0
@@ -82,7 +82,7 @@ def trace_text(trace: Sequence[Step], tokens: int) -> str:
 
 
 def fact_lines(triples: Iterable[Triple]) -> str:
-    """One fact a line, its parts separated by commas; a part with a comma in it in quotes.
+    """Return one fact a line, parts separated by commas; a part with a comma in quotes.
 
     >>> print(fact_lines([Triple("note", "says", "go east, then north")]))
     note, says, "go east, then north"
@@ -96,12 +96,12 @@ def _quoted(part: str) -> str:
 
 
 def numbered(items: Iterable[object]) -> str:
-    """A numbered list, one line an item."""
+    """Return a numbered list, one line an item."""
     return "\n".join(f"{n}. {' '.join(str(item).split())}" for n, item in enumerate(items, 1))
 
 
 def score_in_words(outcome: Outcome) -> str:
-    """How a trial went, for a model: CLIN's seven rules in our own words.
+    """Describe the score of a trial for a model: CLIN's seven rules in our own words.
 
     >>> score_in_words(Outcome(normalized_score=0.3))
     'Final score: 30 of 100. The agent made some progress and was far from done.'
@@ -128,7 +128,7 @@ def score_in_words(outcome: Outcome) -> str:
 
 
 def unmarked(line: str) -> str:
-    """A line without its bullet or number."""
+    """Return a line without its bullet or number."""
     return _BULLET.sub("", line, count=1).strip()
 
 
@@ -148,7 +148,6 @@ def _split(text: str, separators: str) -> Iterator[str]:
 
 
 def _bare(part: str) -> str:
-    """A part without the white space, stars, full stop and pairs of quotes around it."""
     part = " ".join(part.split())
     for _ in range(3):
         part = part.strip(" *.")
@@ -159,7 +158,7 @@ def _bare(part: str) -> str:
 
 
 def _triple(text: str) -> Triple | None:
-    """One fact; what follows the second comma is the object, commas and all."""
+    """Read one fact; what follows the second comma is the object, commas and all."""
     text = unmarked(text).strip(" \t.()[]{}<>|")
     parts = list(_split(text, ","))
     if len(parts) == 1:
@@ -174,16 +173,13 @@ def _triple(text: str) -> Triple | None:
 
 
 def read_triples(text: str) -> list[Triple]:
-    """Facts written as ``subject, relation, object; subject, relation, object``.
+    """Read facts written as ``subject, relation, object; subject, relation, object``.
 
-    Semicolons and line ends part the facts; numbers, bullets, brackets and quotes around them
-    are dropped; a comma in the object stays part of it.
+    Semicolons and line ends separate facts; numbers, bullets, brackets and quotes around them
+    are dropped; a comma in the object stays part of it. The answer may also be ``none``.
 
     >>> read_triples("1. apple, is in, fridge; note, says, go east, then north")[1].object
     'go east, then north'
-
-    Raises:
-        ModelError: There is no fact, and the answer is not ``none`` either.
     """
     facts = [fact for piece in _split(text, ";\n") if (fact := _triple(piece))]
     if not facts and not re.match(r"\W*(none|no (new )?(facts?|triples?))\b", text, re.IGNORECASE):
@@ -192,12 +188,9 @@ def read_triples(text: str) -> list[Triple]:
 
 
 def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
-    """Pairs (outdated fact, new fact) written as ``[[old -> new], [old -> new]]``.
+    """Read pairs (outdated fact, new fact) written as ``[[old -> new], [old -> new]]``.
 
     The new fact is None where it cannot be read.
-
-    Raises:
-        ModelError: There is neither a pair nor an empty list.
     """
     pairs = []
     for piece in _split(text, "];\n"):
@@ -211,11 +204,7 @@ def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
 
 
 def read_triple_lists(text: str) -> list[Triple]:
-    """Facts written as a JSON list of lists of three strings, whatever stands around it.
-
-    Raises:
-        ModelError: There is no such list.
-    """
+    """Read facts written as a JSON list of lists of three strings."""
     for value in json_values(text):
         if isinstance(value, list) and all(isinstance(row, list) for row in value):
             rows = [row for row in value if len(row) == 3 and all(isinstance(p, str) for p in row)]
@@ -227,22 +216,14 @@ def read_triple_lists(text: str) -> list[Triple]:
 
 
 def prose(text: str) -> str:
-    """An answer in free text.
-
-    Raises:
-        ModelError: It is empty.
-    """
+    """Read an answer in free text."""
     if not text.strip():
         raise ModelError("answer", "expected text, got an empty answer")
     return text.strip()
 
 
 def read_items(text: str, limit: int = 50) -> list[str]:
-    """The items of a numbered or bulleted list, at most ``limit`` of them.
-
-    Raises:
-        ModelError: There is no item.
-    """
+    """Read the items of a numbered or bulleted list, at most ``limit`` of them."""
     items = []
     for line in text.split("\n"):
         if _BULLET.match(line) and unmarked(line):
@@ -255,11 +236,7 @@ def read_items(text: str, limit: int = 50) -> list[str]:
 
 
 def read_flag(text: str) -> bool:
-    """True or False, the first of the two words in the answer.
-
-    Raises:
-        ModelError: Neither is in it.
-    """
+    """Read True or False, the first of the two words in the answer."""
     found = re.search(r"\b(true|false|yes|no)\b", text, re.IGNORECASE)
     if found is None:
         raise ModelError("answer", f"expected True or False, got {text[:200]!r}")
@@ -267,11 +244,7 @@ def read_flag(text: str) -> bool:
 
 
 def read_number(text: str, low: int, high: int) -> int:
-    """The first whole number in the answer.
-
-    Raises:
-        ModelError: There is none, or it is not in [low, high].
-    """
+    """Read the first whole number of the answer, in [low, high]."""
     found = re.search(r"-?\b\d{1,9}\b", text)
     if found is None or not low <= int(found[0]) <= high:
         raise ModelError("answer", f"expected a number from {low} to {high}, got {text[:200]!r}")
@@ -279,6 +252,6 @@ def read_number(text: str, low: int, high: int) -> int:
 
 
 def triples_json(triples: Iterable[Triple]) -> str:
-    """Facts as a JSON list of lists, one a line."""
+    """Return facts as a JSON list of lists, one a line."""
     rows = [json.dumps(list(triple), ensure_ascii=False) for triple in triples]
     return "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"

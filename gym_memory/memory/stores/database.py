@@ -1,8 +1,8 @@
-"""What a durable store needs of a database: one transaction at a time, and a schema.
+"""The protocol of a durable store's database: one transaction at a time, and a schema.
 
-The same SQL runs on both databases, with ``?`` for arguments. What they do differently is here
-and in their modules: :mod:`.sqlite` for a file, :mod:`.postgres` for a server. The schema is a
-folder of numbered SQL files a database under ``migrations``; one that was released never changes.
+The same SQL runs on a file (:mod:`.sqlite`) and a server (:mod:`.postgres`), with ``?`` for
+arguments. The schema is a folder of numbered SQL files a database under ``migrations``; a
+released one never changes.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class Damage(Exception):
 
 
 class Cursor(Protocol):
-    """The answer to a query."""
+    """An answer to a query."""
 
     @property
     def rowcount(self) -> int:
-        """Rows that it changed."""
+        """Return the number of rows that it changed."""
         ...
 
     def fetchone(self) -> Any:
-        """The next row; None at the end."""
+        """Return the next row; None at the end."""
         ...
 
     def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """Return all rows that are left."""
         ...
 
     def __iter__(self) -> Iterator[Any]: ...
@@ -64,7 +64,7 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """Where a store is. Holds no connection, so it can be pickled and outlives a fork.
+    """A file or server. Holds no connection, so it can be pickled and outlives a fork.
 
     Attributes:
         place: Its name for people; without a password.
@@ -73,43 +73,35 @@ class Database(Protocol):
     place: str
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A transaction that sees one state of everything.
-
-        Raises:
-            StoreError: The database cannot be used, or is damaged.
-        """
+        """Open a transaction that sees one state of everything; raises StoreError."""
         ...
 
     def writing(self, name: str) -> AbstractContextManager[Connection]:
-        """A transaction that is committed as a whole or not at all.
+        """Open a transaction that is committed as a whole or not at all; raises StoreError.
 
-        Of those with the same ``name`` one runs at a time, so they see each other's work in the
-        order of their commits.
-
-        Raises:
-            StoreError: The database cannot be written, is damaged, or others wrote too long.
+        Of those with the same ``name`` one runs at a time, in the order of their commits.
         """
         ...
 
     def take_numbers(self, connection: Connection, wanted: Sequence[int]) -> bool:
-        """Whether these numbers may be those of the first records; later ones then come after."""
+        """True if these numbers may be those of the first records; later ones come after."""
         ...
 
     def vector(self, vector: Vector) -> Any:
-        """A vector of whole numbers up to 2048, which float16 holds, as an argument of a query."""
+        """Return a vector of whole numbers up to 2048 as an argument of a query."""
         ...
 
     def numbers_of(self, vector: Any) -> Vector:
-        """The vector that a query gave."""
+        """Return the vector that a query gave."""
         ...
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """The ``k`` live facts with the largest dot product, and perhaps some after them.
+        """Return the ``k`` live facts with the largest dot product, and perhaps some after them.
 
         Args:
             vector: Whole numbers, as for :meth:`vector`.
             k: Most facts, >= 1.
-            parts: Columns (``env``, ``task``, ``encoder``) to what the partitions have in them.
+            parts: Columns (``env``, ``task``, ``encoder``) to the values of the partitions.
 
         Returns:
             Rows (minus the product, partition, number, env, task, subject, relation, object).
@@ -122,10 +114,10 @@ class Database(Protocol):
 
 
 def equals(columns: Iterable[str]) -> str:
-    """The condition that columns have the values given as arguments."""
+    """Return the condition that columns have the values given as arguments."""
     return " AND ".join(f"{column} = ?" for column in columns)
 
 
 def migrations(kind: str) -> list[Path]:
-    """The schema's files for one kind of database, in order."""
+    """Return the schema's files for one kind of database, in order."""
     return sorted((Path(__file__).parent / "migrations" / kind).glob("*.sql"))

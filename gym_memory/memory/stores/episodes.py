@@ -33,7 +33,6 @@ class Episode(NamedTuple):
     Attributes:
         id: Its place in the store, counted from 0; the ``episode`` of a fact's source.
         t: Environment step.
-        text: What was observed.
         action: The action that led there; empty at reset.
         triples: Facts extracted from it, each once, under the graph's names.
     """
@@ -63,36 +62,29 @@ class EpisodeStore:
         self._links: dict[Triple, list[int]] = {}
 
     def __len__(self) -> int:
-        """Number of observations; also the id that the next one will get."""
+        """Return the number of observations, the id of the next one."""
         return len(self._episodes)
 
     def __bool__(self) -> bool:
-        """A store is always true, an empty one too."""
+        """Return a store is always true, an empty one too."""
         return True
 
     def __iter__(self) -> Iterator[Episode]:
-        """All observations, oldest first."""
+        """Yield all observations, oldest first."""
         return iter(self._episodes)
 
     def __getitem__(self, id: int) -> Episode:
-        """The observation with that id; negative ids count from the newest."""
+        """Return the observation with that id; negative ids count from the newest."""
         return self._episodes[id]
 
     def add(self, t: int, text: str, action: str = "", triples: Iterable[Triple] = ()) -> Episode:
-        """Keep an observation; O(its facts).
-
-        Args:
-            t: Environment step.
-            text: What was observed.
-            action: The action that led there.
-            triples: Facts extracted from it, under the graph's names; repeated ones count once.
-        """
+        """Keep an observation and the facts extracted from it; O(its facts)."""
         episode = Episode(len(self._episodes), t, text, action, tuple(dict.fromkeys(triples)))
         self._append(episode)
         return episode
 
     def episodes_of(self, triple: Triple) -> tuple[int, ...]:
-        """Observations that a fact was extracted from, oldest first."""
+        """Return the observations that a fact was extracted from, oldest first."""
         return tuple(self._links.get(triple, ()))
 
     def episodic_scores(
@@ -103,28 +95,23 @@ class EpisodeStore:
         variant: Variant = "paper",
         similarity: Sequence[float] | None = None,
     ) -> dict[int, float]:
-        """How relevant each observation is to the recalled facts.
+        """Score each observation by the recalled facts.
 
         ``paper`` (equation 1): ``n / max(N, 1) * log2(max(N, 1))`` with n recalled facts among
         the N facts of the observation, so one that holds a single fact scores 0. ``code``:
         ``n / max n + similarity / max similarity``, the maxima over the observations that are
         not excluded, and a term whose maximum is not positive left out.
 
-        O(links of the recalled facts); with ``similarity`` O(observations).
-
         Args:
             recalled: Recalled facts; repeated ones count once.
             exclude_last: Number of newest observations to leave out.
             variant: Which score.
-            similarity: For ``code``: similarity of the policy's plan to each observation, of
-                shape ``(len(self),)``; without it the term is left out.
+            similarity: For ``code``: similarity of the plan to each observation, of shape
+                ``(len(self),)``; without it the term is left out.
 
         Returns:
             Score by id, in [0, log2(N)] or, for ``code``, up to 2. Observations that share no
             recalled fact are absent, unless ``similarity`` is given.
-
-        Raises:
-            InvalidArgumentError: An argument has the wrong value.
         """
         if exclude_last < 0:
             raise InvalidArgumentError(f"expected exclude_last >= 0, got {exclude_last}")
@@ -159,20 +146,11 @@ class EpisodeStore:
     def relevance_scores(
         self, relevance: Mapping[Triple, float], similarity: Sequence[float] | None = None
     ) -> dict[int, float]:
-        """How relevant each observation is, by how relevant its facts are.
+        """Score each observation by the relevance of its facts.
 
         ``similarity + r1 + r2 / 2 + r3 / 4 + ...`` with the relevances of its facts, the largest
-        first. Neither length nor talkativeness helps an observation: what counts is its best few
-        facts.
-
-        Args:
-            relevance: Facts to their relevance, >= 0.
-            similarity: Similarity of the policy's plan to each observation, of shape
-                ``(len(self),)``; without it the term is left out.
-
-        Returns:
-            Score by id; observations that share no such fact are absent, unless ``similarity``
-            is given.
+        first, so its best few facts count, not its length. ``similarity`` is as for
+        :meth:`episodic_scores`; without it, observations that share no such fact are absent.
         """
         shares: dict[int, list[float]] = {}
         for fact, value in relevance.items():
@@ -194,11 +172,7 @@ class EpisodeStore:
         variant: Variant = "paper",
         similarity: Sequence[float] | None = None,
     ) -> list[Episode]:
-        """The ``k`` most relevant observations, best first; of equal ones the newest first.
-
-        Observations without a positive score are never recalled. Arguments and errors as for
-        :meth:`episodic_scores`.
-        """
+        """Return the ``k`` best observations with a score > 0; of equal ones the newest first."""
         scores = self.episodic_scores(
             recalled, exclude_last=exclude_last, variant=variant, similarity=similarity
         )
@@ -206,7 +180,7 @@ class EpisodeStore:
         return [self._episodes[id] for _, id in best]
 
     def snapshot(self) -> tuple[Episode, ...]:
-        """The observations; a tuple of references, O(observations) at the speed of a copy."""
+        """Return the observations; O(observations) at the speed of a copy."""
         return tuple(self._episodes)
 
     def restore(self, snapshot: tuple[Episode, ...]) -> None:
@@ -228,7 +202,7 @@ class EpisodeStore:
             self._append(episode)
 
     def fork(self) -> EpisodeStore:
-        """An independent copy; O(observations and links) at the speed of list copies."""
+        """Return an independent copy; O(observations and links) at the speed of list copies."""
         twin = EpisodeStore()
         twin._episodes = self._episodes.copy()
         twin._links = {triple: links.copy() for triple, links in self._links.items()}
@@ -237,7 +211,7 @@ class EpisodeStore:
     __copy__ = fork
 
     def state(self) -> dict[str, Any]:
-        """All observations as JSON-able values; equal histories give equal JSON."""
+        """Return all observations as JSON-able values; equal histories give equal JSON."""
         facts: dict[Triple, int] = {}
         episodes = [
             [e.t, e.text, e.action, [facts.setdefault(f, len(facts)) for f in e.triples]]

@@ -47,14 +47,7 @@ ORDER BY last.seq
 
 
 class Found(NamedTuple):
-    """A fact that a search found.
-
-    Attributes:
-        env: Environment of its partition.
-        task: Task of its partition.
-        triple: The fact.
-        similarity: Cosine, in [-1, 1].
-    """
+    """A fact that a search found, with its partition and its cosine, in [-1, 1]."""
 
     env: str
     task: str
@@ -88,20 +81,17 @@ class FactStore:
 
     @property
     def place(self) -> str:
-        """The file, or the server's URL without its password."""
+        """Return the file, or the server's URL without its password."""
         return self._database.place
 
     def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
-        """This process's replica of a partition; made where there is none. Not yet refreshed.
+        """Return this process's replica of a partition, not yet refreshed.
 
         Args:
             env: Environment.
             task: Task within it; empty for one graph over all tasks.
             encoder: Encodes the facts for :meth:`search`; None keeps them without vectors. A
-                partition stays with the encoder that it began with.
-
-        Raises:
-            StoreError: The partition was written with another encoder.
+                partition stays with its first encoder.
         """
         key = (os.getpid(), self.place, check_text("env", env), check_text("task", task), encoder)
         with _replicas_lock:
@@ -113,7 +103,7 @@ class FactStore:
             return _replicas[key]
 
     def partitions(self) -> dict[tuple[str, str], int]:
-        """Facts ever held by (environment, task), in alphabetical order."""
+        """Return facts ever held by (environment, task), in alphabetical order."""
         query = (
             "SELECT env, task, count(number) FROM partition LEFT JOIN fact "
             "ON fact.partition = partition.id GROUP BY env, task ORDER BY env, task"
@@ -122,7 +112,7 @@ class FactStore:
             return {(env, task): n for env, task, n in connection.execute(query)}
 
     def as_of(self, env: str, task: str, t: int) -> list[Triple]:
-        """Facts of a partition true at the end of step ``t``, those that began first first."""
+        """Return facts of a partition true at the end of step ``t``, oldest first."""
         with self._database.reading() as connection:
             id = _id(connection, env, task)
             return [Triple(*row) for row in connection.execute(_AS_OF, (id, t, id, id))]
@@ -135,13 +125,13 @@ class FactStore:
         env: str | None = None,
         task: str | None = None,
     ) -> list[Found]:
-        """The ``k`` live facts most similar to a text; of equals the one known first.
+        """Return the ``k`` live facts most similar to a text; of equals the one known first.
 
         Within one partition exact. Over several, where :meth:`index` was called on a server, it
-        asks the index, which may miss some.
+        uses the index, which may miss some.
 
         Args:
-            encoder: The encoder that the partitions were written with; others are left out.
+            encoder: The encoder of the partitions; others are left out.
             text: What to search for.
             k: Most facts, >= 1.
             env: Only this environment.
@@ -157,10 +147,7 @@ class FactStore:
         ]
 
     def index(self, encoder: CachedEncoder) -> None:
-        """Have the server keep an index for searches over all partitions; minutes for a million.
-
-        It makes writing slower and such searches approximate. A file has none.
-        """
+        """Index all partitions on a server: slower writes, approximate searches."""
         with self._database.writing("index") as connection:
             self._database.index(connection, encoder.dim)
 
@@ -170,7 +157,7 @@ class Partition:
 
     Attributes:
         graph: The graph as of the last refresh; to be read, not written.
-        episodes: Its observations, likewise.
+        episodes: Its observations, the same.
         last: Name of the task instance that wrote last; empty where none did.
     """
 
@@ -180,11 +167,7 @@ class Partition:
         self._lock = threading.RLock()
 
     def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
-        """The newest state, to be changed at will, and who wrote last.
-
-        Raises:
-            StoreError: The store cannot be read, or the partition has another encoder.
-        """
+        """Return the newest state, to be changed at will, and who wrote last."""
         with self._lock:
             with self._database.reading() as connection:
                 self._read(connection, _id(connection, self.env, self.task))
@@ -194,12 +177,9 @@ class Partition:
         """Apply a change to the newest state, and keep what it adds: all or nothing.
 
         Args:
-            change: Called with the graph, its observations and who wrote last, while nobody else
-                writes to the partition; adds to the first two.
+            change: Called with graph, observations and who wrote last, under the partition's
+                lock; adds to the first two.
             last: Name of the task instance that writes.
-
-        Raises:
-            StoreError: The store cannot be written, or the partition has another encoder.
         """
         with self._lock:
             before = self.graph, self.graph.fork(), self.episodes.fork(), self.last
@@ -223,7 +203,6 @@ class Partition:
         return _id(connection, self.env, self.task)
 
     def _read(self, connection: Connection, id: int) -> None:
-        """Take in what was added to the partition since the last time."""
         row = connection.execute("SELECT encoder, last FROM partition WHERE id = ?", (id,))
         known = row.fetchone()
         if known is None:
@@ -273,12 +252,10 @@ class Partition:
 
     @property
     def place(self) -> str:
-        """Where the store is."""
+        """Return where the store is."""
         return self._database.place
 
     def _write(self, connection: Connection, id: int, last: str) -> None:
-        """Add the rows that the replica has and the store has not."""
-
         def count(table: str) -> int:
             query = f"SELECT count(*) FROM {table} WHERE partition = ?"
             return int(connection.execute(query, (id,)).fetchone()[0])
@@ -326,7 +303,7 @@ class Partition:
 
 
 def _id(connection: Connection, env: str, task: str) -> int:
-    """Number of a partition; -1, which none has, where it was never written."""
+    """Return the number of a partition; -1, which none has, where it was never written."""
     query = "SELECT id FROM partition WHERE env = ? AND task = ?"
     row = connection.execute(query, (env, task)).fetchone()
     return -1 if row is None else int(row[0])

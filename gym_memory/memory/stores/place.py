@@ -15,17 +15,12 @@ _URL = re.compile(r"postgres(ql)?://")
 
 
 def is_url(place: object) -> bool:
-    """Whether a store's place is the URL of a server, and not a file."""
+    """True if a store's place is the URL of a server, and not a file."""
     return isinstance(place, str) and _URL.match(place) is not None
 
 
 def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
-    """The database at a path or a ``postgresql://`` URL, brought to the present schema.
-
-    Raises:
-        StoreError: It cannot be used.
-        MissingDependencyError: The package for a server is absent.
-    """
+    """Open the database at a path or a ``postgresql://`` URL, with the present schema."""
     if is_url(place):
         return PostgresDatabase(str(place), timeout)
     return SqliteDatabase(place, timeout)

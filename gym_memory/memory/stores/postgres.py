@@ -84,19 +84,19 @@ class PostgresDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """A transaction that sees one state of the database."""
+        """Return a transaction that sees one state of the database."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Any]:
-        """A transaction that writes, alone among those of its ``name``."""
+        """Return a transaction that writes, alone among those of its ``name``."""
         with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (name,))
             yield connection
 
     def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
-        """Whether no record was ever stored; numbers go on after the highest ``wanted``."""
+        """True if no record was ever stored; numbers go on after the highest ``wanted``."""
         connection.execute("LOCK TABLE record IN SHARE ROW EXCLUSIVE MODE")
         (sequence,) = connection.execute(
             "SELECT pg_get_serial_sequence('record', 'seq')"
@@ -112,14 +112,11 @@ class PostgresDatabase:
         return _library("pgvector").HalfVector(vector)
 
     def numbers_of(self, vector: Any) -> Vector:
-        """The vector that pgvector gave."""
+        """Return the vector that pgvector gave."""
         return np.asarray(vector.to_numpy(), dtype=np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """As in ``Database``: of one partition by a scan, else by the index.
-
-        Without an index the server scans them all.
-        """
+        """Search one partition by a scan, several by the index or a scan of all."""
         wanted, names, where = self.vector(vector), tuple(parts.values()), equals(parts)
         found = self._ask(_NEAREST_IN_ONE.format(where), (*names, wanted, k))
         if found:
@@ -134,7 +131,7 @@ class PostgresDatabase:
             return list(connection.execute(query, (wanted, partitions, k * _MORE)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """A graph of near neighbours (HNSW) over all vectors of a length."""
+        """Return a graph of near neighbours (HNSW) over all vectors of a length."""
         cast, where = _indexed(dim)
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "
@@ -142,7 +139,6 @@ class PostgresDatabase:
         )
 
     def _upgrade(self) -> None:
-        """Bring the schema to the present version; one process at a time."""
         known = [path.stem for path in migrations("postgresql")]
         with self._reported():
             connection = self._connect()
@@ -166,7 +162,7 @@ class PostgresDatabase:
         return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
 
     def _connection(self) -> _Connection:
-        """This thread's connection: a fork has none, a broken one is replaced."""
+        """Return this thread's connection: a fork has none, a broken one is replaced."""
         opened: dict[tuple[int, str], _Connection] = vars(_open).setdefault("connections", {})
         key = (os.getpid(), self._conninfo)
         if key not in opened or opened[key].raw.closed:
@@ -177,7 +173,7 @@ class PostgresDatabase:
         return opened[key]
 
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
-        """The rows of one statement, which needs no transaction around it."""
+        """Return the rows of one statement, which needs no transaction around it."""
         psycopg = _library("psycopg")
 
         with self._reported():
@@ -260,12 +256,12 @@ def _library(module: str) -> Any:
 
 
 def _indexed(dim: int) -> tuple[str, str]:
-    """What an index is over, and which rows it has: facts may be of several encoders."""
+    """Return what an index is over, and its rows: facts may be of several encoders."""
     return f"(embedding::halfvec({dim}))", f"vector_dims(embedding) = {dim}"
 
 
 def _place(parts: dict[str, Any]) -> str:
-    """What a message calls a server."""
+    """Return the name of a server in messages."""
     user = f"{parts['user']}@" if parts.get("user") else ""
     host = parts.get("host") or parts.get("hostaddr") or ""
     port = f":{parts['port']}" if parts.get("port") else ""

@@ -22,7 +22,7 @@ class Mark(NamedTuple):
 
     @classmethod
     def of(cls, graph: TemporalGraph, episodes: EpisodeStore) -> Mark:
-        """How much they hold now."""
+        """Return how much they hold now."""
         return cls(len(graph.events), len(graph.mentions()), len(episodes))
 
 

@@ -54,18 +54,18 @@ class SqliteDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that sees one state of the file."""
+        """Return a transaction that sees one state of the file."""
         with self._transaction("DEFERRED") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[sqlite3.Connection]:
-        """A transaction that writes; the file has one at a time, whatever its ``name``."""
+        """Return a transaction that writes; the file has one at a time, whatever its ``name``."""
         with self._transaction("IMMEDIATE") as connection:
             yield connection
 
     def take_numbers(self, connection: Any, wanted: Sequence[int]) -> bool:
-        """Whether no record was ever stored; SQLite goes on after the highest by itself."""
+        """True if no record was ever stored; SQLite goes on after the highest by itself."""
         query = "SELECT 1 FROM sqlite_sequence WHERE name = 'record'"
         return connection.execute(query).fetchone() is None
 
@@ -74,7 +74,7 @@ class SqliteDatabase:
         return vector.astype("<f2").tobytes()
 
     def numbers_of(self, vector: bytes) -> Vector:
-        """The vector behind its bytes."""
+        """Return the vector behind its bytes."""
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
@@ -93,7 +93,7 @@ class SqliteDatabase:
             return list(connection.execute(query, (*parts.values(), k)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """A file has no such index."""
+        """Return a file has no such index."""
 
     def _check(self) -> None:
         """Refuse a file that is damaged or not ours, without writing to it."""
@@ -117,7 +117,6 @@ class SqliteDatabase:
                 raise sqlite3.DatabaseError("; ".join(found))
 
     def _upgrade(self) -> None:
-        """Bring a new file, or one of an older version, to the present version."""
         scripts = [path.read_text(encoding="utf-8") for path in migrations("sqlite")]
         with self._reported(), closing(self._connect("rwc")) as connection:
             deadline = time.monotonic() + self.timeout
@@ -151,7 +150,6 @@ class SqliteDatabase:
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
-        """One transaction: committed as a whole, or not at all."""
         with self._reported(), closing(self._connect("rw")) as connection:
             connection.execute(f"BEGIN {kind}")
             yield connection

@@ -36,9 +36,8 @@ class Record(NamedTuple):
 
     Attributes:
         seq: Its number; later records have higher numbers, and no number is used twice.
-        memory: Name of the memory that it belongs to.
-        key: What it is about, chosen by the memory (a task, a dialect, ...).
-        kind: What it is (``lesson``, ``episode``, ...).
+        key: Its subject, chosen by the memory (a task, a dialect, ...).
+        kind: Its kind (``lesson``, ``episode``, ...).
         payload: Any JSON value; tuples come back as lists.
     """
 
@@ -50,8 +49,6 @@ class Record(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A record as the file has it."""
-
     seq: int
     memory: str
     key: str
@@ -87,16 +84,11 @@ class Store:
 
     @property
     def place(self) -> str:
-        """The file, or the server's URL without its password."""
+        """Return the file, or the server's URL without its password."""
         return self._database.place
 
     def add(self, memory: str, key: str, kind: str, *payloads: Any) -> list[int]:
-        """Append records to a namespace, all or none; returns their numbers.
-
-        Raises:
-            InvalidArgumentError: A name is no text or a payload is no JSON value.
-            StoreError: The file cannot be written.
-        """
+        """Append records to a namespace, all or none; return their numbers."""
         namespace = _namespace(memory, key, kind)
         rows = [(*namespace, _dump(payload)) for payload in payloads]
         with self._database.writing("/".join(namespace)) as connection:
@@ -109,24 +101,16 @@ class Store:
         kind: str | None = None,
         last: int | None = None,
     ) -> list[Record]:
-        """Records in order; None matches every name.
-
-        Args:
-            memory: Name of the memory.
-            key: Key within it.
-            kind: Kind of record.
-            last: Only that many newest ones.
-        """
+        """Return records in order; None matches every name, ``last`` takes the newest ones."""
         with self._database.reading() as connection:
             return list(_select(connection, (memory, key, kind), last))
 
     def update(
         self, memory: str, key: str, kind: str, change: Callable[[list[Any]], Iterable[Any]]
     ) -> None:
-        """Replace the payloads of one namespace by ``change(payloads)``, as one step.
+        """Replace the payloads of one namespace by ``change(payloads)``, in one transaction.
 
-        No other writer comes between the reading and the writing. Payloads that stay the same
-        keep their records.
+        Payloads that stay the same keep their records.
         """
         namespace = _namespace(memory, key, kind)
         with self._database.writing("/".join(namespace)) as connection:
@@ -148,22 +132,19 @@ class Store:
     def delete(
         self, memory: str | None = None, key: str | None = None, kind: str | None = None
     ) -> int:
-        """Delete records for good; None matches every name. Returns how many."""
+        """Delete records for good; None matches every name. Return the number deleted."""
         where, names = _where((memory, key, kind))
         with self._database.writing(_ALL) as connection:
             return connection.execute(f"DELETE FROM record{where}", names).rowcount
 
     def namespaces(self) -> dict[tuple[str, str, str], int]:
-        """Number of records by (memory, key, kind), in alphabetical order."""
+        """Return the number of records by (memory, key, kind), in alphabetical order."""
         query = "SELECT memory, key, kind, count(*) FROM record GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
         with self._database.reading() as connection:
             return {(m, key, kind): n for m, key, kind, n in connection.execute(query)}
 
     def export_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Write all records to a JSONL file, atomically; returns how many.
-
-        The first line says what the file is; every other line is one record.
-        """
+        """Write all records to a JSONL file, atomically; return how many."""
         lines = [json.dumps({_FORMAT: _EXPORTED})]
         with self._database.reading() as connection:
             records = _select(connection, (None, None, None))
@@ -175,13 +156,9 @@ class Store:
         return len(lines) - 1
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Append all records of an exported file, all or none; returns how many.
+        """Append all records of an exported file, all or none; return how many.
 
-        A store that never held a record takes over their numbers; otherwise they get new ones,
-        in their order.
-
-        Raises:
-            StoreError: The file cannot be read, or a line of it is no record.
+        An empty store keeps their numbers; otherwise they get new ones, in their order.
         """
         records = list(_read(Path(path)))
         with self._database.writing(_ALL) as connection:
@@ -215,7 +192,7 @@ def _insert(
     rows: Sequence[tuple[str, ...]],
     numbers: Iterable[int | None] = repeat(None),
 ) -> list[int]:
-    """Insert (memory, key, kind, payload) rows, numbered on where no number is given."""
+    """Insert (memory, key, kind, payload) rows; rows without a number get the next one."""
     query = "INSERT INTO record ({}) VALUES ({}) RETURNING seq"
     new = query.format("memory, key, kind, payload", "?, ?, ?, ?")
     numbered = query.format(_FIELDS, "?, ?, ?, ?, ?")
@@ -248,7 +225,6 @@ def _select(
 
 
 def _read(path: Path) -> Iterator[Record]:
-    """Records of an exported file."""
     number, seq = 0, 0
     try:
         with open(path, encoding="utf-8") as file:

@@ -30,7 +30,7 @@ class Record(NamedTuple):
 
     Attributes:
         t: Environment step at which it was last observed.
-        text: What was observed, or an insight.
+        text: An observation or an insight.
         action: The action that led there; empty at reset and for an insight.
         importance: In [1, 10] where it was rated, else 0.
         insight: Whether it was concluded and not observed.
@@ -44,14 +44,14 @@ class Record(NamedTuple):
 
 
 class TextIndex(Protocol):
-    """Texts in rows, and how similar they are to what is asked."""
+    """Texts in rows, and their similarity to queries."""
 
     def __len__(self) -> int:
-        """Number of texts."""
+        """Return the number of texts."""
         ...
 
     def empty(self) -> TextIndex:
-        """An index of the same kind without texts."""
+        """Return an index of the same kind without texts."""
         ...
 
     def extend(self, texts: Sequence[str]) -> None:
@@ -63,27 +63,23 @@ class TextIndex(Protocol):
         ...
 
     def similarities(self, queries: Sequence[str]) -> NDArray[Any]:
-        """How similar every text is to the queries, each as much as any other; shape (rows,)."""
+        """Return the similarity of every text to the queries together; shape (rows,)."""
         ...
 
 
 class ByMeaning:
-    """Texts by the cosine of their vectors with the mean of the queries' unit vectors.
-
-    Args:
-        encoder: Encodes texts; each is encoded once.
-    """
+    """Texts by the cosine of their vectors with the mean of the queries' unit vectors."""
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
         self._vectors = VectorIndex(encoder.dim)
 
     def __len__(self) -> int:
-        """Number of texts."""
+        """Return the number of texts."""
         return len(self._vectors)
 
     def empty(self) -> ByMeaning:
-        """An index of the same encoder without texts."""
+        """Return an index of the same encoder without texts."""
         return ByMeaning(self.encoder)
 
     def extend(self, texts: Sequence[str]) -> None:
@@ -98,7 +94,7 @@ class ByMeaning:
             self._vectors.remove(row)
 
     def similarities(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """Cosine of every text with the mean of the unit vectors of the queries."""
+        """Return the cosine of every text with the mean of the queries' unit vectors."""
         asked = [query[:_MAX_ENCODED_CHARS] for query in queries]
         query = unit(self.encoder.encode(asked).mean(axis=0, keepdims=True))
         return self._vectors.similarities(query)[0]
@@ -108,7 +104,7 @@ class Stream:
     """Records in the order in which they first came, with an index of their texts.
 
     Args:
-        index: An empty index; a text is put there when it is first searched for.
+        index: An empty index; a text enters it at the first search.
     """
 
     def __init__(self, index: TextIndex):
@@ -119,11 +115,11 @@ class Stream:
         self._index = index
 
     def __len__(self) -> int:
-        """Number of records."""
+        """Return the number of records."""
         return len(self.records)
 
     def find(self, text: str, action: str) -> Record | None:
-        """The record of that observation, if it was made before."""
+        """Return the record of that observation, if it was made before."""
         row = self._row.get((action, text[:LONGEST], False))
         return None if row is None else self.records[row]
 
@@ -144,22 +140,18 @@ class Stream:
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """When every record was last seen; shape (number of records,), not to be changed."""
+        """Return when every record was last seen; shape (number of records,), read only."""
         times: NDArray[np.float64] = self._numbers[: len(self.records), 0]
         return times
 
     @property
     def importance(self) -> NDArray[np.float64]:
-        """The importance of every record; shape (number of records,), not to be changed."""
+        """Return the importance of every record; shape (number of records,), read only."""
         importance: NDArray[np.float64] = self._numbers[: len(self.records), 1]
         return importance
 
     def similarities(self, texts: Sequence[str]) -> NDArray[Any]:
-        """How similar every record is to ``texts``, as the index has it.
-
-        Returns:
-            Shape (number of records,); zeros where all ``texts`` are blank.
-        """
+        """Return the similarity of every record to ``texts``; zeros where all are blank."""
         texts = [text for text in texts if text.strip()]
         if not texts or not self.records:
             return np.zeros(len(self.records), dtype=np.float32)
@@ -169,17 +161,17 @@ class Stream:
         return self._index.similarities(texts)
 
     def latest(self) -> Iterator[int]:
-        """Rows of the observations, the one made last first."""
+        """Yield the rows of the observations, the latest first."""
         return (row for row in reversed(self._by_time) if not self.records[row].insight)
 
     def fork(self) -> Stream:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = Stream(self._index.empty())
         twin.restore(self.records)
         return twin
 
     def state(self) -> list[list[Any]]:
-        """The records as JSON-able values."""
+        """Return the records as JSON-able values."""
         return [list(record) for record in self.records]
 
     def load_state(self, state: Iterable[Sequence[Any]]) -> None:
@@ -187,7 +179,7 @@ class Stream:
         self.restore([typed(Record, row) for row in state])
 
     def restore(self, records: Sequence[Record]) -> None:
-        """Go back to records that were a copy of ``records``; keeps what is indexed of them."""
+        """Return to a copy of earlier records; keep what is indexed of them."""
         same = 0
         for old, new in zip(self.records, records, strict=False):
             if old.text is not new.text and old.text != new.text:
@@ -203,7 +195,7 @@ class Stream:
 
 
 def fit_records(records: Iterable[Record], left: int) -> list[tuple[Record, str]]:
-    """The first of ``records`` that fit, each with its text; the last of them may be cut.
+    """Return the first of ``records`` that fit, with their texts; the last one may be cut.
 
     Args:
         records: Observations, most relevant first.
