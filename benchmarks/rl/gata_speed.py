@@ -65,7 +65,7 @@ def main() -> None:
         for name, learner in learners.items():
             started = time.process_time()
             for _ in range(UPDATES):
-                learner._update()
+                learner.update()
             # The first round warms up.
             spent[name] += (time.process_time() - started) * (turn > 0)
     record = {

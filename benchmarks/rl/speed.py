@@ -71,7 +71,7 @@ class Course:
 
     def result(self) -> dict[str, Any]:
         total = sum(self.spent.values())
-        updates = self.learner._updates
+        updates = self.learner.updates
         return {
             "steps": self.steps,
             "steps_per_cpu_second": round(self.steps / total, 1),
