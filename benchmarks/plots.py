@@ -1,7 +1,6 @@
-"""Draw the pictures of the learners: ``rl/curves.png`` and ``text/budgets.png``.
+"""Draw the pictures of the learners: ``rl/curves.svg`` and ``text/budgets.svg``.
 
-Run in the root of the repository, once ``rl/sweep.sh`` or ``text/run.py`` has come further; writes
-``rl/curves.png`` and ``text/budgets.png``::
+Run it in the root of the repository when ``rl/sweep.sh`` or ``text/run.py`` has added runs::
 
     python benchmarks/plots.py
 """
@@ -10,46 +9,47 @@ from __future__ import annotations
 
 import re
 
-import matplotlib
-
-matplotlib.use("Agg")
 from keep import read_rows
-from matplotlib import pyplot as plt
 from tables import HERE, LEARNT, learnt_worlds, otherwise
 
 from gym_memory.run.results import sweep
-from gym_memory.run.results.plots import plot_budgets
+from gym_memory.run.results.figures import budget_figure, colours
+from gym_memory.run.results.svg import Line, label_of, line_figure, picture
 
 PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
 """Level to the protocol of which it is shown."""
 
 
-def learning() -> None:
-    """The valid score of every training of rl/sweep.sh by its steps."""
+def learning() -> str:
+    """Return the valid score of every training of rl/sweep.sh by its steps."""
     runs = [*read_rows(HERE / "rl" / "runs.jsonl.gz")]
-    figure, axes = plt.subplots(
-        1, len(PANELS), figsize=(4.5 * len(PANELS), 4.5), sharey=True, layout="constrained"
-    )
-    color, labels = plt.get_cmap("tab20"), {}
-    for axis, (level, protocol) in zip(axes, PANELS.items(), strict=True):
-        for number, ((facts, memory), told) in enumerate(LEARNT.items()):
+    arms = {
+        f"{memory}, {features}": number
+        for number, ((_, memory), features) in enumerate(LEARNT.items())
+    }
+    panels = []
+    for level, protocol in PANELS.items():
+        lines = []
+        for (facts, memory), features in LEARNT.items():
+            label = f"{memory}, {features}"
             arm = re.compile(rf"{facts}-{protocol}-{level}-{memory}-[0-9]")
             for run in (run for run in runs if arm.fullmatch(run["run"])):
-                steps = [row["steps"] for row in run["curve"]]
-                valid = [row["valid_score"] for row in run["curve"]]
-                (line,) = axis.plot(steps, valid, color=color(number), marker=".", alpha=0.7)
-                labels[f"{memory}, {told}"] = line
-        axis.set(title=level + otherwise(protocol), xlabel="environment steps", ylim=(-0.03, 1.03))
-        axis.grid(alpha=0.3)
-    axes[0].set_ylabel("normalized score, 20 valid games")
-    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=4)
-    figure.savefig(HERE / "rl" / "curves.png", dpi=110)
+                points = [(row["steps"], row["valid_score"]) for row in run["curve"]]
+                lines.append(Line(level, memory, "drrn", label, arms[label], points))
+        panels.append((level + otherwise(protocol), lines))
+    title = "Normalized score on 20 valid games by training"
+    return picture(
+        line_figure("curves", title, panels, "environment steps", "score", (0.0, 1.0)), arms
+    )
 
 
 def main() -> None:
-    learning()
+    (HERE / "rl" / "curves.svg").write_text(learning(), encoding="utf-8")
     curves = [curve for world in learnt_worlds() for curve in sweep.curves(world)]
-    plot_budgets(curves, HERE / "text" / "budgets.png")
+    colour = colours(curve.memory for curve in curves)
+    legend = {label_of(memory): number for memory, number in colour.items()}
+    drawn = picture(budget_figure(curves, colour), legend)
+    (HERE / "text" / "budgets.svg").write_text(drawn, encoding="utf-8")
 
 
 if __name__ == "__main__":

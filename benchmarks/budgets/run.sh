@@ -60,7 +60,7 @@ agent cleaning "Cleaning?split=held_out"
 for kind in budgets agent-budgets; do
   if [ ! -d "results/$kind" ]; then continue; fi
   $gym_memory report "results/$kind"/* --out "results/$kind-report" --against arigraph
-  sed -e "s/budgets-single-episode/$kind/" -e "/-single-episode.png/d" \
+  sed -e "s/budgets-single-episode/$kind/" -e "/-single-episode.svg/d" \
     "results/$kind-report/report.md" > "benchmarks/budgets/$kind.md"
-  cp "results/$kind-report/budgets-single-episode.png" "benchmarks/budgets/$kind.png"
+  cp "results/$kind-report/budgets-single-episode.svg" "benchmarks/budgets/$kind.svg"
 done

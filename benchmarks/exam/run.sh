@@ -25,7 +25,7 @@ memories="-m arigraph -m none -m history -m present -m summary -m stma -m rag -m
     --budgets 200,500,1000,2000 --lengths 50,150,500 \
     --seeds "$seeds" --per-kind 3 --out "$out"
 
-for file in exam.md exam_age.png exam_budget.png; do
+for file in exam.md exam_age.svg exam_budget.svg; do
   [ ! -f "$out/$file" ] || cp "$out/$file" $here/
 done
 [ ! -f "$out/exam.json" ] || gzip -9nc "$out/exam.json" > $here/exam.json.gz

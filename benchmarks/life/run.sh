@@ -26,6 +26,6 @@ for budget in $budgets; do
 done
 play controls "$first" -m simulacra -m shuffled -m oracle -m noise -m present
 ${GYM_MEMORY:-gym-memory} report results/life/* --out results/life-report --against arigraph
-sed -e "/scores-single-episode.png/d" -e "/steps-single-episode.png/d" results/life-report/report.md \
+sed -e "/scores-single-episode.svg/d" -e "/steps-single-episode.svg/d" results/life-report/report.md \
   > benchmarks/life/report.md
-cp results/life-report/budgets-single-episode.png benchmarks/life/
+cp results/life-report/budgets-single-episode.svg benchmarks/life/

@@ -52,7 +52,7 @@ def command(
 
     Prints precision, recall, staleness, growth and update rate per environment and policy; for
     the policy `walkthrough` also recall@k of what its next action needs. `--out` keeps the
-    numbers in `quality.json` and the curves of AriGraph's Figures 5 and 6 in `quality.png`.
+    numbers in `quality.json` and the curves of AriGraph's Figures 5 and 6 in `quality.svg`.
 
     Example: `gym-memory quality --env "Cooking?level=hard" --env Cleaning --policy random
     --policy walkthrough --seeds 0:50 --out results/quality`

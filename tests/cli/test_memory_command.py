@@ -260,7 +260,7 @@ def test_exam_prints_a_table_and_writes_files(run: Run) -> None:
     assert "where" in out
     assert out.count("arigraph") >= 2
     assert sorted(path.name for path in Path("exam").iterdir()) == [
-        "exam.json", "exam.md", "exam_age.png", "exam_budget.png", "questions.jsonl.gz",
+        "exam.json", "exam.md", "exam_age.svg", "exam_budget.svg", "questions.jsonl.gz",
     ]  # fmt: skip
     marks = rows(run(*words, "--json")[1])
     assert marks == json.loads(Path("exam/exam.json").read_text())["marks"]

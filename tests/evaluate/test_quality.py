@@ -331,7 +331,8 @@ def test_command(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["settings"]["noise"] == {"random": 0.2}
     assert len(record["tasks"]) == 2
     assert len(next(iter(record["curves"].values()))["live"]) == 9
-    assert (tmp_path / "quality.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "quality.svg").read_text()
+    assert drawn.count('class="line') == 2 * len(record["curves"])
     with pytest.raises(SystemExit):
         main([*line, "--json"])
     assert json.loads(capsys.readouterr().out)["precision"] == 1.0

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
-from matplotlib.image import imread
 
 from gym_memory.core.errors import ResultsError, UnknownNameError
 from gym_memory.memory import MEMORIES
 from gym_memory.run import EpisodeResult
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results import ResultsFolder
-from gym_memory.run.results.plots import PALETTE, short_label
 from gym_memory.run.results.report import build_report
+from gym_memory.run.results.svg import PALETTE, short_label
 
 
 def write(
@@ -89,41 +90,57 @@ def test_a_report_tells_scores_differences_failures_and_how_to_repeat_it(tmp_pat
     assert summary["table"] == [row.to_json() for row in rows]
 
 
+def marks(path: Path) -> Counter[str]:
+    """How many elements of each class a picture has."""
+    found = ElementTree.fromstring(path.read_text(encoding="utf-8")).iter()
+    return Counter(element.get("class", "").partition(" ")[0] for element in found)
+
+
+def panels(path: Path) -> list[ElementTree.Element]:
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    return [child for child in root if child.tag.endswith("svg")]
+
+
 def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
     write(tmp_path, config(protocol="trials?k=3"))
     build_report([tmp_path], tmp_path)
-    names = {path.stem for path in tmp_path.glob("*.png")}
+    names = {path.stem for path in tmp_path.glob("*.svg")}
     assert names == {"scores-trials-k-3", "steps-trials-k-3", "trials-trials-k-3"}
     report = (tmp_path / "report.md").read_text()
-    for name in names:
-        assert f"({name}.png)" in report
-        picture = imread(tmp_path / f"{name}.png")
-        assert min(picture.shape[:2]) > 250
-        assert len({tuple(color) for color in picture[::3, ::3].reshape(-1, 4).tolist()}) > 4
+    assert all(f"({name}.svg)" in report for name in names)
+    assert marks(tmp_path / "scores-trials-k-3.svg")["interval"] == 2
+    for name, dots in (("steps-trials-k-3", 0), ("trials-trials-k-3", 6)):
+        found = marks(tmp_path / f"{name}.svg")
+        assert found["line"] == found["band"] == 2
+        assert found["dot"] == dots + 2  # those of the legend
 
 
 @pytest.mark.slow
 def test_only_what_was_played_has_a_panel(tmp_path: Path) -> None:
-    """Two policies in a world each take as much paper as one policy in both worlds."""
+    """Two policies in a world each take as many panels as one policy in both worlds."""
     apart, one = tmp_path / "apart", tmp_path / "one"
     for env, policy in zip(BOTH, ("random", "weak"), strict=True):
         write(apart / env[:4], config(envs=(env,), policies=(policy,)))
     write(one / "both", config(envs=BOTH))
     build_report(sorted(apart.iterdir()), tmp_path / "a")
     build_report([one / "both"], tmp_path / "b")
-    shapes = [imread(tmp_path / out / "steps-single-episode.png").shape for out in ("a", "b")]
-    assert shapes[0] == shapes[1]
+    counts = [len(panels(tmp_path / out / "steps-single-episode.svg")) for out in ("a", "b")]
+    assert counts == [2, 2]
 
 
-@pytest.mark.filterwarnings("error")
-def test_long_names_leave_room_for_what_is_plotted(tmp_path: Path) -> None:
-    """Matplotlib warns where its layout finds no room; nothing is laid out then."""
+def test_long_names_stay_inside_the_picture(tmp_path: Path) -> None:
     settings = "&".join(f"setting_{n}=some-long-value-{n}" for n in range(6))
     names = ("none", f"graph?{settings}")
     write(tmp_path, RunConfig(("Maze",), names, (f"agent?{settings}", "random"), (0, 1)))
     build_report([tmp_path], tmp_path)
-    for path in tmp_path.glob("*.png"):
-        assert imread(path).shape[1] > 1200
+    for path in tmp_path.glob("*.svg"):
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+        width, height = float(root.get("width", 0)), float(root.get("height", 0))
+        for element in root:
+            if element.tag.endswith("text"):
+                characters = len(element.text or "")
+                assert float(element.get("x", 0)) + 7 * characters < width + 7
+                assert float(element.get("y", 0)) < height
 
 
 def test_what_was_counted_is_shown_unless_it_is_nothing(tmp_path: Path) -> None:

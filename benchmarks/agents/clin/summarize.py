@@ -1,4 +1,4 @@
-"""Write the tables of a run of ``run.sh``: ``results.md`` and ``trials.png`` beside this file.
+"""Write the tables of a run of ``run.sh``: ``results.md`` and ``trials.svg`` beside this file.
 
 Usage: ``python benchmarks/agents/clin/summarize.py results/clin``
 """
@@ -14,8 +14,9 @@ import numpy as np
 
 from gym_memory.core.names import parse_spec
 from gym_memory.run.results import intervals, read_episodes
-from gym_memory.run.results.plots import plot_trials
+from gym_memory.run.results.figures import colours, curve_figures
 from gym_memory.run.results.score import Unit, score_by_trial, units
+from gym_memory.run.results.svg import label_of, picture
 
 HERE = Path(__file__).parent
 
@@ -78,7 +79,11 @@ def main() -> None:
         words += [number(cell["last - first"]), number(cell.get("last - none"))]
         lines.append("| " + " | ".join([*words, f"{cell['won last']:.0%}"]) + " |")
     (HERE / "results.md").write_text("\n".join(lines) + "\n", "utf-8")
-    plot_trials(units(rows), HERE / "trials.png")
+    played = units(rows)
+    colour = colours(unit.memory for unit in played)
+    _, by_trial = curve_figures(played, colour)
+    legend = {label_of(memory): number for memory, number in colour.items()}
+    (HERE / "trials.svg").write_text(picture(by_trial, legend), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ from gym_memory.evaluate.exam.marks import (
 from gym_memory.evaluate.exam.questions import KINDS
 from gym_memory.evaluate.exam.sitting import Answer, ExamConfig
 from gym_memory.run.jobs import format_seeds
-from gym_memory.run.results.plots import PALETTE
+from gym_memory.run.results.figures import colours
 from gym_memory.run.results.report import format_interval
+from gym_memory.run.results.svg import Line, line_figure, picture
 
-__all__ = ["exam_record", "plot_ages", "plot_budgets", "write_exam"]
+__all__ = ["age_picture", "budget_picture", "exam_record", "write_exam"]
 
 _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
-_MARKERS = "osD^vP*X<>hd"
 
 
 def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
     one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.png", "exam_age.png")
+    names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.svg", "exam_age.svg")
     numbers, questions, page, budgets, ages = (folder / name for name in names)
     record = exam_record(config, answers)
     write_atomic(numbers, _compact(record))
@@ -63,8 +63,8 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
     write_atomic(page, _page(config, marks(answers)))
     if not answers:
         return [numbers, questions, page]
-    plot_budgets(record, budgets)
-    plot_ages(record, ages)
+    write_atomic(budgets, budget_picture(record))
+    write_atomic(ages, age_picture(record))
     return [numbers, questions, page, budgets, ages]
 
 
@@ -114,7 +114,7 @@ def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
         told = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
         lines += [f"Questions, {wording}: {told or 'none'}.", ""]
     lines += [*told_ahead(table), ""] if told_ahead(table) else []
-    lines += ["![by budget](exam_budget.png)", "", "![by age](exam_age.png)", ""] if table else []
+    lines += ["![by budget](exam_budget.svg)", "", "![by age](exam_age.svg)", ""] if table else []
     return "\n".join(lines)
 
 
@@ -147,76 +147,46 @@ def _questions(answers: Iterable[Answer]) -> bytes:
     return buffer.getvalue()
 
 
-def plot_budgets(record: dict[str, Any], path: Path) -> None:
-    """Draw the share of right answers against the budget: a panel a kind, a line a memory."""
+def budget_picture(record: dict[str, Any]) -> str:
+    """Return the share of right answers against the budget as SVG: a panel a kind."""
     main = main_wording(record["settings"]["wordings"])
     kinds = [kind for kind in (*KINDS, ALL) if any(m["kind"] == kind for m in record["marks"])]
-    panels = [(kind, record["kinds"].get(kind, "all with an answer")) for kind in kinds]
-    figure, axes = _figure(panels, "tokens of a recall", "right answers by budget")
-    for axis, (kind, _) in zip(axes, panels, strict=False):
+    panels = []
+    for kind in kinds:
         cells = [m for m in record["marks"] if (m["kind"], m["wording"]) == (kind, main)]
-        _lines(axis, record, cells, "budget")
-        axis.set_xscale("log")
-        budgets = record["settings"]["budgets"]
-        axis.set_xticks(budgets, [str(budget) for budget in budgets])
-        axis.minorticks_off()
-    _finish(figure, axes, path)
+        name = record["kinds"].get(kind, "all with an answer")
+        panels.append((name, _lines(record, cells, "budget")))
+    at = {float(budget): str(budget) for budget in record["settings"]["budgets"]}
+    return _picture(record, panels, "right answers by budget", "tokens of a recall", at)
 
 
-def plot_ages(record: dict[str, Any], path: Path) -> None:
-    """Draw the share of right answers against the age of the evidence: a panel a budget."""
-    panels = [(budget, f"{budget} tokens") for budget in record["settings"]["budgets"]]
-    figure, axes = _figure(panels, "steps since the evidence was shown", "right answers by age")
-    for axis, (budget, _) in zip(axes, panels, strict=False):
+def age_picture(record: dict[str, Any]) -> str:
+    """Return the share of right answers against the age of the evidence: a panel a budget."""
+    panels = []
+    for budget in record["settings"]["budgets"]:
         cells = [cell for cell in record["by_age"] if cell["budget"] == budget]
-        _lines(axis, record, cells, "age")
-        axis.set_xscale("log")
-        shown = sorted({cell["age"] for cell in cells})
-        starts = dict(zip(AGES, (0, *(end + 1 for end in AGES)), strict=False))
-        axis.set_xticks(shown, [f"{starts.get(end, '')}-{end}" for end in shown])
-        axis.minorticks_off()
-    _finish(figure, axes, path)
+        panels.append((f"{budget} tokens", _lines(record, cells, "age")))
+    starts = dict(zip(AGES, (0, *(end + 1 for end in AGES)), strict=False))
+    ages = sorted({cell["age"] for cell in record["by_age"]})
+    at = {float(end): f"{starts.get(end, '')}-{end}" for end in ages}
+    return _picture(record, panels, "right answers by age", "steps since the evidence", at)
 
 
-def _figure(panels: Sequence[Any], xlabel: str, title: str) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    columns = min(len(panels), 5)
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.1 * columns, 2.7 * rows + 0.9), dpi=110, layout="constrained")
-    axes = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
-    for axis, (_, name) in zip(axes, panels, strict=False):
-        axis.set_title(name, fontsize=10, loc="left")
-        axis.set_ylim(-0.03, 1.05)
-        axis.set_xlabel(xlabel, fontsize=8)
-        axis.tick_params(labelsize=8)
-        axis.grid(axis="y", color="#e3e3e3", linewidth=0.8)
-        axis.spines[["top", "right"]].set_visible(False)
-    for axis in axes[len(panels) :]:
-        axis.set_axis_off()
-    figure.suptitle(title, fontsize=11)
-    return figure, axes
+def _lines(record: dict[str, Any], cells: Sequence[dict[str, Any]], x: str) -> list[Line]:
+    colour = colours(record["settings"]["memories"])
+    return [
+        Line("", memory, "", memory, colour[memory], points)
+        for memory in record["settings"]["memories"]
+        if (points := sorted((c[x], c["right"]) for c in cells if c["memory"] == memory))
+    ]
 
 
-def _lines(axis: Any, record: dict[str, Any], cells: Sequence[dict[str, Any]], x: str) -> None:
-    for i, memory in enumerate(record["settings"]["memories"]):
-        points = sorted((c[x], c["right"]) for c in cells if c["memory"] == memory)
-        axis.plot(
-            [place for place, _ in points],
-            [share for _, share in points],
-            color=PALETTE[(i + 1) % len(PALETTE)],
-            marker=_MARKERS[i % len(_MARKERS)],
-            linestyle="-" if i < len(PALETTE) else "--",
-            markersize=4,
-            linewidth=1.4,
-            alpha=0.9,
-            label=memory,
-        )
-
-
-def _finish(figure: Any, axes: Sequence[Any], path: Path) -> None:
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=8, frameon=False)
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None})
-    write_atomic(path, buffer.getvalue())
+def _picture(
+    record: dict[str, Any],
+    panels: Sequence[tuple[str, Sequence[Line]]],
+    title: str,
+    along: str,
+    at: dict[float, str],
+) -> str:
+    figure = line_figure("exam", title, panels, along, "share", (0.0, 1.0), log=True, at=at)
+    return picture(figure, colours(record["settings"]["memories"]))

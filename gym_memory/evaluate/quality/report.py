@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gym_memory.core.files import write_atomic
 from gym_memory.evaluate.quality.score import EpisodeQuality, Quality, curves, summarize
+from gym_memory.run.results.svg import PALETTE, Line, line_figure, picture
 
-__all__ = ["plot_growth", "quality_record", "row_record", "write_quality"]
+__all__ = ["growth_picture", "quality_record", "row_record", "write_quality"]
 
 _WINDOW = 5
 """Steps over which the curve of updates is averaged."""
@@ -68,13 +70,13 @@ def _grouped(episodes: Iterable[EpisodeQuality]) -> dict[str, list[EpisodeQualit
 def write_quality(
     folder: Path, episodes: Sequence[EpisodeQuality], **settings: Any
 ) -> tuple[Path, Path]:
-    """Write ``quality.json`` and ``quality.png`` into a folder; returns their paths."""
+    """Write ``quality.json`` and ``quality.svg`` into a folder; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    numbers, picture = folder / "quality.json", folder / "quality.png"
+    numbers, drawn = folder / "quality.json", folder / "quality.svg"
     record = quality_record(episodes, **settings)
     numbers.write_text(_one_entry_a_line(record), encoding="utf-8")
-    plot_growth(record["curves"], picture)
-    return numbers, picture
+    write_atomic(drawn, growth_picture(record["curves"]))
+    return numbers, drawn
 
 
 def _one_entry_a_line(record: Mapping[str, Any]) -> str:
@@ -92,29 +94,22 @@ def _one_entry_a_line(record: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def plot_growth(shown: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
-    """Draw live facts and facts retired per step over the steps of an episode.
+def growth_picture(shown: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    """Return live facts, and facts retired a step, over the steps of an episode, as SVG.
 
     Args:
         shown: Label to its curves ``live`` and ``updates``, as in :func:`quality_record`.
-        path: Picture to write.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4.6), layout="constrained")
-    size, rate = figure.subplots(1, 2)
-    for number, (name, series) in enumerate(shown.items()):
-        style = {"linestyle": ("-", "--", ":")[number // 10 % 3], "linewidth": 1.2}
-        size.plot(series["live"], label=name, **style)
+    colour = {name: number % len(PALETTE) for number, name in enumerate(shown)}
+    size, rate = [], []
+    for name, series in shown.items():
         updates = np.asarray(series["updates"], dtype=float)
         window = np.ones(min(_WINDOW, len(updates)))
         smooth = np.convolve(updates, window, "same")
         smooth /= np.convolve(np.ones(len(updates)), window, "same")
-        rate.plot(smooth, **style)
-    size.set(xlabel="step", ylabel="live facts", title="Size of the graph", ylim=(0, None))
-    rate.set(
-        xlabel="step", ylabel=f"facts retired a step (mean of {_WINDOW})", title="Updates",
-        ylim=(0, None),
-    )  # fmt: skip
-    figure.legend(loc="outside right center", fontsize="x-small")
-    figure.savefig(path, dpi=90, metadata={"Software": None})
+        for lines, values in ((size, series["live"]), (rate, smooth.tolist())):
+            points = [(float(step), float(value)) for step, value in enumerate(values)]
+            lines.append(Line("", "", "", name, colour[name], points))
+    panels = [("live facts", size), (f"facts retired a step (mean of {_WINDOW})", rate)]
+    figure = line_figure("growth", "Size of the graph and its updates", panels, "step", "facts")
+    return picture(figure, colour)

@@ -10,7 +10,7 @@
     logs/*.log           what the workers' backends printed
     spending.sqlite      what language models took, where a run has a hard stop
     manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
-    summary.json report.md report.html *.png
+    summary.json report.md report.html *.svg
 
 A killed run leaves whole episodes and at most one torn line, which the next start removes.
 Files other than ``episodes.jsonl`` are replaced atomically.

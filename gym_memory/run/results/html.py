@@ -13,18 +13,15 @@ from typing import Any
 from gym_memory.core.html import Assets, inline_page, table, text
 from gym_memory.run.results.cells import format_interval, format_p, score_cells, seeds_go_round
 from gym_memory.run.results.figures import (
-    Figure,
-    Line,
     budget_figure,
     colours,
     cost_figures,
     curve_figures,
-    line_figure,
     score_figure,
 )
-from gym_memory.run.results.plots import short_label
 from gym_memory.run.results.score import Difference, Unit
 from gym_memory.run.results.score import table as score_table
+from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
 from gym_memory.run.results.sweep import at_largest, budgets, curves
 
 __all__ = ["COMPARISON", "comparison", "report_page"]
@@ -59,7 +56,7 @@ def comparison(
     """
     if not all_units:
         return '<p class="card">No job is finished yet.</p>'
-    colour = colours(all_units)
+    colour = colours(unit.memory for unit in all_units)
     parts = [_filters(all_units, colour)]
     for protocol in dict.fromkeys(u.protocol for u in all_units):
         played = [u for u in all_units if u.protocol == protocol]
@@ -90,10 +87,9 @@ def _filters(all_units: Sequence[Unit], colour: dict[str, int]) -> str:
         boxes = []
         for value in dict.fromkeys(getattr(unit, key) for unit in all_units):
             mark = f'<span class="swatch k{colour[value]}"></span>' if key == "memory" else ""
-            label = short_label(value, 60).replace("\n", ", ")
             boxes.append(
                 f'<label><input type="checkbox" checked data-filter="{key}" '
-                f'value="{text(value)}">{mark}{text(label)}</label>'
+                f'value="{text(value)}">{mark}{text(label_of(value))}</label>'
             )
         groups.append(f"<fieldset><legend>{name}</legend>{''.join(boxes)}</fieldset>")
     return (
@@ -145,7 +141,7 @@ def _quality_panel(name: str, curves: dict[str, dict[str, Any]]) -> tuple[str, l
     for number, (label, curve) in enumerate(curves.items()):
         points = [(float(t), float(v)) for t, v in enumerate(curve.get(name, ())) if v is not None]
         if points:
-            lines.append(Line("", "", "", label, number % 10, points))
+            lines.append(Line("", "", "", label, number % len(PALETTE), points))
     return name, lines
 
 

@@ -12,6 +12,12 @@ from gym_memory.core.errors import ResultsError, UnknownNameError
 from gym_memory.core.files import write_atomic
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
 from gym_memory.run.results.cells import format_interval, format_p, seeds_go_round
+from gym_memory.run.results.figures import (
+    budget_figure,
+    colours,
+    curve_figures,
+    score_figure,
+)
 from gym_memory.run.results.folder import (
     check_backends,
     read_config,
@@ -20,7 +26,6 @@ from gym_memory.run.results.folder import (
     read_replaced,
 )
 from gym_memory.run.results.html import report_page
-from gym_memory.run.results.plots import plot_budgets, plot_scores, plot_steps, plot_trials
 from gym_memory.run.results.score import (
     Difference,
     TableRow,
@@ -31,6 +36,7 @@ from gym_memory.run.results.score import (
     table,
     units,
 )
+from gym_memory.run.results.svg import Figure, label_of, picture
 from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
 
 __all__ = [
@@ -222,29 +228,32 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     """Tables and plots of one protocol."""
     rows = table(own)
     stem = "".join(c if c.isalnum() else "-" for c in protocol)
+    colour = colours(unit.memory for unit in own)
+    legend = {label_of(memory): number for memory, number in colour.items()}
+
+    def drawn(figure: Figure) -> list[str]:
+        name = f"{figure.name}-{stem}.svg"
+        write_atomic(path / name, picture(figure, legend))
+        return [f"![{figure.title}]({name})", ""]
+
     lines = [f"## Protocol `{protocol}`", ""]
     swept = len(budgets(own)) > 1
     if swept:
         found = curves(own)
-        plot_budgets(found, path / f"budgets-{stem}.png")
-        lines += [_SWEEP, "", _budget_table(found)]
-        lines += [f"![Score against token budget](budgets-{stem}.png)", "", "### Every budget", ""]
+        lines += [_SWEEP, "", _budget_table(found), *drawn(budget_figure(found, colour))]
+        lines += ["### Every budget", ""]
     lines += [_score_table(rows)]
     if swept:
         own = at_largest(own)
         lines += ["What follows, but for the differences, is of the largest budget.", ""]
-    plot_scores(table(own), path / f"scores-{stem}.png")
-    plot_steps(own, path / f"steps-{stem}.png")
-    several = any(len(u.trials) > 1 for u in own) and protocol.startswith("trials")
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
         lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
-    lines += [f"![Score by environment, memory and policy](scores-{stem}.png)", ""]
-    if several:
-        plot_trials(own, path / f"trials-{stem}.png")
-        lines += ["### Score by trial", "", _trial_table(own)]
-        lines += [f"![Score by trial](trials-{stem}.png)", ""]
-    lines += [f"![Score against steps](steps-{stem}.png)", ""]
+    lines += drawn(score_figure(table(own), colour))
+    by_step, *by_trial = curve_figures(own, colour)
+    for figure in by_trial if protocol.startswith("trials") else ():
+        lines += ["### Score by trial", "", _trial_table(own), *drawn(figure)]
+    lines += drawn(by_step)
     counters = _counter_table(own)
     if counters:
         lines += ["### Counted by policies and memories, mean a job", "", counters]

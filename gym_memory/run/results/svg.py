@@ -1,0 +1,324 @@
+"""Draw figures as SVG without a plotting library: panels of lines, axes, ticks and a legend.
+
+SVG is the one format of all pictures: a page colours and filters its marks (``data-env``,
+``data-memory``, ``data-policy``), Markdown shows the file, a browser exports PNG, and the same
+numbers give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.core.html import text
+from gym_memory.core.names import parse_spec
+
+__all__ = ["PALETTE", "Figure", "Line", "attributes", "axes", "csv_text", "dot", "label_of"]
+__all__ += ["line_figure", "number", "picture", "rule", "short", "short_label", "svg", "ticks"]
+
+PALETTE = (
+    *("#6e6e6e", "#0072b2", "#b36b00", "#007a5a", "#b0508c", "#c04a00", "#2f86b8", "#7a6d00"),
+    *("#7a4fbf", "#6b4226", "#2f4b7c", "#c0392b", "#00897e", "#a3586d", "#1b1b1b", "#667700"),
+    *("#87601a", "#5b5ea6", "#9c27b0", "#455a64"),
+)
+"""Colours that colour-blind readers can distinguish; ``--c0`` and so on in style.css."""
+WIDTH, HEIGHT = 380, 210
+LEFT, RIGHT, TOP, BOTTOM = 40, 12, 26, 34
+_MOST_BANDS = 6
+_COLUMNS, _GAP = 3, 16
+_STYLE = (
+    "".join(f".k{n}{{fill:{c};stroke:{c}}}" for n, c in enumerate(PALETTE))
+    + "text{fill:#16202c;font-family:system-ui,'DejaVu Sans',sans-serif}.soft{fill:#566372}"
+    ".grid{stroke:#c9d1da}.line{fill:none;stroke-width:2;stroke-linejoin:round}"
+    ".band{stroke:none;fill-opacity:.14}.interval{stroke-width:2}"
+    ".dot{stroke:#fff;stroke-width:1.5}"
+)
+
+
+class Figure(NamedTuple):
+    """A figure: its panels as SVG, and its points as CSV with a header."""
+
+    name: str
+    title: str
+    panels: tuple[str, ...]
+    csv: str
+
+
+class Line(NamedTuple):
+    """A line of a panel: what it is of, its points ``(x, y)`` and a band ``(low, high)`` each."""
+
+    env: str
+    memory: str
+    policy: str
+    label: str
+    colour: int
+    points: Sequence[tuple[float, float]]
+    band: Sequence[tuple[float, float]] = ()
+
+
+def short_label(spec: str, width: int = 22) -> str:
+    r"""Return a spec on a few short lines: the name, then its values.
+
+    >>> short_label("Cooking?level=medium&split=test")
+    'Cooking\nmedium, test'
+    """
+    name, kwargs = parse_spec(spec)
+    lines = [name]
+    for key, value in kwargs.items():
+        word = value if isinstance(value, str) else f"{key}={value}"
+        if len(lines) > 1 and len(lines[-1]) + len(word) + 2 <= width:
+            lines[-1] += f", {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def label_of(spec: str) -> str:
+    """Return a spec on one line, without the names of its parameters."""
+    return short_label(spec, 60).replace("\n", ", ")
+
+
+def picture(figure: Figure, legend: Mapping[str, int]) -> str:
+    """Return a figure as one SVG file: title, panels in columns, legend.
+
+    Args:
+        figure: The figure.
+        legend: Label to the number of its colour.
+    """
+    sizes = [_size(panel) for panel in figure.panels]
+    columns = min(_COLUMNS, max(len(sizes), 1))
+    wide = max((width for width, _ in sizes), default=WIDTH) + _GAP
+    total = columns * wide + _GAP
+    y, parts = 34.0, []
+    for start in range(0, len(sizes), columns):
+        row = range(start, min(start + columns, len(sizes)))
+        for column, index in enumerate(row):
+            at = f'<svg x="{number(_GAP + column * wide)}" y="{number(y)}" '
+            parts.append(figure.panels[index].replace("<svg ", at, 1))
+        y += max(sizes[index][1] for index in row) + _GAP
+    x = float(_GAP)
+    for name, colour in legend.items():
+        lines = textwrap.wrap(name, int((total - 2 * _GAP) / 7)) or [""]
+        span = 7 * max(map(len, lines)) + 34
+        if x > _GAP and x + span > total:
+            x, y = float(_GAP), y + 18
+        parts.append(dot(x + 6, y + 6, colour, 5.5))
+        for line in lines:
+            at = f'x="{number(x + 16)}" y="{number(y + 10)}"'
+            parts.append(f'<text {at} font-size="11.5">{text(line)}</text>')
+            y += 18 * (line is not lines[-1])
+        x += span
+    head = f'<text x="{_GAP}" y="22" font-size="14" font-weight="600">{text(figure.title)}</text>'
+    size = f'width="{number(total)}" height="{number(y + 24)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+        f'viewBox="0 0 {number(total)} {number(y + 24)}"><style>{_STYLE}</style>'
+        f'<rect width="100%" height="100%" fill="#fff"/>{head}{"".join(parts)}</svg>\n'
+    )
+
+
+def _size(panel: str) -> tuple[float, float]:
+    head = panel.partition(">")[0]
+    width, height = (
+        head.partition(f' {key}="')[2].partition('"')[0] for key in ("width", "height")
+    )
+    return float(width), float(height)
+
+
+def attributes(env: str, memory: str, policy: str) -> str:
+    """Return the attributes by which a page finds the marks of an environment, memory, policy."""
+    names = {"env": env, "memory": memory, "policy": policy}
+    return " ".join(f'data-{key}="{text(value)}"' for key, value in names.items() if value)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV with a header."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def number(value: float) -> str:
+    """Return a coordinate with at most one decimal."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def short(value: float) -> str:
+    """Return a number of an axis: 1500 as 1.5k."""
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:.4g}"
+
+
+def dot(x: float, y: float, colour: int, radius: float) -> str:
+    """Return a filled circle."""
+    return f'<circle class="dot k{colour}" cx="{number(x)}" cy="{number(y)}" r="{radius:g}"/>'
+
+
+def rule(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    """Return a straight line."""
+    ends = f'x1="{number(x1)}" x2="{number(x2)}" y1="{number(y1)}" y2="{number(y2)}"'
+    return f'<line class="{kind}" {ends}/>'
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return round numbers from ``low`` to ``high``."""
+    if high <= low:
+        return [low + 0.0]
+    raw = (high - low) / most
+    size = 10.0 ** np.floor(np.log10(raw))
+    step = next(s * size for s in (1, 2, 2.5, 5, 10) if s * size >= raw * 0.999)
+    first = np.ceil(low / step - 1e-9) * step
+    return [float(v) + 0.0 for v in np.arange(first + 0.0, high + step * 1e-6, step)]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    return [10.0**power for power in powers] or [low, high]
+
+
+def line_figure(
+    name: str,
+    title: str,
+    panels: Sequence[tuple[str, Sequence[Line]]],
+    along: str,
+    value: str,
+    span: tuple[float, float] | None = None,
+    *,
+    steps: bool = False,
+    log: bool = False,
+    at: Mapping[float, str] | None = None,
+) -> Figure:
+    """Return lines in panels.
+
+    Args:
+        name: Short, for file names.
+        title: What it shows.
+        panels: A title and its lines each.
+        along: What runs along the axis below.
+        value: Name of the values.
+        span: Lowest and highest value of the axis; from the points when None.
+        steps: True if a value holds until the next place.
+        log: True if places, all above 0, are shown at their logarithm.
+        at: Places to be labelled, with their labels; round numbers when None.
+    """
+    svgs, points = [], []
+    for heading, lines in panels:
+        svgs.append(_line_panel(heading, lines, along, span, steps=steps, log=log, at=at))
+        for line in lines:
+            for n, (x, y) in enumerate(line.points):
+                band = [f"{v:.6g}" for v in line.band[n]] if line.band else ["", ""]
+                points.append(
+                    (line.env, line.memory, line.policy, line.label, short(x), f"{y:.6g}", *band)
+                )
+    header = ("environment", "memory", "policy", "line", along, value, "low", "high")
+    return Figure(name, title, tuple(svgs), csv_text(header, points))
+
+
+def _line_panel(
+    heading: str,
+    lines: Sequence[Line],
+    along: str,
+    span: tuple[float, float] | None,
+    *,
+    steps: bool,
+    log: bool,
+    at: Mapping[float, str] | None,
+) -> str:
+    places = [x for line in lines for x, _ in line.points]
+    values = [y for line in lines for _, y in line.points]
+    low, high = span or (min(0.0, *values), max(values))
+    round_ = _decades if log else ticks
+    labels = at or {x: short(x) for x in round_(min(places), max(places))}
+    if log:
+        places = [math.log10(x) for x in places]
+    first, last = min(places), max(places)
+    scale_x = (WIDTH - LEFT - RIGHT) / ((last - first) or 1)
+    scale_y = (HEIGHT - TOP - BOTTOM) / ((high - low) or 1)
+
+    def spot(x: float, y: float) -> tuple[float, float]:
+        along_x = math.log10(x) if log else x
+        return LEFT + (along_x - first) * scale_x, HEIGHT - BOTTOM - (y - low) * scale_y
+
+    parts = [axes(spot, labels, ticks(low, high, 4), along)]
+    for line in lines:
+        body = f"<title>{text(line.label)}</title>"
+        if line.band and len(lines) <= _MOST_BANDS:
+            lows = [(x, b[0]) for (x, _), b in zip(line.points, line.band, strict=True)]
+            highs = [(x, b[1]) for (x, _), b in zip(line.points, line.band, strict=True)]
+            upper = _way(spot, highs, steps=steps)
+            lower = _way(spot, lows, steps=steps, back=True)
+            body += f'<path class="band k{line.colour}" d="M{upper}L{lower}Z"/>'
+        body += f'<path class="line k{line.colour}" d="M{_way(spot, line.points, steps=steps)}"/>'
+        if not steps and len(line.points) <= 30:
+            for x, y in line.points:
+                cx, cy = spot(x, y)
+                body += dot(cx, cy, line.colour, 4)
+        parts.append(f"<g {attributes(line.env, line.memory, line.policy)}>{body}</g>")
+    env, policy = (lines[0].env, lines[0].policy) if lines else ("", "")
+    return svg(WIDTH, HEIGHT, heading, env, policy, "".join(parts))
+
+
+def _way(
+    at: Callable[[float, float], tuple[float, float]],
+    points: Sequence[tuple[float, float]],
+    *,
+    steps: bool,
+    back: bool = False,
+) -> str:
+    corners: list[tuple[float, float]] = []
+    for n, (x, y) in enumerate(points):
+        if steps and n:
+            corners.append(at(x, points[n - 1][1]))
+        corners.append(at(x, y))
+    if back:
+        corners.reverse()
+    return "L".join(f"{number(x)} {number(y)}" for x, y in corners)
+
+
+def axes(
+    at: Callable[[float, float], tuple[float, float]],
+    along: Mapping[float, str],
+    up: Sequence[float],
+    name: str,
+) -> str:
+    """Return grid lines, labelled values and the name of the axis below."""
+    parts = []
+    for value in up:
+        _, y = at(next(iter(along)), value)
+        parts.append(
+            f"{rule('grid', LEFT, y, WIDTH - RIGHT, y)}"
+            f'<text class="soft" x="{LEFT - 6}" y="{number(y + 3.5)}" font-size="10.5" '
+            f'text-anchor="end">{short(value)}</text>'
+        )
+    for value, label in along.items():
+        x, _ = at(value, up[0])
+        parts.append(
+            f'<text class="soft" x="{number(x)}" y="{HEIGHT - BOTTOM + 14}" font-size="10.5" '
+            f'text-anchor="middle">{text(label)}</text>'
+        )
+    parts.append(
+        f'<text class="soft" x="{WIDTH - RIGHT}" y="{HEIGHT - 5}" font-size="10.5" '
+        f'text-anchor="end">{text(name)}</text>'
+    )
+    return "".join(parts)
+
+
+def svg(width: float, height: float, heading: str, env: str, policy: str, body: str) -> str:
+    """Return a panel with its heading."""
+    return (
+        f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" width="{number(width)}" '
+        f'height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}" role="img" '
+        f'aria-label="{text(heading)}" {attributes(env, "", policy)}>'
+        f'<text x="4" y="14" font-size="12.5" font-weight="600">{text(heading, 62)}</text>'
+        f"{body}</svg>"
+    )
