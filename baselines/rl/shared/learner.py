@@ -147,7 +147,9 @@ L = TypeVar("L", bound=Learner)
 Checkpoint = Annotated[
     str, Help("Folder that gym-memory train wrote, or the best or last file in it.")
 ]
+"""The argument of every learned policy that names its weights."""
 Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
+"""The argument that names the place of its tensors."""
 
 
 def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
