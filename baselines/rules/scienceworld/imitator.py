@@ -49,7 +49,7 @@ from gym_memory.baselines.rules.scienceworld.scene import read_scene
 from gym_memory.baselines.rules.scienceworld.turn import Settings, Turn
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
-from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
+from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
 __all__ = ["Imitator", "Settings"]
 

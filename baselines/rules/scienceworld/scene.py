@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gym_memory.baselines.rules.scienceworld.goals import recipe_in
 from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, things_in
 from gym_memory.core.records import Observation, Triple
-from gym_memory.games.scienceworld.rules_names import AMBIGUOUS, TEMPERATURE
+from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import Entry, split_entries
 

@@ -10,7 +10,7 @@ from gym_memory.baselines.rules.scienceworld.guide import Guide
 from gym_memory.baselines.rules.scienceworld.meaning import Meaning
 from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, likeness, things_in, words
 from gym_memory.baselines.rules.scienceworld.scene import Scene
-from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
+from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
 __all__ = ["Sight"]
 

@@ -12,7 +12,7 @@ from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.scienceworld import catalog
 from gym_memory.games.scienceworld.engine import Answer, Engine, acquire, check_installed, release
 from gym_memory.games.scienceworld.facts import UNDECIDED, read_world
-from gym_memory.games.scienceworld.rules_names import AMBIGUOUS
+from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
 __all__ = ["ScienceWorld"]
 

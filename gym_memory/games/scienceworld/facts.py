@@ -1,7 +1,7 @@
 """From the engine's objects to the vocabulary of facts, and what of them a step has shown.
 
 Only for scoring and upper bounds: these are the engine's own facts, whether seen or not. The
-vocabulary is that of :mod:`gym_memory.games.scienceworld.rules_names`. What was shown is found
+vocabulary is that of :mod:`gym_memory.games.scienceworld.rules_items`. What was shown is found
 by comparing the text with what the engine writes of each object, not by reading the text: a thing
 is seen where its holder's description holds its own.
 """
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.games.scienceworld.rules_names import (
+from gym_memory.games.scienceworld.rules_items import (
     CONNECTED,
     FOCUSED,
     SIGHTED,

@@ -1,25 +1,38 @@
-"""Extraction rules for ScienceWorld: the text of a step to facts.
+"""Rules for ScienceWorld: what a text describes, and what an action has done.
 
-A text is either a description (of a room, of what is inside something, of one thing, of the
-inventory; read by :mod:`.scienceworld_items`) or a sentence that says what an action has done
-(:mod:`.scienceworld_results`). This module reads descriptions, which list all that is there:
-what a holder no longer lists is no longer there. The vocabulary is that of
-:mod:`.scienceworld_names`.
+Descriptions (of a room, of what is inside something, of one thing, of the inventory) list all that
+is there: what a holder no longer lists is gone. ``docs/scienceworld.md`` lists the facts.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
-from gym_memory.core.records import Step, Task
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction
-from gym_memory.games.scienceworld.rules_draft import Draft
-from gym_memory.games.scienceworld.rules_items import Item, name_of, read_item, read_items
-from gym_memory.games.scienceworld.rules_names import entity
-from gym_memory.games.scienceworld.rules_results import read_result
+from gym_memory.extract.base import Extraction, Pattern
+from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.games.scienceworld.rules_items import (
+    CONNECTED,
+    FOCUSED,
+    SIGHTED,
+    STAGE,
+    TEMPERATURE,
+    Item,
+    base_of,
+    door_state,
+    entity,
+    exit_to,
+    is_plant,
+    name_of,
+    read_item,
+    read_items,
+    roams,
+)
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import INVENTORY
+from gym_memory.graph.schema import INVENTORY, PLAYER, contains, is_contents, way_relation
 
 __all__ = ["ScienceWorldRules"]
 
@@ -34,11 +47,15 @@ _DESCRIBING = re.compile(r"(?:look at|examine) (?P<what>.+)")
 _SKIPPED = ("agent", INVENTORY, "nothing")
 
 
+_MAX_RESULT_CHARS = 2000
+"""Most of an answer that a form is tried on: two names and the words between are shorter."""
+_POWER = {"activated": "on", "deactivated": "off"}
+
+
 @EXTRACTORS.register("scienceworld")
 class ScienceWorldRules:
-    r"""The extraction role for ScienceWorld, by rules.
+    r"""Extract the facts of one step.
 
-    >>> from gym_memory.graph import TemporalGraph
     >>> text = "This room is called the hallway. In it, you see: \n\ta lighter\nYou also see:"
     >>> step = Step(0, text + "\n\tA door to the kitchen (that is open)")
     >>> for mention in ScienceWorldRules().extract(step, TemporalGraph(), Task("t", "")).mentions:
@@ -50,11 +67,11 @@ class ScienceWorldRules:
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.base.Extractor`."""
         text, action = step.text[:_MAX_TEXT_CHARS], " ".join(step.action.lower().split())
         carried_now = _lines(step.inventory, 0, len(step.inventory)) if step.inventory else None
         names = None if carried_now is None else frozenset(item.name for item in carried_now)
-        draft = Draft(graph, names)
+        draft = _House(graph, names)
         room, inside, carried = _ROOM.match(text), _INSIDE.match(text), _CARRIED.match(text)
         if room is not None:
             name = name_of(room["name"])
@@ -67,35 +84,38 @@ class ScienceWorldRules:
             _read_place(called, text, inside.end(), draft)
         elif carried is not None:
             _read_list(INVENTORY, text, carried.end(), len(text), draft)
-        elif not read_result(text, action, draft):
+        elif not _read_result(text, action, draft):
             _read_one(text, action, draft)
         if carried_now is not None:
             draft.holds(INVENTORY, _spanless(carried_now))
         return draft.extraction()
 
 
-def _read_place(called: str, text: str, start: int, draft: Draft) -> None:
-    """All that is in a room or in a thing that was looked into, and the doors of a room."""
+# Descriptions
+
+
+def _read_place(called: str, text: str, start: int, draft: _House) -> None:
+    """Read all that is in a room or a thing, and the doors of a room."""
     doors = text.find("You also see:", start)
     _read_list(called, text, start, len(text) if doors < 0 else doors, draft)
     for door in _DOOR.finditer(text, max(doors, 0)) if doors >= 0 else ():
         draft.door(called, name_of(door["to"]), opened=door["state"] == "open", span=door.span())
 
 
-def _read_list(called: str, text: str, start: int, end: int, draft: Draft) -> None:
+def _read_list(called: str, text: str, start: int, end: int, draft: _House) -> None:
     draft.holds(called, _lines(text, start, end))
 
 
 def _lines(text: str, start: int, end: int) -> tuple[Item, ...]:
-    """The things of a list that has one a line."""
+    """Return the things of a list that has one a line."""
     found = (
         read_item(line["item"], line.start("item")) for line in _LINE.finditer(text, start, end)
     )
     return tuple(item for item in found if item.name not in _SKIPPED)
 
 
-def _read_one(text: str, action: str, draft: Draft) -> None:
-    """The description of a single thing."""
+def _read_one(text: str, action: str, draft: _House) -> None:
+    """Read the description of a single thing."""
     looked = _DESCRIBING.fullmatch(action)
     if looked is None or "\n" in text.strip():
         return
@@ -105,14 +125,427 @@ def _read_one(text: str, action: str, draft: Draft) -> None:
     called = draft.meant(items[0].name, looked["what"])
     if called == items[0].name and entity(called, draft.room) != called:
         called = entity(called, draft.room)
-    draft.describe(called, items[0])
+    draft.add_item(called, items[0])
 
 
 def _spanless(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """The same things, with no evidence in the step's text."""
+    """Return the same things, with no evidence in the step's text."""
     return tuple(
         item._replace(
             start=-1, end=-1, inside=_spanless(item.inside) if item.inside else item.inside
         )
         for item in items
     )
+
+
+# The house
+
+
+_Span = tuple[int, int]
+
+
+class _House(Draft):
+    """The extraction of one step, with contents counted and furniture found by name.
+
+    Args:
+        graph: The facts before the step.
+        carried: Names that the inventory beside the text lists; None where it was not shown.
+    """
+
+    def __init__(self, graph: TemporalGraph, carried: frozenset[str] | None = None):
+        super().__init__(graph)
+        self._carried = carried and frozenset(entity(name, INVENTORY) for name in carried)
+        self._listed: dict[str, set[Triple]] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def extraction(self) -> Extraction:
+        """End what a listed holder no longer lists, and return all facts."""
+        for holder, listed in self._listed.items():
+            for fact in self.contents(holder):
+                if fact not in listed:
+                    self.retire(fact)
+        for triple in self.mentions:
+            self.outdated.pop(Pattern(*triple), None)
+        return super().extraction()
+
+    def retire(self, triple: Triple) -> None:
+        """End a fact that the graph holds, or that this step has stated so far."""
+        self.mentions.pop(triple, None)
+        if triple in self.graph:
+            self.outdate(*triple)
+
+    # Rooms and doors
+
+    def walk(self, room: str, span: _Span) -> None:
+        """Put the agent into ``room``; a way leads there from where it was, and back."""
+        left = self.room
+        self.enter(room, span)
+        if left and left != room:
+            for here, there in ((left, room), (room, left)):
+                self.add(there, way_relation(exit_to(there)), here, *span)
+                self.add(here, "has exit", exit_to(there), *span)
+                self._door_state(here, there, opened=True, span=span)
+
+    def door(self, room: str, to: str, *, opened: bool, span: _Span) -> None:
+        """Add a door of a room, and its state as seen from the other side."""
+        if not room:
+            return
+        self.add(room, "has exit", exit_to(to), *span)
+        self._door_state(room, to, opened=opened, span=span)
+        if Triple(to, "has exit", exit_to(room)) in self.graph:
+            self._door_state(to, room, opened=opened, span=span)
+
+    def _door_state(self, room: str, to: str, *, opened: bool, span: _Span) -> None:
+        self.add(room, door_state(opened=opened), to, *span)
+        self.retire(Triple(room, door_state(opened=not opened), to))
+
+    # Things and what they hold
+
+    def contents(self, holder: str) -> Iterator[Triple]:
+        """Yield what the graph has in or on a holder."""
+        if holder == INVENTORY:
+            for fact in self.graph.incoming(INVENTORY):
+                if fact.relation == "is in":
+                    yield fact
+        else:
+            for fact in self.graph.outgoing(holder):
+                if is_contents(fact.relation):
+                    yield fact
+
+    def holds(self, holder: str, items: Iterable[Item]) -> None:
+        """Add the complete contents of a holder."""
+        items = [item for item in items if item.name != "drain"]
+        numbers = Counter(entity(item.name, holder) for item in items)
+        listed = self._listed.setdefault(holder, set())
+        for item in items:
+            thing = entity(item.name, holder)
+            fact = _held(holder, thing, numbers[thing])
+            listed.add(fact)
+            self.add(*fact, item.start, item.end)
+            self.add_item(thing, item)
+
+    def add_item(self, thing: str, item: Item) -> None:
+        """Add the states of a thing and its contents."""
+        span = (item.start, item.end)
+        for state in (item.power, item.lid):
+            if state:
+                self.add(thing, "is", state, *span)
+        if item.stage:
+            self.add(thing, STAGE, item.stage, *span)
+        if item.inside is not None:
+            self.holds(thing, item.inside)
+            self.set_empty(thing, empty=not item.inside, span=span)
+
+    def set_empty(self, holder: str, *, empty: bool, span: _Span = NOWHERE) -> None:
+        """Add or end that a holder is empty."""
+        fact = Triple(holder, "is", "empty")
+        if not empty:
+            self.retire(fact)
+        elif not (is_plant(holder) or self._is_filling(holder)):
+            self.add(*fact, *span)
+
+    def _is_filling(self, holder: str) -> bool:
+        """True if it is under a tap that runs."""
+        return any(
+            is_contents(fact.relation) and Triple(fact.subject, "is", "on") in self.graph
+            for fact in self.graph.incoming(holder)
+            if fact.subject.startswith("sink in ")
+        )
+
+    def move(self, name: str, holder: str, action: str, span: _Span) -> None:
+        """Move a thing that the answer calls ``name`` to a holder.
+
+        The answer may use another name than lists do (*common toad* of a frog egg). Then the
+        difference of two inventories is what moved.
+        """
+        thing = self.meant(name, action)
+        goal = entity(base_of(thing), holder)
+        before = {fact.subject for fact in self.contents(INVENTORY)}
+        changed = before ^ self._carried if self._carried is not None else frozenset()
+        if len(changed) == 1 and not changed & {thing, goal}:
+            (thing,) = changed
+            goal = entity(base_of(thing), holder)
+        if not thing:  # a drawer that no list has shown
+            return
+        self.take(thing, action, span)
+        if goal != thing:
+            self._rename(thing, goal)
+        if holder == INVENTORY:
+            self.add(goal, "is in", INVENTORY, *span)
+        elif holder:
+            self.put(goal, holder, span)
+            if holder.startswith("sink in ") and Triple(holder, "is", "on") in self.graph:
+                self.set_empty(goal, empty=False)
+
+    def _rename(self, old: str, new: str) -> None:
+        """Move what is known of furniture along with it, for its name says where it stands."""
+        for fact in self.graph.outgoing(old):
+            if fact.relation == "is" or is_contents(fact.relation):
+                self.retire(fact)
+                self.add(new, fact.relation, fact.object)
+
+    def put(self, thing: str, holder: str, span: _Span, *, number: int = 1) -> None:
+        """Add ``number`` more of a thing to a holder."""
+        there = self._number(holder, thing)
+        self._renumber(holder, thing, there, there + number, span)
+        self.set_empty(holder, empty=False)
+
+    def take(self, thing: str, action: str, span: _Span = NOWHERE) -> None:
+        """Count one thing fewer where it was, if that is known."""
+        holder = self._holder_of(thing, action)
+        if holder:
+            there = self._number(holder, thing)
+            self._renumber(holder, thing, there, there - 1, span)
+            if there == 1 and holder != self.room and len(list(self.contents(holder))) == 1:
+                self.set_empty(holder, empty=holder != INVENTORY, span=span)
+
+    def _holder_of(self, thing: str, action: str) -> str:
+        """Return where a thing in reach is; the command may say which of several is meant."""
+        holders = [INVENTORY] if Triple(thing, "is in", INVENTORY) in self.graph else []
+        holders += [
+            fact.subject
+            for fact in self.graph.incoming(thing)
+            if is_contents(fact.relation) and self._is_in_reach(fact.subject)
+        ]
+        for holder in holders:
+            if holder.split(" in ")[0] in action.replace(thing, "", 1):
+                return holder
+        return holders[0] if holders else ""
+
+    def _is_in_reach(self, holder: str) -> bool:
+        """True if a holder is the room, in it, or carried."""
+        seen = set()
+        todo = [holder]
+        while todo:
+            place = todo.pop()
+            if place in (self.room, INVENTORY):
+                return True
+            if place not in seen:
+                seen.add(place)
+                todo += [
+                    f.object if f.relation == "is in" else f.subject
+                    for f in (*self.graph.outgoing(place), *self.graph.incoming(place))
+                    if (is_contents(f.relation) and f.object == place)
+                    or (f.relation == "is in" and f.subject == place)
+                ]
+        return False
+
+    def meant(self, name: str, action: str) -> str:
+        """Return what facts call the thing in reach that the text calls ``name``.
+
+        That may be longer: *table* is ``table in kitchen``, *inclined plane* one of two. The
+        command may say which; else it is the first one known.
+        """
+        words = set(name.split())
+        found = [
+            thing
+            for thing in self._places()[1:]
+            if thing == name or (words <= set(thing.partition(" in ")[0].split()))
+        ]
+        exact = [thing for thing in found if thing.partition(" in ")[0] == name]
+        rest = action.replace(name, "", 1)
+        for thing in exact or found:
+            short, _, holder = thing.partition(" in ")
+            more = holder.split(" in ")[0] if short == name else short
+            if more and more in (rest if short == name else action):
+                return thing
+        unknown = "" if name == "drawer" else entity(name, self.room)
+        return (exact or found or [unknown])[0]
+
+    def _places(self) -> list[str]:
+        """Return the room, what is in it and what is carried, as far as the graph knows."""
+        places = [self.room, *(fact.subject for fact in self.contents(INVENTORY))]
+        for place in places:
+            places += [f.object for f in self.contents(place) if f.object not in places]
+        return places
+
+    def _number(self, holder: str, thing: str) -> int:
+        if (holder, thing) in self._numbers:
+            return self._numbers[holder, thing]
+        for fact in self.contents(holder):
+            if thing in (fact.subject, fact.object):
+                return int(fact.relation.rpartition(" ")[2]) if fact.relation[-1].isdigit() else 1
+        return 0
+
+    def _renumber(self, holder: str, thing: str, before: int, after: int, span: _Span) -> None:
+        self._numbers[holder, thing] = after
+        if before:
+            self.retire(_held(holder, thing, before))
+        if after > 0:
+            self.add(*_held(holder, thing, after), *span)
+
+
+def _held(holder: str, thing: str, number: int) -> Triple:
+    if holder == INVENTORY:
+        return Triple(thing, "is in", INVENTORY)
+    if is_plant(holder) or roams(thing):
+        return Triple(thing, SIGHTED, holder)
+    return Triple(holder, contains(number), thing)
+
+
+# What actions have done
+
+
+def _read_result(text: str, action: str, draft: _House) -> bool:
+    """Add what an answer says of the action; False if it has none of the known forms."""
+    text = text.rstrip()
+    found = False
+    start = 0
+    while (wire := _UNWIRED.match(text, start)) is not None:
+        _disconnect(name_of(wire["thing"]), draft)
+        start = wire.end()
+    for pattern, rule in _RULES:
+        match = pattern.match(text, start, start + _MAX_RESULT_CHARS)
+        if match is not None:
+            rule(match, action, draft)
+            found = True
+            break
+    return found or start > 0
+
+
+def _walked(match: re.Match[str], action: str, draft: _House) -> None:
+    draft.walk(name_of(match["room"]), match.span("room"))
+
+
+def _moved(match: re.Match[str], action: str, draft: _House) -> None:
+    target = name_of(match["holder"])
+    holder = INVENTORY if target == INVENTORY else _holder(target, action, draft)
+    draft.move(name_of(match["thing"]), holder, action, match.span())
+
+
+def _holder(name: str, action: str, draft: _House) -> str:
+    return name if name == draft.room else draft.meant(name, action)
+
+
+def _poured(match: re.Match[str], action: str, draft: _House) -> None:
+    source = draft.meant(name_of(match["source"]), action)
+    target = name_of(match["holder"])
+    for fact in list(draft.contents(source)):
+        draft.retire(fact)
+        number = int(fact.relation.split()[-1]) if fact.relation[-1].isdigit() else 1
+        if target == INVENTORY:
+            draft.add(fact.object, "is in", INVENTORY, *match.span())
+        else:
+            draft.put(fact.object, _holder(target, action, draft), match.span(), number=number)
+    draft.set_empty(source, empty=True, span=match.span("source"))
+
+
+def _door(match: re.Match[str], action: str, draft: _House) -> None:
+    led = _DOOR_TO.search(action)
+    rooms = [
+        fact.object.removeprefix("door to ")
+        for fact in draft.graph.outgoing(draft.room)
+        if fact.relation == "has exit"
+    ]
+    named = [room for room in rooms if room in action] or (rooms if len(rooms) == 1 else [])
+    if led is not None:
+        named = [led["room"]]
+    if len(named) == 1:
+        draft.door(draft.room, named[0], opened=match["state"] == "open", span=match.span())
+
+
+def _switched(match: re.Match[str], action: str, draft: _House) -> None:
+    name, state = name_of(match["thing"]), _POWER.get(match["state"], match["state"])
+    if name == "toilet":  # it is on for a moment
+        _flushed(match, action, draft)
+    elif name != "drain":
+        draft.add(draft.meant(name, action), "is", state, *match.span())
+
+
+def _broken(match: re.Match[str], action: str, draft: _House) -> None:
+    thing = draft.meant(name_of(match["thing"]), action)
+    draft.add(thing, "is", "out of order", *match.span())
+
+
+def _focused(match: re.Match[str], action: str, draft: _House) -> None:
+    draft.add(PLAYER, FOCUSED, name_of(match["thing"]), *match.span())
+
+
+def _measured(match: re.Match[str], action: str, draft: _House) -> None:
+    used = re.match(r"use .* on (?P<thing>.+)", action)
+    if used is None:
+        return
+    thing, _, place = used["thing"].partition(" in ")
+    inside = [fact.object for fact in draft.contents(place)] if place else []
+    if thing == "substance" and len(inside) == 1:
+        thing = inside[0]
+    draft.add(name_of(thing), TEMPERATURE, match["degrees"], *match.span())
+
+
+def _mixed(match: re.Match[str], action: str, draft: _House) -> None:
+    named = action.removeprefix("mix ")
+    base = named.partition(" in ")[0].partition(" containing ")[0]
+    words = set(match["from"].lower().split())
+    holder = draft.meant(name_of(base), action)
+    for fact in list(draft.contents(holder)):
+        if set(fact.object.split()) <= words:
+            draft.retire(fact)
+    draft.put(name_of(match["to"]), holder, match.span())
+
+
+def _eaten(match: re.Match[str], action: str, draft: _House) -> None:
+    thing = name_of(match["thing"])
+    draft.take(thing, action)
+    _disconnect(thing, draft)
+
+
+def _flushed(match: re.Match[str], action: str, draft: _House) -> None:
+    for fact in list(draft.contents(draft.meant(name_of(match["thing"]), action))):
+        if fact.object == "water":
+            draft.retire(fact)
+
+
+def _connected(match: re.Match[str], action: str, draft: _House) -> None:
+    one, other = (
+        f"{terminal.lower()} on {name_of(thing)}"
+        for terminal, _, thing in (match[part].partition(" on ") for part in ("one", "other"))
+    )
+    draft.add(one, CONNECTED, other, *match.span())
+    draft.add(other, CONNECTED, one, *match.span())
+
+
+def _disconnect(thing: str, draft: _House) -> None:
+    """Take all wires off a thing."""
+    for terminal in ("anode", "cathode", "terminal 1", "terminal 2"):
+        name = f"{terminal} on {thing}"
+        for fact in (*draft.graph.outgoing(name), *draft.graph.incoming(name)):
+            if fact.relation == CONNECTED:
+                draft.retire(fact)
+
+
+def _unwired(match: re.Match[str], action: str, draft: _House) -> None:
+    _disconnect(name_of(match["thing"]), draft)
+
+
+def _recipe(match: re.Match[str], action: str, draft: _House) -> None:
+    for part in re.split(r", (?:and )?| and ", match["parts"].rstrip(".")):
+        draft.add(name_of(match["made"]), "requires", name_of(part), *match.span("parts"))
+
+
+_Rule = Callable[["re.Match[str]", str, _House], None]
+_DOOR_TO = re.compile(r"door to (?:the )?(?P<room>.+)")
+_UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z(]|$)")
+_RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = (
+    (re.compile(r"You move through the door to the (?P<room>[^.]+)\."), _walked),
+    (re.compile(r"You move to the (?P<room>[^.]+)\."), _walked),
+    (re.compile(r"You teleport to the (?P<room>[^.]+)\."),
+     lambda m, a, d: d.enter(name_of(m["room"]), m.span("room"))),
+    (re.compile(r"You move the (?P<thing>.+) to the (?P<holder>[^.]+)\."), _moved),
+    (re.compile(r"You pour the contents of the (?P<source>.+) into the (?P<holder>[^.]+)\."),
+     _poured),
+    (re.compile(r"You pour the (?P<thing>.+) into the (?P<holder>[^.]+)\."), _moved),
+    (re.compile(r"The door is (?:now|already) (?P<state>open|closed)\."), _door),
+    (re.compile(r"The (?P<thing>.+) is (?:now|already) "
+                r"(?P<state>open|closed|activated|deactivated|on|off)\."), _switched),
+    (re.compile(r"The (?P<thing>.+) appears broken"), _broken),
+    (re.compile(r"The (?P<thing>.+) is now flushing"), _flushed),
+    (re.compile(r"You focus on the (?P<thing>[^.]+)\."), _focused),
+    (re.compile(r"the thermometer measures a temperature of (?P<degrees>-?\d+) degrees"),
+     _measured),
+    (re.compile(r"(?P<from>[^.]+) mix to produce (?P<to>[^.]+)\."), _mixed),
+    (re.compile(r"The (?P<thing>.+) was delicious"), _eaten),
+    (re.compile(r"(?P<one>.+ on .+) is now connected to (?P<other>.+ on .+)$"), _connected),
+    (re.compile(r"(?P<thing>.+) has been disconnected"), _unwired),
+    (re.compile(r"The [^:]* reads:\s*To make (?P<made>[^,]+), you need to mix (?P<parts>[^\n]+)"),
+     _recipe),
+)  # fmt: skip

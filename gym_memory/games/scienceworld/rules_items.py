@@ -1,8 +1,8 @@
-"""Things as ScienceWorld describes them: a phrase, its states, and what is in or on it.
+"""Names of things in ScienceWorld, and things as its texts describe them.
 
-``a counter. On the counter is: a bowl (containing a red apple, a banana), a drawer.`` is one
-item that holds two, of which one holds two more. What an item says depends on nothing but its
-characters, so it is computed once and kept.
+Names are not unique: every room has a table. Furniture is called by where it stands (``table in
+kitchen``); of all else a fact says that there is one of that kind. ``docs/scienceworld.md`` lists
+the facts.
 """
 
 from __future__ import annotations
@@ -11,11 +11,81 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["Item", "name_of", "read_item", "read_items"]
+__all__ = [
+    "AMBIGUOUS", "CONNECTED", "FOCUSED", "SIGHTED", "STAGE", "TEMPERATURE", "Item", "base_of",
+    "door_state", "entity", "exit_to", "is_plant", "name_of", "read_item", "read_items", "roams",
+]  # fmt: skip
+
+_FURNITURE = frozenset({
+    "bathtub", "bed", "book shelf", "bookshelf", "chair", "closet", "couch", "counter", "cupboard",
+    "desk", "drawer", "sink", "stove", "table", "toilet",
+})  # fmt: skip
+"""Things that stay where they are and of which there may be several in the house."""
+
+AMBIGUOUS = "Ambiguous request"
+"""The first words of the engine when a command may mean several things and it wants a number."""
+
+CONNECTED = "is connected to"
+FOCUSED = "focused on"
+STAGE = "was last in stage"
+SIGHTED = "was last seen in"
+TEMPERATURE = "had temperature"
+_ROAMING = frozenset({"bee", "butterfly", "dragonfly", "moth"})
+_GROWING = frozenset({"tree", "plant"})
+
+
+def entity(name: str, holder: str) -> str:
+    """Return what facts call a thing; its holder is empty where that is unknown.
+
+    >>> entity("table", "kitchen"), entity("orange", "bowl")
+    ('table in kitchen', 'orange')
+    """
+    return f"{name} in {holder}" if name in _FURNITURE and holder else name
+
+
+def base_of(called: str) -> str:
+    """Return the name of a thing without where it stands.
+
+    >>> base_of("drawer in desk in bedroom"), base_of("fish in a bowl")
+    ('drawer', 'fish in a bowl')
+    """
+    name = called.partition(" in ")[0]
+    return name if name in _FURNITURE else called
+
+
+def roams(name: str) -> bool:
+    """True if a thing moves by itself.
+
+    >>> roams("adult bee"), roams("bee hive")
+    (True, False)
+    """
+    return name.rpartition(" ")[2] in _ROAMING
+
+
+def is_plant(name: str) -> bool:
+    """True if a thing grows, so that what is on it comes and goes.
+
+    >>> is_plant("apple tree"), is_plant("pea plant with a tall height"), is_plant("flower pot 1")
+    (True, True, False)
+    """
+    return name.partition(" with ")[0].rpartition(" ")[2] in _GROWING
+
+
+def exit_to(room: str) -> str:
+    """Return the name of a way out by where it leads."""
+    return f"door to {room}"
+
+
+def door_state(*, opened: bool) -> str:
+    """Return the relation of a room to the one behind a door."""
+    return f"has {'open' if opened else 'closed'} door to"
+
+
+# Things in a text
 
 _ARTICLE = re.compile(r"^(?:an?|the|A) +(?:substance called +)?")
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
-"""What one copy of a thing shows: the title of a book, the motif of a picture."""
+"""The title of a book or the motif of a picture, which only one copy shows."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
 _STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")
@@ -27,33 +97,27 @@ _LIST = re.compile(r"\b(?:[IO]n the [^.:]{0,100}? is|you see): ?")
 _NOTHING = "nothing"
 _MAX_TEXT_CHARS = 20_000
 _DEEPEST = 20
-"""Things within things, at most; what is deeper goes unread."""
+"""Most things within things that are read."""
 
 
 class Item(NamedTuple):
-    """A thing that a text describes.
-
-    Attributes:
-        name: Lower case, without article.
-        start: First character of the item in its text.
-        end: One past its last character.
-        power: ``on`` or ``off``; empty where the text says neither.
-        lid: ``open`` or ``closed``; empty likewise.
-        stage: Life stage of a plant; empty for all else.
-        inside: What it holds; None where the text does not say.
-    """
+    """A thing that a text describes; a state is empty where the text does not give it."""
 
     name: str
     start: int
     end: int
     power: str = ""
+    """``on`` or ``off``."""
     lid: str = ""
+    """``open`` or ``closed``."""
     stage: str = ""
+    """Life stage of a plant."""
     inside: tuple[Item, ...] | None = None
+    """Contents; None where the text does not give them."""
 
 
 def name_of(phrase: str) -> str:
-    """A name as facts hold it.
+    """Return a name as facts hold it.
 
     >>> name_of("a substance called  Sodium chloride"), name_of("a picture of a farm")
     ('sodium chloride', 'picture')
@@ -64,12 +128,7 @@ def name_of(phrase: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[Item, ...]:
-    """The things of an enumeration.
-
-    Args:
-        text: Items with commas between them; ``nothing`` is none.
-        start: Where ``text`` begins in the text that the spans shall point into.
-        depth: Things that they are in.
+    """Return the things of an enumeration that begins at ``start`` and is in ``depth`` things.
 
     >>> [item.name for item in read_items("a battery, a light bulb, which is off, soil")]
     ['battery', 'light bulb', 'soil']
@@ -83,10 +142,10 @@ def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[Item, ...]:
 
 
 def _parts(text: str) -> list[tuple[int, int]]:
-    """Where the items of an enumeration begin and end.
+    """Return where the items of an enumeration begin and end.
 
-    A comma in brackets, before a relative clause, or in the list of what an item holds (which
-    ends with a full stop) does not divide.
+    A comma in brackets, before a relative clause, or in a list of contents (which ends with a
+    full stop) does not divide.
     """
     parts, begin, depth, listing = [], 0, 0, False
     for i, sign in enumerate(text):
@@ -111,7 +170,7 @@ _CLAUSES = (" which is ", " with: ", " currently ")
 
 @lru_cache(maxsize=1 << 14)
 def read_item(text: str, start: int = 0, depth: int = 0) -> Item:
-    """One thing with its states and what it holds; ``depth`` is as in :func:`read_items`.
+    """Return one thing with its states and contents.
 
     >>> pot = read_item("a flower pot 1 (containing a apple tree in the adult stage, soil)")
     >>> pot.name, [(item.name, item.stage) for item in pot.inside]
@@ -156,7 +215,7 @@ def _inside(text: str, start: int, depth: int) -> tuple[Item, ...] | None:
 
 
 def _closing(text: str) -> int:
-    """Where the first bracket of a text is closed."""
+    """Return where the first bracket of a text is closed."""
     depth = 0
     for i, sign in enumerate(text):
         depth += (sign == "(") - (sign == ")")
