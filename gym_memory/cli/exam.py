@@ -15,7 +15,7 @@ from gym_memory.run.jobs import parse_seeds
 from gym_memory.run.results.report import format_interval
 
 if TYPE_CHECKING:
-    from gym_memory.evaluate.exam.marks import Mark
+    from gym_memory.evaluate.exam.scores import ExamScore
 
 __all__ = ["command"]
 
@@ -58,7 +58,7 @@ def command(
     Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
     """
-    from gym_memory.evaluate.exam import ExamConfig, examine, marks
+    from gym_memory.evaluate.exam import ExamConfig, examine, exam_scores
     from gym_memory.evaluate.exam.report import write_exam
     from gym_memory.memory.base import MEMORIES
 
@@ -75,7 +75,7 @@ def command(
     )
     with shown_progress("exam") as update:
         answers = list(examine(config, lambda done, total: update(done, total, ())))
-    table = marks(answers)
+    table = exam_scores(answers)
     if json_lines:
         print_json([mark.to_json() for mark in table])
     else:
@@ -94,8 +94,8 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
         ) from None
 
 
-def _print(table: Sequence[Mark]) -> None:
-    from gym_memory.evaluate.exam.marks import ALL, main_wording, told_ahead
+def _print(table: Sequence[ExamScore]) -> None:
+    from gym_memory.evaluate.exam.scores import ALL, main_wording, leads
     from gym_memory.evaluate.exam.questions import KINDS
 
     if not table:
@@ -127,11 +127,11 @@ def _print(table: Sequence[Mark]) -> None:
     shown.add_section()
     shown.add_row("", "questions", *(str(numbers.get(kind, 0)) for kind in kinds))
     output().print(shown)
-    for line in told_ahead(table):
+    for line in leads(table):
         output().print(line, markup=False)
 
 
-def _totals(mark: Mark | None) -> tuple[str, ...]:
+def _totals(mark: ExamScore | None) -> tuple[str, ...]:
     """Interval, shares of wrong and unproven answers and tokens of one memory."""
     if mark is None:
         return "–", "–", "–", "–"
@@ -139,9 +139,9 @@ def _totals(mark: Mark | None) -> tuple[str, ...]:
     return format_interval(mark.ci), *shares, f"{mark.tokens:.0f}"
 
 
-def _share(cells: dict[tuple[int, str, str], Mark], budget: int, memory: str, kind: str) -> str:
+def _share(cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str) -> str:
     """A share; bold where no other memory but the upper bound has a higher one."""
-    from gym_memory.evaluate.exam.marks import UPPER_BOUND
+    from gym_memory.evaluate.exam.scores import UPPER_BOUND
 
     mark = cells.get((budget, memory, kind))
     if mark is None:

@@ -24,8 +24,7 @@ from gym_memory.evaluate.exam import (
 from gym_memory.evaluate.exam.questions import Unseen
 from gym_memory.evaluate.exam.wordings import Asked, templates
 from gym_memory.graph.schema import LOCATIONS
-from gym_memory.memory.base import Memory
-from gym_memory.memory.base import MEMORIES
+from gym_memory.memory.base import MEMORIES, Memory
 from gym_memory.run.jobs import Job
 
 LONG = 100_000

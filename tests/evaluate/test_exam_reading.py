@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.evaluate.exam.account import Account, Moment
 from gym_memory.evaluate.exam.reading import Reading
-from gym_memory.memory.history import History
 from gym_memory.memory.base import make_memory
+from gym_memory.memory.history import History
 
 TASK = Task("house/0", "Eat.")
 KITCHEN = (

@@ -8,8 +8,8 @@ memory recalls for the question, within its budget, contains it. No language mod
 * :mod:`.questions`: the kinds of questions, how each is made and graded;
 * :mod:`.wordings`: in what words, half of them kept from development;
 * :mod:`.reading`: what a recall says, read alike for every memory, without extraction rules;
-* :mod:`.sitting`: replays episodes into memories and asks;
-* :mod:`.marks`: shares of right answers, the table's rows;
+* :mod:`.session`: replays episodes into memories and asks;
+* :mod:`.scores`: shares of right answers, the table's rows;
 * :mod:`.report`: JSON and plots.
 
 The idea is that of EMemBench (questions from the agent's own trajectory, answers computed from
@@ -17,22 +17,22 @@ the game); kinds, grading and code are our own.
 """
 
 from gym_memory.evaluate.exam.account import Account, Moment, record
-from gym_memory.evaluate.exam.marks import Mark, marks
 from gym_memory.evaluate.exam.questions import KINDS, Question, ask
 from gym_memory.evaluate.exam.reading import Reading
-from gym_memory.evaluate.exam.sitting import Answer, ExamConfig, examine
+from gym_memory.evaluate.exam.scores import ExamScore, exam_scores
+from gym_memory.evaluate.exam.session import Answer, ExamConfig, examine
 
 __all__ = [
     "KINDS",
     "Account",
     "Answer",
     "ExamConfig",
-    "Mark",
+    "ExamScore",
     "Moment",
     "Question",
     "Reading",
     "ask",
+    "exam_scores",
     "examine",
-    "marks",
     "record",
 ]

@@ -31,8 +31,7 @@ from gym_memory.evaluate.exam.account import Account
 from gym_memory.evaluate.quality.observer import spaced, squeezed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
-from gym_memory.memory.reading import Account as Recalled
-from gym_memory.memory.reading import Entry, read_account
+from gym_memory.memory.reading import Entry, ParsedText, read_account
 
 __all__ = ["Reading"]
 
@@ -124,7 +123,7 @@ class Reading:
 
     # ------------------------------------------------------------ reading
 
-    def _sort_out(self, recalled: Recalled) -> None:
+    def _sort_out(self, recalled: ParsedText) -> None:
         """Date what is dated by the present."""
         self._facts, self._dated = recalled.facts, recalled.dated
         self._entries = self._counted(list(recalled.entries))

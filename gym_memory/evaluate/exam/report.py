@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.files import encode, write_atomic
-from gym_memory.evaluate.exam.marks import (
+from gym_memory.evaluate.exam.questions import KINDS
+from gym_memory.evaluate.exam.scores import (
     AGES,
     ALL,
-    Mark,
+    ExamScore,
     by_age,
     by_game,
     by_length,
+    exam_scores,
+    leads,
     main_wording,
-    marks,
-    told_ahead,
 )
-from gym_memory.evaluate.exam.questions import KINDS
-from gym_memory.evaluate.exam.sitting import Answer, ExamConfig
+from gym_memory.evaluate.exam.session import Answer, ExamConfig
 from gym_memory.run.jobs import format_seeds
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.report import format_interval
@@ -39,7 +39,7 @@ def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]
     return {
         "settings": dataclasses.asdict(config),
         "kinds": {name: kind.title for name, kind in KINDS.items()},
-        "marks": [mark.to_json() for mark in marks(answers)],
+        "marks": [mark.to_json() for mark in exam_scores(answers)],
         "by_age": by_age(answers),
         "by_length": by_length(answers),
         "by_game": by_game(answers),
@@ -60,7 +60,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
     record = exam_record(config, answers)
     write_atomic(numbers, _compact(record))
     write_atomic(questions, _questions(answers))
-    write_atomic(page, _page(config, marks(answers)))
+    write_atomic(page, _page(config, exam_scores(answers)))
     if not answers:
         return [numbers, questions, page]
     write_atomic(budgets, budget_picture(record))
@@ -68,7 +68,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
     return [numbers, questions, page, budgets, ages]
 
 
-def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
+def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
     """The tables and the plots as Markdown, one table a budget."""
     main = main_wording(config.wordings)
     others = [wording for wording in config.wordings if wording != main]
@@ -113,7 +113,7 @@ def _page(config: ExamConfig, table: Sequence[Mark]) -> str:
     for wording, numbers in asked.items():
         told = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
         lines += [f"Questions, {wording}: {told or 'none'}.", ""]
-    lines += [*told_ahead(table), ""] if told_ahead(table) else []
+    lines += [*leads(table), ""] if leads(table) else []
     lines += ["![by budget](exam_budget.svg)", "", "![by age](exam_age.svg)", ""] if table else []
     return "\n".join(lines)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.evaluate.exam import Answer, ExamConfig, Mark, examine, marks
-from gym_memory.evaluate.exam.marks import ahead, by_age, by_game, by_length, told_ahead
+from gym_memory.evaluate.exam import Answer, ExamConfig, ExamScore, exam_scores, examine
 from gym_memory.evaluate.exam.questions import Unseen, Where
 from gym_memory.evaluate.exam.report import exam_record, write_exam
+from gym_memory.evaluate.exam.scores import ahead, by_age, by_game, by_length, leads
 from gym_memory.evaluate.exam.wordings import Asked
 
 
@@ -27,16 +27,16 @@ def answer(verdict: str = "right", **more: object) -> Answer:
 
 def test_shares_of_right_and_wrong() -> None:
     answers = [answer("right"), answer("wrong"), answer("silent"), answer("right", tokens=80)]
-    where, every = marks(answers)
+    where, every = exam_scores(answers)
     assert (where.kind, every.kind) == ("where", "all")
     assert (where.n, where.right, where.wrong, where.tokens) == (4, 0.5, 0.25, 50)
     assert where.unproven == 0
-    assert marks([answer("unproven"), answer("right")])[0].unproven == 0.5
+    assert exam_scores([answer("unproven"), answer("right")])[0].unproven == 0.5
 
 
 def test_wordings_are_told_apart() -> None:
     answers = [answer("right", wording="seen"), answer("silent"), answer("right", wording="focus")]
-    assert [(m.wording, m.right) for m in marks(answers) if m.kind == "all"] == [
+    assert [(m.wording, m.right) for m in exam_scores(answers) if m.kind == "all"] == [
         ("seen", 1.0),
         ("unseen", 0.0),
         ("focus", 1.0),
@@ -46,24 +46,24 @@ def test_wordings_are_told_apart() -> None:
 
 def test_what_was_never_seen_counts_apart() -> None:
     answers = [answer("silent"), answer("right", unseen=True)]
-    found = {mark.kind: mark for mark in marks(answers)}
+    found = {mark.kind: mark for mark in exam_scores(answers)}
     assert found["all"].right == 0
     assert found["unseen"].right == 1
 
 
 def test_intervals_are_over_games_not_questions() -> None:
     one_game = [answer("right"), answer("wrong")] * 50
-    assert marks(one_game)[0].ci is None
+    assert exam_scores(one_game)[0].ci is None
     games = [answer("right", seed=s) for s in range(10)]
     games += [answer("wrong", seed=s) for s in range(10, 20)]
-    low, high = marks(games * 20)[0].ci or (0, 0)
+    low, high = exam_scores(games * 20)[0].ci or (0, 0)
     assert 0.2 < low < 0.4  # as wide as for 20 values, not as for 400
     assert 0.6 < high < 0.8
 
 
 def test_order_of_answers_does_not_matter() -> None:
     answers = [answer("right", seed=s, tokens=s) for s in range(5)] + [answer("wrong", seed=7)]
-    assert marks(answers) == marks(answers[::-1])
+    assert exam_scores(answers) == exam_scores(answers[::-1])
 
 
 def test_rows_by_age_length_and_game() -> None:
@@ -82,14 +82,14 @@ def test_rows_by_age_length_and_game() -> None:
 
 
 def test_who_is_ahead() -> None:
-    def mark(memory: str, right: float, kind: str = "where") -> Mark:
-        return Mark(memory, 100, "unseen", kind, 10, right, 0.0, 0.0, None, 10.0)
+    def mark(memory: str, right: float, kind: str = "where") -> ExamScore:
+        return ExamScore(memory, 100, "unseen", kind, 10, right, 0.0, 0.0, None, 10.0)
 
     table = [mark("arigraph", 0.5), mark("history", 0.6), mark("none", 0.5), mark("oracle", 0.9)]
     table += [mark("history", 1.0, "near")]
     found = ahead(table, "arigraph", apart=["oracle"])
     assert [(better.memory, other.right) for better, other in found] == [("history", 0.5)]
-    assert told_ahead(table) == ["history is ahead of arigraph in where at 100 (0.60, 0.50)."]
+    assert leads(table) == ["history is ahead of arigraph in where at 100 (0.60, 0.50)."]
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_an_exam_in_which_nothing_was_asked_is_kept_without_plots(tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def real() -> dict[tuple[str, int, str], Mark]:
+def real() -> dict[tuple[str, int, str], ExamScore]:
     pytest.importorskip("textworld")
     config = ExamConfig(
         ("TreasureHunt?level=easy&split=test", "Cooking?level=medium&split=test"),
@@ -147,11 +147,13 @@ def real() -> dict[tuple[str, int, str], Mark]:
         per_kind=6,
         wordings=("seen",),
     )
-    return {(mark.memory, mark.budget, mark.kind): mark for mark in marks(examine(config))}
+    return {(mark.memory, mark.budget, mark.kind): mark for mark in exam_scores(examine(config))}
 
 
 @pytest.mark.slow
-def test_arigraph_knows_real_games_at_500_tokens(real: dict[tuple[str, int, str], Mark]) -> None:
+def test_arigraph_knows_real_games_at_500_tokens(
+    real: dict[tuple[str, int, str], ExamScore],
+) -> None:
     for kind in ("where", "read", "near", "past", "did", "order"):
         assert real["arigraph", 500, kind].n >= 12
         assert real["arigraph", 500, kind].right >= 0.95, kind
@@ -161,7 +163,7 @@ def test_arigraph_knows_real_games_at_500_tokens(real: dict[tuple[str, int, str]
 
 @pytest.mark.slow
 def test_full_history_knows_them_when_all_of_it_fits(
-    real: dict[tuple[str, int, str], Mark],
+    real: dict[tuple[str, int, str], ExamScore],
 ) -> None:
     assert real["history", 20_000, "all"].right >= 0.98
     assert real["history", 500, "all"].right < 0.5

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gym_memory.evaluate.exam.questions import KINDS
-from gym_memory.evaluate.exam.sitting import Answer
+from gym_memory.evaluate.exam.session import Answer
 from gym_memory.evaluate.exam.wordings import WORDINGS
 from gym_memory.run.results import intervals
 
-__all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "Mark", "ahead", "by_age"]
-__all__ += ["by_game", "by_length", "main_wording", "marks", "told_ahead"]
+__all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]
+__all__ += ["by_game", "by_length", "exam_scores", "leads", "main_wording"]
 
 ALL, UNSEEN = "all", "unseen"
 """All kinds that have an answer; the kind that has none."""
@@ -23,7 +23,7 @@ AGES = (5, 15, 50, 150, 500)
 
 
 @dataclasses.dataclass(frozen=True)
-class Mark:
+class ExamScore:
     """One cell of the table.
 
     Attributes:
@@ -59,7 +59,7 @@ class Mark:
         return record
 
 
-def marks(answers: Iterable[Answer]) -> list[Mark]:
+def exam_scores(answers: Iterable[Answer]) -> list[ExamScore]:
     """A mark for every memory, budget, wording and kind, and for all kinds that have an answer."""
     cells: dict[tuple[str, int, str, str], list[Answer]] = {}
     for answer in answers:
@@ -76,11 +76,13 @@ def marks(answers: Iterable[Answer]) -> list[Mark]:
     return [_mark(*key, cells[key]) for key in keys]
 
 
-def _mark(memory: str, budget: int, wording: str, kind: str, answers: Sequence[Answer]) -> Mark:
+def _mark(
+    memory: str, budget: int, wording: str, kind: str, answers: Sequence[Answer]
+) -> ExamScore:
     shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
     tokens = sum(answer.tokens for answer in answers) / len(answers)
     ci = _interval(answers)
-    return Mark(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
+    return ExamScore(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
 
 
 def _share(answers: Sequence[Answer], verdict: str = "right") -> float:
@@ -141,7 +143,9 @@ def _split(
     ]  # fmt: skip
 
 
-def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tuple[Mark, Mark]]:
+def ahead(
+    table: Iterable[ExamScore], of: str, apart: Iterable[str] = ()
+) -> list[tuple[ExamScore, ExamScore]]:
     """Marks that are better than those of one memory, all else being equal.
 
     Args:
@@ -166,7 +170,7 @@ def ahead(table: Iterable[Mark], of: str, apart: Iterable[str] = ()) -> list[tup
     ]
 
 
-def told_ahead(table: Iterable[Mark]) -> list[str]:
+def leads(table: Iterable[ExamScore]) -> list[str]:
     """A sentence for each memory but the upper bound that is better than ``arigraph`` somewhere."""
     table = list(table)
     wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))

@@ -14,8 +14,7 @@ from gym_memory.evaluate.exam.account import Account, Recording, record
 from gym_memory.evaluate.exam.questions import Question, Verdict, ask
 from gym_memory.evaluate.exam.reading import Reading
 from gym_memory.evaluate.exam.wordings import WORDINGS
-from gym_memory.memory.base import Memory, check_budget
-from gym_memory.memory.base import make_memory
+from gym_memory.memory.base import Memory, check_budget, make_memory
 from gym_memory.run.jobs import Job, RunConfig, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
