@@ -14,10 +14,10 @@ import numpy as np
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
+    BagEncoder,
     BagLearner,
     BagNetwork,
     BagSettings,
-    Encoder,
     Scenes,
     Seen,
     scenes_of,
@@ -37,7 +37,7 @@ __all__ = ["A2c", "A2cLearner", "A2cSettings"]
 
 @dataclasses.dataclass(frozen=True)
 class A2cSettings(BagSettings):
-    """Settings of A2C besides those of every learner that sees bags."""
+    """Settings of A2C, beyond those of every learner that sees bags."""
 
     n_steps: Annotated[int, Help("Steps of each game between two updates.", low=1)] = 8
     lr: Annotated[
@@ -61,7 +61,7 @@ class ActorCritic(BagNetwork):
     The critic sees the situation and the best that each unit finds among the actions.
     """
 
-    def __init__(self, settings: A2cSettings, encoder: Encoder):
+    def __init__(self, settings: A2cSettings, encoder: BagEncoder):
         super().__init__(encoder)
         hidden = settings.hidden
         self.of_state = torch.nn.Linear(settings.dim, hidden)
@@ -99,7 +99,7 @@ class A2cLearner(BagLearner):
         super().__init__(settings, seed=seed, device=device)
         self.rollouts = Rollouts()
 
-    def network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: BagEncoder) -> BagNetwork:
         """Build actor and critic."""
         return ActorCritic(self.settings, encoder)
 

@@ -19,11 +19,11 @@ from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import Seen
 from gym_memory.baselines.rl.shared.checkpoints import arrays, prefixed
 from gym_memory.baselines.rl.shared.learner import (
-    Advice,
     Experience,
     LearnedPolicy,
     PlannerTeacher,
     Recorded,
+    TeacherAdvice,
 )
 from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct
 from gym_memory.core.optional import require
@@ -40,7 +40,7 @@ __all__ = ["Bc", "BcLearner", "BcSettings", "Taught"]
 
 @dataclasses.dataclass(frozen=True)
 class BcSettings(DrrnSettings):
-    """Settings of cloning besides DRRN's, some of which have other defaults."""
+    """Settings of cloning, beyond DRRN's, some of which have other defaults."""
 
     teacher: Annotated[
         str,
@@ -79,7 +79,7 @@ class Taught(NamedTuple):
     seen: Seen
     actions: tuple[str, ...] = ()
     label: int = -1
-    advice: Advice = Advice("", "")
+    advice: TeacherAdvice = TeacherAdvice("", "")
 
 
 class BcLearner(DrrnLearner):
@@ -124,7 +124,7 @@ class BcLearner(DrrnLearner):
     def unpack(self, packed: list[Any]) -> Any:
         """Return the inverse of :meth:`pack`."""
         seen, actions, label, advice = packed
-        return Taught(super().unpack(seen), tuple(actions), label, Advice(*advice))
+        return Taught(super().unpack(seen), tuple(actions), label, TeacherAdvice(*advice))
 
     @property
     def beta(self) -> float:

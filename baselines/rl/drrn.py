@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.shared.bags import (
+    BagEncoder,
     BagLearner,
     BagNetwork,
     BagSettings,
-    Encoder,
     Seen,
     scenes_of,
 )
@@ -47,7 +47,7 @@ __all__ = ["Drrn", "DrrnLearner", "DrrnSettings"]
 
 @dataclasses.dataclass(frozen=True)
 class DrrnSettings(BagSettings):
-    """Settings of DRRN besides those of every learner that sees bags."""
+    """Settings of DRRN, beyond those of every learner that sees bags."""
 
     n_steps: Annotated[int, Help("Steps of a return before the network's own estimate.", 1)] = 3
     batch: Annotated[int, Help("Transitions an update.", low=1)] = 64
@@ -91,7 +91,7 @@ class DrrnSettings(BagSettings):
 class QNetwork(BagNetwork):
     """Q = w . relu(A s + B a + c), with one more layer between: cheap with many actions."""
 
-    def __init__(self, settings: DrrnSettings, encoder: Encoder):
+    def __init__(self, settings: DrrnSettings, encoder: BagEncoder):
         super().__init__(encoder)
         self.of_state = torch.nn.Linear(settings.dim, settings.hidden)
         self.of_action = torch.nn.Linear(settings.dim, settings.hidden, bias=False)
@@ -130,7 +130,7 @@ class DrrnLearner(BagLearner):
         self.slots: dict[int, NStep] = {}
         self.counts: dict[str, int] = {}
 
-    def network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: BagEncoder) -> BagNetwork:
         """Build the Q network."""
         return QNetwork(self.settings, encoder)
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagNetwork, Encoder, Seen
+from gym_memory.baselines.rl.shared.bags import BagEncoder, BagNetwork, Seen
 from gym_memory.baselines.rl.shared.features import (
     ATTRIBUTES,
-    Scene,
+    RecalledScene,
     parse_action,
     stem,
     words_of,
@@ -40,7 +40,7 @@ __all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags", "Grap
 
 @dataclasses.dataclass(frozen=True)
 class GataSettings(DrrnSettings):
-    """Settings of GATA besides DRRN's."""
+    """Settings of GATA, beyond DRRN's."""
 
     layers: Annotated[int, Help("Rounds of message passing.", low=0)] = 2
     tokens: Annotated[int, Help("Words of the text in the attention, the last ones.", 1)] = 32
@@ -149,7 +149,7 @@ class GataNetwork(BagNetwork):
       them that DRRN sees; ``neighbourhood=false`` leaves these out.
     """
 
-    def __init__(self, settings: GataSettings, encoder: Encoder):
+    def __init__(self, settings: GataSettings, encoder: BagEncoder):
         super().__init__(encoder)
         dim, hidden = settings.dim, settings.hidden
         self.anyone = torch.nn.Parameter(torch.randn(dim) / dim**0.5)
@@ -254,7 +254,7 @@ class GataLearner(DrrnLearner):
     settings: GataSettings
     store_class = GraphStore
 
-    def network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: BagEncoder) -> BagNetwork:
         """Build the Q network."""
         return GataNetwork(self.settings, encoder)
 
@@ -291,7 +291,7 @@ class GataLearner(DrrnLearner):
             edges += (one, there, two, two, back, one)
             if relation in ATTRIBUTES:
                 values[obj] = None
-        scene, mentioned = Scene(obs["triples"]), frozenset(text)
+        scene, mentioned = RecalledScene(obs["triples"]), frozenset(text)
         marks: list[int] = []
         for name, number in numbers.items():
             features = [f"n {scene.whereabouts(name)}"]

@@ -155,7 +155,7 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
         self.actor = torch.nn.ModuleList(_mixer(dim, hidden))
         self.critic = torch.nn.ModuleList(_mixer(dim, hidden))
-        # What was hardly trained should say hardly anything.
+        # An embedding that was hardly trained should have hardly any effect.
         torch.nn.init.zeros_(self.bag.weight)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:

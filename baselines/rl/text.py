@@ -1,7 +1,7 @@
 """A small transformer over text alone: no facts, no roles, no lexicon, no signposts.
 
 It reads the words of the text, the task, the inventory and the rendered memory, and those of each
-valid action, by copy attention (:class:`Reader`). It learns by cloning a teacher that has a memory
+valid action, by copy attention (:class:`CopyReader`). It learns by cloning a teacher with a memory
 of its own, in states that the learner comes to (DAgger, Ross et al. 2011), and, from ``rl_after``
 steps on, by advantage actor-critic.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["Reader", "Text", "TextLearner", "TextSettings", "Words"]
+__all__ = ["CopyReader", "Text", "TextLearner", "TextSettings", "Words"]
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -255,10 +255,10 @@ def spread(
     return (summed.unflatten(1, (heads, -1)) / total.clamp(min=1e-9)[:, :, None]).flatten(1)
 
 
-class Reader(torch.nn.Module):
+class CopyReader(torch.nn.Module):
     """Reads bare words by copy attention, in time linear in the text.
 
-    What a word is matters less than where else it occurs: a food of a test game occurred in no
+    A word matters less for itself than for its other places: a food of a test game occurred in no
     training game, but it is in the recipe, on the table and in the action. So attention goes from
     a word to the same word elsewhere, in the manner of induction heads (Olsson et al. 2022).
 
@@ -354,7 +354,7 @@ class TextLearner(Learner):
         self.texts = Texts()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.network = Reader(self.texts, settings).to(self.device)
+            self.network = CopyReader(self.texts, settings).to(self.device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), lr=settings.lr, weight_decay=settings.decay, fused=True
         )

@@ -28,7 +28,7 @@ import torch
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
 from gym_memory.run.results import intervals
 from gym_memory.run.results.report import format_interval
-from gym_memory.train.advised import Advised
+from gym_memory.train.advised import AdvisedObservation
 from gym_memory.wrappers.make import make_env
 
 HERE = Path(__file__).parent
@@ -52,7 +52,7 @@ def demonstrate(
     level: str, memory: str, facts: str, games: Sequence[int]
 ) -> tuple[Lexicon, list[Shown]]:
     """What a learner sees of the planner's games."""
-    env: Any = Advised(_env(level, "train", memory, 50))
+    env: Any = AdvisedObservation(_env(level, "train", memory, 50))
     lexicon = Lexicon(0.8)
     played: list[tuple[Any, int]] = []
     for game in games:

@@ -63,9 +63,9 @@ class Arena:
             kwargs |= {"split": split}
         env = make_env(name, memory=self.memory, budget=self.budget, **kwargs)
         if split == "train" and self.teacher_memory:
-            from gym_memory.train.advised import Advised
+            from gym_memory.train.advised import AdvisedObservation
 
-            return Advised(env, self.teacher_memory)
+            return AdvisedObservation(env, self.teacher_memory)
         return env
 
     def record(self) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from gym_memory.baselines.rl.shared.learner import Advice, PlannerTeacher
+from gym_memory.baselines.rl.shared.learner import PlannerTeacher, TeacherAdvice
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, MemoryObservation
 
-__all__ = ["Advised"]
+__all__ = ["AdvisedObservation"]
 
 Obs = dict[str, Any]
 _OF_MEMORY = ("memory", "triples", "episodes", "lessons")
@@ -30,7 +30,7 @@ class _Relay(gym.Wrapper[Obs, str, Obs, str]):
         return obs, reward, terminated, truncated, dict(info)
 
 
-class Advised(gym.Wrapper[Obs, str, Obs, str]):
+class AdvisedObservation(gym.Wrapper[Obs, str, Obs, str]):
     """Adds ``advice`` to an observation: the action of a planner with a memory of its own.
 
     So learners that see different memories have the same teacher.
@@ -53,7 +53,7 @@ class Advised(gym.Wrapper[Obs, str, Obs, str]):
         self._relay = _Relay(env.unwrapped)
         self._view = MemoryObservation(self._relay, memory, budget)
         self._teacher = PlannerTeacher(env.get_wrapper_attr("dialect"))
-        self._advice: Advice | None = None
+        self._advice: TeacherAdvice | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -3,7 +3,7 @@
 The prompt is the one of constant size that is played with (:func:`.state_prompt`); the likelihood
 of the teacher's action and of its end is learnt, and the valid action that is likeliest as a whole
 answer is played. The labels come from recorded runs, from a teacher beside the learner
-(:class:`.Advised`), or both; with ``beta_steps`` the learner chooses the states (DAgger).
+(:class:`.AdvisedObservation`), or both; ``beta_steps`` lets the learner choose states (DAgger).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from gym_memory.train.session import Session, Turn, task_names
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.prompt import INSTRUCTIONS
 
-__all__ = ["GameData", "GameEnv", "GameEnvConfig", "GameHarness", "GameHarnessConfig", "GameTask"]
-__all__ += ["GameTaskset", "GameTasksetConfig"]
+__all__ = ["GameEnv", "GameEnvConfig", "GameHarness", "GameHarnessConfig", "GameTask"]
+__all__ += ["GameTaskData", "GameTaskset", "GameTasksetConfig"]
 
 vf: Any = require("verifiers.v1", "verifiers", "the taskset")
 _runtimes: Any = require("verifiers.v1.runtimes", "verifiers", "the taskset")
@@ -44,7 +44,7 @@ class GameTasksetConfig(vf.TasksetConfig):
     split: str = ""
 
 
-class GameData(vf.TaskData):
+class GameTaskData(vf.TaskData):
     """One game: its session, and its index in the split, which is also its seed."""
 
     game: str
@@ -54,7 +54,7 @@ class GameData(vf.TaskData):
     index: int
 
 
-class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
+class GameTask(vf.Task[GameTaskData, vf.State, vf.TaskConfig]):
     """One game."""
 
 
@@ -65,7 +65,7 @@ class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
         """Yield one task a game."""
         config = self.config
         for index, name in enumerate(task_names(config.game, config.split)):
-            data = GameData(
+            data = GameTaskData(
                 name=name,
                 system_prompt=INSTRUCTIONS,
                 game=config.game,

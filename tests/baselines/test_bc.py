@@ -12,7 +12,7 @@ from trained import assert_same_training
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
 from gym_memory.baselines.rl.shared import checkpoints
-from gym_memory.baselines.rl.shared.learner import Advice, PlannerTeacher, Recorded
+from gym_memory.baselines.rl.shared.learner import PlannerTeacher, Recorded, TeacherAdvice
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
@@ -77,7 +77,7 @@ def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
     second = teacher.advise(obs, course, first, first.action)
     assert [first.action, second.action] == ["open wooden door", "go east"]
     lost = teacher.advise(obs, course, first, "look")
-    assert lost == Advice("", "") == teacher.advise(obs, course, lost, "open wooden door")
+    assert lost == TeacherAdvice("", "") == teacher.advise(obs, course, lost, "open wooden door")
     assert teacher.advise(obs, "another game", None, "").action == ""
 
 

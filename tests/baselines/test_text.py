@@ -18,7 +18,7 @@ from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import Advised
+from gym_memory.train.advised import AdvisedObservation
 from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow
@@ -75,7 +75,7 @@ def test_what_it_says_does_not_depend_on_what_else_is_in_the_batch() -> None:
 
 def test_the_teacher_goes_by_its_own_memory() -> None:
     """A learner that is shown nothing is advised as one that is shown all."""
-    shown, blind = Advised(house()), Advised(house("none"))
+    shown, blind = AdvisedObservation(house()), AdvisedObservation(house("none"))
     rounds = 0
     for seed in range(3):
         one, _ = shown.reset(seed=seed)
@@ -94,7 +94,7 @@ def test_the_teacher_goes_by_its_own_memory() -> None:
 
 def trainer(folder: Path, steps: int, settings: TextSettings = SMALL) -> Trainer:
     def make(split: str) -> Any:
-        return Advised(house()) if split == "train" else house(split="valid")
+        return AdvisedObservation(house()) if split == "train" else house(split="valid")
 
     how = TrainSettings(
         steps=steps, games=3, valid_games=2, envs=3, evaluate_every=60, checkpoint_every=60

@@ -9,7 +9,7 @@ from typing import Any
 
 from gym_memory.core.optional import require
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import Advised
+from gym_memory.train.advised import AdvisedObservation
 from gym_memory.wrappers import MemoryObservation
 
 from .play import hashed
@@ -76,7 +76,7 @@ def train(name: str) -> dict[str, str]:
 
     def house(split: str) -> Any:
         env = MemoryObservation(FakeHouse(split=split, max_steps=25))
-        return Advised(env) if name == "text" and split == "train" else env
+        return AdvisedObservation(env) if name == "text" and split == "train" else env
 
     rounds = {"evaluate_every": STEPS, "checkpoint_every": STEPS}
     how = TrainSettings(steps=STEPS, games=3, valid_games=1, envs=2, **rounds)

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rl.shared.features import Lexicon, Scene, describe, parse_action, stem
+from gym_memory.baselines.rl.shared.features import (
+    Lexicon,
+    RecalledScene,
+    describe,
+    parse_action,
+    stem,
+)
 from gym_memory.core.records import Triple
 
 pytestmark = pytest.mark.slow
@@ -70,7 +76,7 @@ def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
 
 
 def test_a_scene_says_where_things_are_as_the_agent_sees_it() -> None:
-    scene = Scene(facts(KITCHEN))
+    scene = RecalledScene(facts(KITCHEN))
     assert [scene.whereabouts(name) for name in ("knife", "carrot", "potato", "pear")] == [
         "@here",
         "@hand",
@@ -88,20 +94,20 @@ def test_a_scene_says_where_things_are_as_the_agent_sees_it() -> None:
 
 
 def test_signposts_lead_to_the_nearest() -> None:
-    scene = Scene(facts(KITCHEN))
+    scene = RecalledScene(facts(KITCHEN))
     assert scene.way("north") == "hall"
     assert scene.unexplored("kitchen") == ["west"]
     signs = scene.signposts()
     assert list(signs) == ["north"]
     assert {"<requires", "name:potato", "unexplored"} <= set(signs["north"])
     # The way back is known although the recall gives only one direction.
-    there = Scene(facts(KITCHEN.replace("you | is in | kitchen", "you | is in | shed")))
+    there = RecalledScene(facts(KITCHEN.replace("you | is in | kitchen", "you | is in | shed")))
     assert there.way("south") == "hall"
     assert "used for:frying" in there.signposts()["south"]
 
 
 def test_things_in_a_circle_do_not_hang() -> None:
-    assert Scene(facts("a | is in | b\nb | is in | a\nyou | is in | c")).room_of("a") == ""
+    assert RecalledScene(facts("a | is in | b\nb | is in | a\nyou | is in | c")).room_of("a") == ""
 
 
 def test_names_make_no_difference() -> None:

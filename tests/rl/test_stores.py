@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_memory.baselines.rl.shared.features import Vocabulary
+from gym_memory.baselines.rl.shared.features import FeatureRows
 from gym_memory.baselines.rl.shared.replay import Ragged
 from gym_memory.core.errors import InvalidArgumentError
 
@@ -15,20 +15,20 @@ pytestmark = pytest.mark.slow
 
 
 def test_rows_are_given_in_order_and_what_is_new_later_says_nothing() -> None:
-    vocabulary = Vocabulary(4)
+    vocabulary = FeatureRows(4)
     assert vocabulary.rows(["b", "a", "b"]) == [1, 2, 1]
     vocabulary.frozen = True
     assert vocabulary.rows(["a", "c"]) == [2, 0]
     vocabulary.frozen = False
     assert vocabulary.rows(["c", "d", "c"]) == [3, 0, 3]
-    assert Vocabulary(4, vocabulary.names).rows(["c", "b"]) == [3, 1]
+    assert FeatureRows(4, vocabulary.names).rows(["c", "b"]) == [3, 1]
 
 
 def test_a_vocabulary_needs_room() -> None:
     with pytest.raises(InvalidArgumentError, match="size"):
-        Vocabulary(1)
+        FeatureRows(1)
     with pytest.raises(InvalidArgumentError, match="at most 1"):
-        Vocabulary(2, ["a", "b"])
+        FeatureRows(2, ["a", "b"])
 
 
 lists = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6).map(tuple), max_size=30)

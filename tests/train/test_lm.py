@@ -22,7 +22,7 @@ from gym_memory.core.names import format_spec
 from gym_memory.llm import make_model
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
-from gym_memory.train.advised import Advised
+from gym_memory.train.advised import AdvisedObservation
 from gym_memory.train.lm import LmLearner, LmSettings
 from gym_memory.wrappers import MemoryObservation
 
@@ -45,7 +45,7 @@ def house(split: str = "train") -> Any:
 
 def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
     def make(split: str) -> Any:
-        return Advised(house()) if split == "train" else house("valid")
+        return AdvisedObservation(house()) if split == "train" else house("valid")
 
     how = TrainSettings(
         steps=steps, games=2, valid_games=1, envs=2, evaluate_every=20, checkpoint_every=20
@@ -55,7 +55,7 @@ def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
 
 def teach(learner: LmLearner) -> tuple[float, float]:
     """A dozen labelled states of the house, then updates; the first losses and the last ones."""
-    env = Advised(house())
+    env = AdvisedObservation(house())
     obs, _ = env.reset(seed=0)
     for _ in range(12):
         seen = learner.see(obs, "game")
@@ -156,7 +156,7 @@ def test_a_state_that_was_acted_in_is_not_read_again(
     learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
     learner.steps = 1  # the teacher plays no more
     reads = counted(learner, monkeypatch)
-    env = Advised(house())
+    env = AdvisedObservation(house())
     obs, _ = env.reset(seed=0)
     for number in range(3):
         seen = learner.see(obs, "game")

@@ -139,7 +139,7 @@ def test_tasks_health_and_schema(server: Running) -> None:
 
     assert httpx.get(f"{server.url}/health", timeout=120).json() == {"status": "healthy"}
     splits = httpx.get(f"{server.url}/Cooking/splits", timeout=120).json()
-    assert [split["name"] for split in splits] == ["train", "valid", "test"]
+    assert [split["name"] for split in splits] == ["train", "valid", "test", "held_out"]
     assert post("num_tasks", split="test").json() == {"num_tasks": 20}
     task = {"id": "cooking/rl-1/test/3", "index": 3}
     assert post("task", split="test", index=3).json() == {"task": task}

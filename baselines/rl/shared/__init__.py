@@ -1,4 +1,4 @@
-"""What the learning baselines share: features, stores, encoders, replay, the training loop.
+"""Parts that learning baselines share: features, bags, replay, learner, checkpoints, training.
 
 A network and its update stand in the baseline's own file, not here; nothing here knows a game.
 """

@@ -1,4 +1,4 @@
-"""What learners share that see bags of features: encoders, settings, network, optimizer.
+"""Parts of learners that see bags of features: encoders, settings, network, optimizer.
 
 Such a learner sees the situation and every valid action as a *bag*: the number of a text and the
 rows of named features (:mod:`gym_memory.baselines.rl.shared.features`). It adds the network that
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.features import Lexicon, Vocabulary, describe, words_of
+from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe, words_of
 from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.replay import Batch, Ints, Ragged
 from gym_memory.core.optional import require
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", "rl", "the RL baselines")
 
-__all__ = ["BagLearner", "BagNetwork", "BagSettings", "Discount", "Encoder", "MiniLM", "Rate"]
+__all__ = ["BagEncoder", "BagLearner", "BagNetwork", "BagSettings", "Discount", "MiniLM", "Rate"]
 __all__ += ["Scenes", "Seen", "Texts", "scenes_of"]
 
 Kind = Literal["bag", "gru", "minilm", "minilm-tuned"]
@@ -107,14 +107,14 @@ class Texts:
         self._numbers = {text: number for number, text in enumerate(self._texts)}
 
 
-class Encoder(torch.nn.Module):
+class BagEncoder(torch.nn.Module):
     """Encodes bags: the sum of the features' embeddings, plus what a network reads in the text."""
 
     def __init__(self, kind: Kind, texts: Texts, *, rows: int, dim: int):
         super().__init__()
         self._texts = texts
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
-        # What was met once and hardly trained should say hardly anything.
+        # An embedding that was hardly trained should have hardly any effect.
         torch.nn.init.zeros_(self.bag.weight)
         self.reader: torch.nn.Module | None = None
         if kind != "bag":
@@ -273,7 +273,7 @@ def scenes_of(seen: list[Seen], store: Any) -> Scenes:
 class BagNetwork(torch.nn.Module):
     """A network over encoded bags."""
 
-    def __init__(self, encoder: Encoder):
+    def __init__(self, encoder: BagEncoder):
         super().__init__()
         self.encoder = encoder
 
@@ -289,7 +289,7 @@ class BagLearner(Learner):
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it brings.
         torch.set_num_threads(1)
-        self.vocabulary = Vocabulary(settings.vocabulary)
+        self.vocabulary = FeatureRows(settings.vocabulary)
         self.lexicon = Lexicon(settings.common)
         self.texts = Texts()
         self.online = self.new_network()
@@ -301,7 +301,7 @@ class BagLearner(Learner):
         self.optimizer = torch.optim.Adam(groups, lr=settings.lr, fused=True)
 
     @abstractmethod
-    def network(self, encoder: Encoder) -> BagNetwork:
+    def network(self, encoder: BagEncoder) -> BagNetwork:
         """Build the baseline's network on top of an encoder."""
 
     def new_network(self) -> BagNetwork:
@@ -309,7 +309,7 @@ class BagLearner(Learner):
         s = self.settings
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            encoder = Encoder(s.encoder, self.texts, rows=s.vocabulary, dim=s.dim)
+            encoder = BagEncoder(s.encoder, self.texts, rows=s.vocabulary, dim=s.dim)
             return self.network(encoder).to(self.device)
 
     def descend(self, loss: torch.Tensor) -> None:
@@ -364,7 +364,7 @@ class BagLearner(Learner):
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
         """Replace them."""
         self.online.load_state_dict(tensors)
-        self.vocabulary = Vocabulary(self.settings.vocabulary, record["vocabulary"])
+        self.vocabulary = FeatureRows(self.settings.vocabulary, record["vocabulary"])
         self.lexicon.load_state(record["lexicon"])
 
     def progress(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -28,7 +28,7 @@ from gym_memory.graph.schema import (
     door_relation,
 )
 
-__all__ = ["ATTRIBUTES", "FACTS", "Described", "Lexicon", "Phrase", "Scene", "Vocabulary"]
+__all__ = ["ATTRIBUTES", "Described", "FeatureRows", "Lexicon", "ParsedAction", "RecalledScene"]
 __all__ += ["describe", "parse_action", "stem", "words_of"]
 
 _WORDS = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*")
@@ -39,8 +39,6 @@ _PREPOSITIONS = frozenset(
 _ARTICLES = frozenset(("a", "an", "the", "some", "and"))
 _ROLES = ("1", "2", "3")
 
-FACTS = ("related", "plain", "rendered")
-"""Ways to describe recalled facts, see :func:`describe`."""
 ATTRIBUTES = frozenset({"is", "needs to be", "used for"})
 """Relations whose object is a value out of a closed list, the same in every game."""
 _HAND = "@hand"
@@ -53,7 +51,7 @@ _MAX_DEPTH = 8
 # ------------------------------------------------------------ words and names
 
 
-class Phrase(NamedTuple):
+class ParsedAction(NamedTuple):
     """An action taken apart: verb, template with ``<>`` for each name, and the names."""
 
     verb: str
@@ -62,11 +60,11 @@ class Phrase(NamedTuple):
 
 
 @lru_cache(maxsize=100_000)
-def parse_action(action: str) -> Phrase:
+def parse_action(action: str) -> ParsedAction:
     """Take an action apart at its prepositions; names are lower case, without articles.
 
     >>> parse_action("take red apple from the counter")
-    Phrase(verb='take', template='<> from <>', names=('red apple', 'counter'))
+    ParsedAction(verb='take', template='<> from <>', names=('red apple', 'counter'))
     >>> parse_action("inventory").names
     ()
     """
@@ -84,7 +82,7 @@ def parse_action(action: str) -> Phrase:
                 template.append("<>")
             names[-1].append(word)
             inside = True
-    return Phrase(verb, " ".join(template), tuple(" ".join(name) for name in names))
+    return ParsedAction(verb, " ".join(template), tuple(" ".join(name) for name in names))
 
 
 @lru_cache(maxsize=20_000)
@@ -150,7 +148,7 @@ class Lexicon:
             self.learn(game, words)
 
 
-class Vocabulary:
+class FeatureRows:
     """Features to rows of an embedding table, in the order in which training meets them.
 
     Row 0 is for features never trained, and stays zero: a word that is new in a test game says
@@ -188,12 +186,12 @@ class Vocabulary:
 # ------------------------------------------------------------ relations
 
 
-class Scene:
-    """Says what recalled facts tell about entities, without their names.
+class RecalledScene:
+    """Describes entities by the recalled facts, without their names.
 
     Names do not carry over from one game to the next, relations do. So an entity is described by
     its *atoms*: the relations it takes part in, where it is as seen from the agent, and the values
-    of its attributes. ``carrot`` of a recipe that asks for a diced one, on a counter of this room,
+    of its attributes. ``carrot`` of a recipe that needs a diced one, on a counter of this room,
     is ``{<requires, needs to be:diced, @here}``, and so is any other food there. Attributes with
     the same value are one atom: *needs to be* roasted and *is* roasted give
     ``is+needs to be:roasted``.
@@ -364,7 +362,7 @@ def describe(
 ) -> Described:
     """Return all features of an observation.
 
-    What has no relation to anything (a knife is just a knife) keeps its name if the name is common.
+    A thing without relations (a knife is just a knife) keeps its name if the name is common.
     A word that an action shares with a thing becomes ``=``: ``chop`` matches *needs to be chopped*,
     a stove *used for frying* what *needs to be fried*. So twenty games with hardly any chopping
     teach how to chop.
@@ -379,7 +377,7 @@ def describe(
             signposts, which solve part of the game; ``rendered`` reads the memory's text instead.
     """
     triples = () if facts == "rendered" else obs["triples"]
-    scene, matched = Scene(triples), facts == "related"
+    scene, matched = RecalledScene(triples), facts == "related"
     texts = []
     if words == "always" or not triples:
         texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
@@ -403,7 +401,7 @@ def describe(
     )
 
 
-def _state(scene: Scene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:
+def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:
     found = [
         f"s {source} word {word}"
         for source, text in texts
@@ -428,8 +426,8 @@ def _state(scene: Scene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tupl
 
 
 def _action(
-    phrase: Phrase,
-    scene: Scene,
+    phrase: ParsedAction,
+    scene: RecalledScene,
     signs: dict[str, dict[str, None]],
     contexts: dict[str, tuple[tuple[str, str, str], ...]],
     lexicon: Lexicon,
@@ -465,7 +463,7 @@ def _action(
 
 
 def _direction(
-    name: str, scene: Scene, signs: dict[str, dict[str, None]], lexicon: Lexicon
+    name: str, scene: RecalledScene, signs: dict[str, dict[str, None]], lexicon: Lexicon
 ) -> list[str]:
     if not scene.way(name):
         return ["way unexplored"]

@@ -1,4 +1,4 @@
-"""What learns, who teaches it, and the policy that plays what was learnt."""
+"""Learners, their teachers, and the policy that plays a trained learner."""
 
 from __future__ import annotations
 
@@ -20,17 +20,8 @@ from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, make_settings
 from gym_memory.core.trajectory import read_trajectory
 
-__all__ = [
-    "Advice",
-    "Checkpoint",
-    "Device",
-    "Experience",
-    "LearnedPolicy",
-    "Learner",
-    "PlannerTeacher",
-    "Recorded",
-]
-__all__ += ["load_player", "playable", "save_player"]
+__all__ = ["Checkpoint", "Device", "Experience", "LearnedPolicy", "Learner", "PlannerTeacher"]
+__all__ += ["Recorded", "TeacherAdvice", "load_player", "playable", "save_player"]
 
 
 class Experience(NamedTuple):
@@ -228,7 +219,7 @@ class LearnedPolicy(Policy):
 # ------------------------------------------------------------ teachers
 
 
-class Advice(NamedTuple):
+class TeacherAdvice(NamedTuple):
     """The action and the plan of a teacher; ``action`` is empty where it knows none."""
 
     action: str
@@ -241,7 +232,9 @@ class PlannerTeacher:
     def __init__(self, dialect: str):
         self._planner, self._dialect = make_policy("planner"), dialect
 
-    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
+    def advise(
+        self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
+    ) -> TeacherAdvice:
         """Return the planner's action, from its advice a step ago and the action taken then."""
         # Its chance is that of the state, so that the same state has the same label.
         chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
@@ -250,7 +243,7 @@ class PlannerTeacher:
             # A published plan ends with the action advised.
             self._planner.focus = before.plan.removesuffix(before.action) + action
         advised = self._planner.act(obs, {})
-        return Advice(advised, self._planner.focus)
+        return TeacherAdvice(advised, self._planner.focus)
 
 
 class Recorded:
@@ -271,10 +264,12 @@ class Recorded:
             )
         self._actions = {task_id: actions for task_id, (_, _, actions) in best.items()}
 
-    def advise(self, obs: Observation, task_id: str, before: Advice | None, action: str) -> Advice:
+    def advise(
+        self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
+    ) -> TeacherAdvice:
         """Return the recorded action as long as the learner took the recorded ones; else none."""
         if before is not None and (not before.action or before.action != action):
-            return Advice("", "")
+            return TeacherAdvice("", "")
         done = int(before.plan) if before is not None else 0
         actions = self._actions.get(task_id, ())
-        return Advice(actions[done] if done < len(actions) else "", str(done + 1))
+        return TeacherAdvice(actions[done] if done < len(actions) else "", str(done + 1))

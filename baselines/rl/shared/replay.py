@@ -334,7 +334,7 @@ def cells(counts: Ints, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(rows).to(device), torch.from_numpy(columns).to(device)
 
 
-class Step(NamedTuple):
+class RolloutStep(NamedTuple):
     """A step of a rollout; ``last`` is 1 where it ended the game, 2 where the episode was cut."""
 
     seen: Any
@@ -360,21 +360,21 @@ class Rollouts:
     """The steps of every slot since the last update, and the observation after them."""
 
     def __init__(self) -> None:
-        self._steps: dict[int, list[Step]] = {}
+        self._steps: dict[int, list[RolloutStep]] = {}
         self._after: dict[int, Any] = {}
 
     def add(self, slot: int, experience: Experience) -> None:
         """Add a step to the slot's rollout."""
         e = experience
         last = 1 if e.terminated else 2 if e.truncated else 0
-        self._steps.setdefault(slot, []).append(Step(e.seen, e.action, e.reward, last))
+        self._steps.setdefault(slot, []).append(RolloutStep(e.seen, e.action, e.reward, last))
         self._after[slot] = e.next_seen
 
     def ready(self, n_steps: int) -> bool:
         """True if every slot has that many steps."""
         return bool(self._steps) and min(map(len, self._steps.values())) >= n_steps
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[RolloutStep]:
         """Return all steps, slot after slot."""
         return [step for slot in sorted(self._steps) for step in self._steps[slot]]
 
@@ -467,7 +467,7 @@ class Rollouts:
     def load_state(self, record: dict[str, Any], unpack: Callable[[Any], Any]) -> None:
         """Replace everything by what :meth:`state` returned."""
         self._steps = {
-            int(slot): [Step(unpack(seen), *rest) for seen, *rest in steps]
+            int(slot): [RolloutStep(unpack(seen), *rest) for seen, *rest in steps]
             for slot, steps in record["rollouts"].items()
         }
         self._after = {int(slot): unpack(seen) for slot, seen in record["after"].items()}

@@ -56,7 +56,7 @@ class Envs(Protocol):
     """Environments by split and *slot*, a number from 0; opened when they are first called."""
 
     def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
-        """Call a method of :class:`Slot` in several slots; return the answers in their order."""
+        """Call a method of :class:`EnvSlot` in several slots; return the answers in their order."""
         ...
 
     def close(self, split: str) -> None:
@@ -64,7 +64,7 @@ class Envs(Protocol):
         ...
 
 
-class Slot:
+class EnvSlot:
     """An environment with its memory, and the calls of the training; plain values go in and out."""
 
     def __init__(self, env: Any):
@@ -100,7 +100,7 @@ class Slot:
         self.reset(seed)
         for action in actions:
             self.step(action)
-        # What a memory keeps over episodes is not in this episode's actions.
+        # A memory may keep more than this episode's actions bring about.
         self.remember(memory)
         obs, info = self._env.get_wrapper_attr("restore")(self._env.get_wrapper_attr("snapshot")())
         return obs, info
@@ -115,13 +115,13 @@ class LocalEnvs:
 
     def __init__(self, make: MakeEnv):
         self._make = make
-        self._open: dict[tuple[str, int], Slot] = {}
+        self._open: dict[tuple[str, int], EnvSlot] = {}
 
     def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
         """Call a method in one slot after the other; see :class:`Envs`."""
         for slot in arguments:
             if (split, slot) not in self._open:
-                self._open[split, slot] = Slot(self._make(split))
+                self._open[split, slot] = EnvSlot(self._make(split))
         return [getattr(self._open[split, slot], name)(*given) for slot, given in arguments.items()]
 
     def close(self, split: str) -> None:
