@@ -11,6 +11,8 @@ from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.run.results.report import build_report
 
+pytestmark = pytest.mark.slow
+
 TUTORIALS = Path(__file__).parents[1] / "docs" / "tutorials"
 CONFIG = RunConfig(
     envs=("TreasureHunt?level=hardest&split=test",),
