@@ -56,10 +56,9 @@ class React(LanguagePolicy):
 
 
 def read_thought(text: str) -> tuple[str, str]:
-    """Return the thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
+    r"""Return the thought and the action of an answer ``Thought: ...`` and ``Action: ...``.
 
-    >>> read_thought("Thought: the key is there\
-    Action: take key")
+    >>> read_thought("Thought: the key is there\nAction: take key")
     ('the key is there', 'take key')
 
     Raises:

@@ -1,4 +1,4 @@
-"""What language models cost: counters by role and episode, prices, and hard stops.
+"""Costs of language models: counters by role and episode, prices, and hard stops.
 
 The loop counts an episode, whatever models its memory and policy use, by::
 

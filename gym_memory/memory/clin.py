@@ -12,7 +12,7 @@ from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_flag, check_int, check_text
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime
+from gym_memory.memory.base import MEMORIES, Lifetime
 from gym_memory.memory.lessons.abstractions import ALIVE, abstract_causes, generalize_causes
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
@@ -22,7 +22,6 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.roles import (
     CausalAbstraction,
     Learnings,
@@ -49,43 +48,34 @@ class Clin(LessonMemory):
     """The paper's memory: what causes what, as sentences of four forms.
 
     ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
-    ``X DOES NOT CONTRIBUTE TO Y``. After each trial they are written anew from its trace, its
-    score in words and the last ``past`` memories (Algorithm 1). The order of what is necessary
-    is one in which it can be done. Certainty moves with evidence, see
+    ``X DOES NOT CONTRIBUTE TO Y``. After each trial they are written again from its trace, its
+    score in words and the last ``past`` memories (Algorithm 1). Certainty moves with evidence, see
     :mod:`gym_memory.memory.lessons.abstractions`.
 
     A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
-    at most ``archive`` past instances: of the same kind of task (Gen-Env: the same goal, or the
-    same family and level), and where there is none of other tasks (Gen-Task), of those in the same
-    environment if there are some: whose first observation was the same. An instance that comes
-    back starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt,
-    where a new instance starts with nothing. For the paper's experiments ``use`` parts learning
-    from use: ``write`` fills the archive by trials that each start with nothing, ``read`` starts
-    new instances from an archive that stays as it is, whoever plays first.
+    at most ``archive`` past instances: those of the same kind of task (Gen-Env), else those of
+    other tasks (Gen-Task), in the same environment if there are some. An instance that comes back
+    starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt, where a
+    new instance starts with nothing.
 
-    What differs from the paper: rules write the memory unless ``llm`` is given, for the text of
-    games that list valid actions as well as for those that do not. The memory holds at most 120
-    sentences, and those that matter now are shown within the budget, with their ids, so that a
-    controller can say which of them it used. The trial so far is the matter of ``inner``.
+    What differs from the paper: rules write the memory unless ``llm`` is given. It holds at most
+    120 sentences, and shows those that matter now, with their ids, so that a controller can name
+    those that it used. ``inner`` remembers the present trial.
 
     Args:
         lifetime: How long abstractions and archive are kept: while the task instance
             (``trial``) or the goal (``task``) stays the same, or ``forever``.
         store: SQLite file, or the URL of a server, that keeps the archive of ``forever`` and may
             be shared by processes; None keeps it in the object.
-        use: What is done with the archive: ``read``, ``write`` or ``both``.
+        use: What is done with the archive: ``read`` (start from it, leave it as it is), ``write``
+            (fill it by trials that start with nothing) or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
         archive: Instances of one kind of task that the archive holds, >= 1.
         advice: The ablation: free-form advice in the place of causal abstractions.
-        places: Whether the rules also tell of ways, exits that nobody took, and where things are.
+        places: Whether the rules also report ways, exits that nobody took, and where things are.
         inner: Memory of the present trial, a name with parameters; CLIN shows 5 turns.
         llm: A chat model as memory generator, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
-
-    Raises:
-        InvalidArgumentError: An argument has the wrong value.
-        UnknownNameError: Unknown lifetime, use or inner memory.
-        StoreError: ``store`` is not one or cannot be used.
     """
 
     name: ClassVar[str] = "clin"
@@ -134,14 +124,13 @@ class Clin(LessonMemory):
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Abstractions and archive live as long as ``lifetime`` says."""
+        """Return the lifetime of each layer; abstractions and archive have ``lifetime``."""
         own: Any = {"memories": self.lifetime, "archive": self.lifetime}
         return self._layers(**own)
 
     # ------------------------------------------------------------ episodes and trials
 
     def _start(self, task: Task, last: Task) -> None:
-        """Keep the memory for a new trial; a new instance has to be seen first."""
         self._is_new = False
         if task.id == last.id and task.goal == last.goal:
             return
@@ -180,7 +169,7 @@ class Clin(LessonMemory):
         return [str(a) for a in self._general(learnings, task, bool(alike))]
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
-        """Write the memory anew (Algorithm 1, line 11) and keep it if this trial was the best."""
+        """Rewrite the memory (Algorithm 1, line 11) and archive it if this trial was the best."""
         if self.advice:
             text = self._advise(trace, outcome, self._lessons(), self._task)
             lines = [unmarked(line) for line in text.splitlines()]
@@ -206,7 +195,6 @@ class Clin(LessonMemory):
             )
 
     def _with(self, entries: Sequence[_Entry], new: _Entry) -> list[_Entry]:
-        """Entries with the best trial of each instance, the best ``archive`` of its kind."""
         rivals = [e for e in entries if e.task == new.task]
         if any(e.worth > new.worth for e in rivals):
             return list(entries)
@@ -222,7 +210,7 @@ class Clin(LessonMemory):
         return self._memories[-1] if self._memories else ()
 
     def _rank(self, cue: Cue) -> Iterable[int]:
-        """What can be done now or is planned, then what is necessary or deadly, then the rest."""
+        """Rank what is possible now or planned, then what is necessary or deadly, then the rest."""
         valid = set(cue.valid_actions)
         ranks = []
         for index, sentence in enumerate(self._lessons()):
@@ -254,7 +242,7 @@ class Clin(LessonMemory):
 
 
 def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
-    """Advice by rules: what to do again, what to leave; then the earlier advice that is left."""
+    """Advise by rules: what to repeat, what to leave out; then what is left of earlier advice."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
     told = []
@@ -284,7 +272,7 @@ class _Entry(NamedTuple):
 
     @property
     def worth(self) -> tuple[float, bool]:
-        """What trials are compared by: a lost one is worth less than one that scored nothing."""
+        """Return the rank of a trial: a lost one is below one that scored nothing."""
         return self.outcome.normalized_score, not self.outcome.lost
 
     def learnings(self) -> Learnings:
@@ -305,7 +293,7 @@ class _Entry(NamedTuple):
 
 
 def _kind(task_id: str) -> str:
-    """Family and level of a task id such as ``cooking/rl-1/train/0``."""
+    """Return family and level of a task id such as ``cooking/rl-1/train/0``."""
     return "/".join(task_id.split("/")[:2])
 
 

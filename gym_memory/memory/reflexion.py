@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.settings import check_int
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime
+from gym_memory.memory.base import MEMORIES, Lifetime
 from gym_memory.memory.lessons.base import LessonMemory
 from gym_memory.memory.lessons.causes import (
     idle_actions,
@@ -17,7 +17,6 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.roles import LLMReflect, chat_model
 from gym_memory.memory.roles.text import score_in_words
 
@@ -32,10 +31,9 @@ _MAX_REFLECTION_CHARS = 4000
 class Reflexion(LessonMemory):
     """Reflections on failed trials of one task instance, the last few of them.
 
-    A trial that did not win is looked back on once: what lost the game or wasted steps, and what
-    to do differently, as a plan for the next trial in the same world. The newest reflections are
-    shown first; the trial so far is the matter of ``inner``. The AriGraph paper's baseline is
-    this with ``inner="rag"``.
+    A trial that did not win gives one reflection: what lost the game or wasted steps, and a plan
+    for the next trial in the same world. The newest are shown first; ``inner`` remembers the
+    present trial. The AriGraph paper's baseline is this with ``inner="rag"``.
 
     What differs from the paper: rules write the reflections unless ``llm`` is given. They repeat
     what scored by the shortest way that the trial knows, name what lost the game, and send the
@@ -46,10 +44,6 @@ class Reflexion(LessonMemory):
         inner: Memory of the present trial, a name with parameters.
         llm: A chat model that reflects, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
-
-    Raises:
-        InvalidArgumentError: ``keep`` is not an int >= 1.
-        UnknownNameError: Unknown inner memory.
     """
 
     name: ClassVar[str] = "reflexion"
@@ -72,7 +66,7 @@ class Reflexion(LessonMemory):
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Reflections are about one task instance."""
+        """Return the lifetime of each layer; reflections are about one task instance."""
         return self._layers(reflections="trial")
 
     def _start(self, task: Task, last: Task) -> None:
@@ -80,7 +74,6 @@ class Reflexion(LessonMemory):
             self._reflections = []
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
-        """Reflect on a trial that failed."""
         if not outcome.success:
             told = self._reflect(trace, outcome, self._reflections, self._task)
             self._reflections = [*self._reflections, told[:_MAX_REFLECTION_CHARS]][-self.keep :]
@@ -102,7 +95,7 @@ class Reflexion(LessonMemory):
 
 
 def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
-    """A reflection by rules, one paragraph."""
+    """Write a reflection by rules, one paragraph."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
     told = [score_in_words(outcome)]

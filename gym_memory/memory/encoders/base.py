@@ -1,4 +1,4 @@
-"""What every encoder is: strings in, unit vectors out."""
+"""The encoder protocol: strings in, unit vectors out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Encoder(Protocol):
     dim: int
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
+        """Return unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
         ...
 
 

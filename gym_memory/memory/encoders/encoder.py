@@ -49,7 +49,7 @@ class HashEncoder:
         self.id = f"hash-{dim}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``; a text without letters or digits gets the first axis."""
+        """Return unit vectors of ``texts``; a text without letters or digits gets the first axis."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
             for word in re.findall(r"\w+", text.lower()):
@@ -73,7 +73,7 @@ class CachedEncoder:
         self.id, self.dim = encoder.id, encoder.dim
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``; each distinct new text is encoded once, in one call."""
+        """Return unit vectors of ``texts``; each distinct new text is encoded once, in one call."""
         found = self._cache.get(self.id, texts)
         new = [text for text in dict.fromkeys(texts) if text not in found]
         if new:

@@ -49,7 +49,7 @@ class SentenceEncoder:
         self.dim = int(self._run(["x"], 1).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``; the same bits whatever they are encoded with."""
+        """Return unit vectors of ``texts``; the same bits whatever they are encoded with."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return out
@@ -123,7 +123,7 @@ class OnnxEncoder:
         self.dim = int(self.encode(["x"]).shape[1])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of ``texts``; the same bits whatever they are encoded with."""
+        """Return unit vectors of ``texts``; the same bits whatever they are encoded with."""
         if not texts:
             return np.zeros((0, self.dim), dtype=np.float32)
         rows = []

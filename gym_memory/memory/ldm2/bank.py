@@ -190,7 +190,7 @@ class Bank:
         return self.library.nearest_observation_type(batch, kind, seen)
 
     def counts(self) -> RoleCounts:
-        """Return calls of the language model, and those that the rules answered instead."""
+        """Return the calls of the language model, and those that the rules answered instead."""
         return role_counts(
             *self.historian, self._goals, self._sights, self._classify, self._compare
         )

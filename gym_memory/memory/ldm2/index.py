@@ -68,7 +68,7 @@ class Addition(NamedTuple):
     processes: tuple[Process, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for a store or a file."""
+        """Return plain values for a store or a file."""
         return {
             "batch": self.batch,
             "entries": [[e.goal_type, e.observation_type, *e.example] for e in self.entries],
@@ -92,14 +92,12 @@ class Addition(NamedTuple):
 
 
 def pending(history: str) -> str:
-    """Return the words of the incomplete subgoals of a history.
+    r"""Return the words of the incomplete subgoals of a history.
 
     Words that several subgoals share are names (the egg to be cracked, then fried), which differ
     from one instance of a task to the next, so they are left out.
 
-    >>> pending("Subgoal 1: crack egg - complete\
-    Subgoal 2: fry egg - incomplete\
-    Summary: -")
+    >>> pending("Subgoal 1: crack egg - complete\nSubgoal 2: fry egg - incomplete\nSummary: -")
     'fry'
     """
     found = [(_TOKEN.findall(text.lower()), state) for text, state in _SUBGOAL.findall(history)]
@@ -133,7 +131,7 @@ class _Situation(NamedTuple):
 
 
 def said(example: Example) -> Said:
-    """Return tuples that are equal in this teach the same."""
+    """Return what a tuple teaches; equal ones are kept once."""
     return example.observation, pending(example.history), example.action
 
 
@@ -165,12 +163,12 @@ class Library:
         self._size = 0
 
     def __len__(self) -> int:
-        """Return number of tuples."""
+        """Return the number of tuples."""
         return self._size
 
     @property
     def batches(self) -> tuple[int, ...]:
-        """Return numbers of the batch memories."""
+        """Return the numbers of the batch memories."""
         return tuple(sorted(self._batches))
 
     def extended(self, additions: Iterable[Addition]) -> Library:
@@ -225,7 +223,7 @@ class Library:
     # ------------------------------------------------------------ the first level
 
     def goal_types(self, batch: int) -> dict[str, tuple[str, ...]]:
-        """Goal types of a batch memory and some goals of each."""
+        """Return the goal types of a batch memory and some goals of each."""
         return {name: kind.goals for name, kind in self._batches.get(batch, {}).items()}
 
     def nearest_goal_type(self, batch: int, goal: str) -> tuple[str, float]:
@@ -245,7 +243,7 @@ class Library:
     # ------------------------------------------------------------ the second level
 
     def observation_types(self, batch: int, goal_type: str) -> dict[str, list[str]]:
-        """Observation types of a goal type and some observations of each."""
+        """Return the observation types of a goal type and some observations of each."""
         return {
             name: [example.observation for example in situation.examples[:_EXAMPLES_OF_A_TYPE]]
             for name, situation in self._batches[batch][goal_type].situations.items()

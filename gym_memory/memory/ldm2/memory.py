@@ -13,12 +13,11 @@ from gym_memory.core.settings import check_flag, check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import Lifetime, Memory, check_budget
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.bank import Bank, recordings
 from gym_memory.memory.ldm2.formation import LONGEST, clipped, score_of
 from gym_memory.memory.ldm2.index import Example, said
-from gym_memory.memory.base import MEMORIES
 from gym_memory.memory.roles import chat_model
 from gym_memory.memory.stores.store import Store
 
@@ -34,7 +33,7 @@ _LEAST_EXAMPLE = 120
 
 
 class _Place(NamedTuple):
-    """Where a batch memory looks for tuples now."""
+    """A place of the index where a batch memory looks for tuples now."""
 
     batch: int
     goal_type: str
@@ -46,59 +45,45 @@ class LDM2(Memory):
     """The paper's dynamic memory: formation, two-level index, retrieval, refinement.
 
     The memory is a set of tuples (goal, history, observation -> action), with a history that
-    judges the subgoals and summarizes what was done (Eqs. 1 and 6). It is *formed* from recorded
-    trajectories in batches, each a batch memory with an index of its own: goal types, and in
-    each of them observation types (Eqs. 7 and 8). A recall finds the goal type of the task, the
-    observation type of what is seen, and shows the nearest ``examples`` tuples there, after which
-    a policy can imitate their actions; below them stands the history of the present episode.
+    judges the subgoals and summarizes the past (Eqs. 1 and 6). It is *formed* from recorded
+    trajectories in batches, each a batch memory with goal types, and in each of them observation
+    types (Eqs. 7 and 8). A recall shows the nearest ``examples`` tuples of the present types, then
+    the history of the episode.
 
     *Refinement* adds the part of a better process from the step on where it first departs from a
-    worse one (Eq. 10), into the subsets that the index gives. An agent that explores a tree of
-    processes (3.3) calls :meth:`refine` with the best and the greedy one. Apart from that every
-    episode that ends with a higher score than the best process known for its goal type is
-    compared with that one, from its start to its last rewarded step; where none is known it is
-    learnt whole. So a memory without demonstrations begins with its own first success.
+    worse one (Eq. 10). An agent that explores a tree of processes (3.3) calls :meth:`refine`.
+    Every episode that scores higher than the best known process of its goal type is compared with
+    that one; without one it is learnt whole.
 
     The paper plays one process with each batch memory and takes the best (Eq. 5): ``batch="each"``
-    uses another one in each episode of a task instance, and the protocol ``best_of`` takes the
-    best. By default all batch memories are searched and the nearest tuples of all shown.
+    with the protocol ``best_of``. By default all batch memories are searched.
 
-    What differs from the paper: rules play the parts that it gives to a language model, unless
-    ``llm`` is given (then each step asks once for the evaluation, once for the summary, and once
-    a batch for the observation type, which speaks for ``batch``). Types are clusters of
-    embeddings. Within an observation type tuples are ranked by the cosine of the observation
-    together with the subgoals that remain. A goal that has nothing to do with the known ones
-    gets no examples; one that is not like those of a type gets a type of its own when it is learnt.
+    What differs from the paper: rules play the parts of a language model unless ``llm`` is given.
+    Types are clusters of embeddings. Tuples are ranked by the cosine of the observation together
+    with the remaining subgoals. An unrelated goal gets no examples; one unlike the known types gets
+    a type of its own when it is learnt.
 
     Args:
         store: Where tuples come from. A recorded file (see
             :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
             formed into the memory when it is made. Anything else is a store, a file or the URL
-            of a server, made where there is none
-            (:class:`gym_memory.memory.stores.store.Store`; several processes may use it): what is
-            formed or learnt is kept in it for good. Empty: neither.
+            of a server (:class:`gym_memory.memory.stores.store.Store`; several processes may use
+            it), that keeps what is formed or learnt. Empty: neither.
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
             households.
         examples: Tuples to show at most, >= 1.
-        batch: The one batch memory to use; ``each`` for one after the other, the next one with
-            every episode of the same task instance; None for all.
+        batch: The one batch memory to use; ``each`` for the next one with every episode of the
+            same task instance; None for all.
         encoder: Encoder of goals, observations and subgoals, see
             :mod:`gym_memory.memory.encoders`. The default needs no weights.
         lifetime: How long tuples are kept that were learnt in episodes: over one ``trial``
             sequence, while the goal stays the same (``task``), or ``forever``. None: ``forever``
-            with a store, else ``task``. A store always keeps them forever. What :meth:`form` and
-            :meth:`refine` added always stays.
-        capacity: Tuples from which on nothing more is learnt from episodes, >= 1.
+            with a store, else ``task``. What :meth:`form` and :meth:`refine` added always stays.
+        capacity: Number of tuples at which learning from episodes ends, >= 1.
         learn: Whether episodes are learnt from. The paper's memory is fixed after refinement;
             a store that several workers evaluate must be, for their order is left to chance.
         llm: A chat model that plays those parts, or its spec (see
             :func:`gym_memory.memory.roles.chat_model`); None for the rules.
-
-    Raises:
-        InvalidArgumentError: An argument has the wrong value.
-        UnknownNameError: ``lifetime`` is not one of the above.
-        StoreError: The store cannot be used.
-        ResultsError: A recording cannot be read.
 
     Example:
         >>> memory = LDM2()
@@ -109,15 +94,11 @@ class LDM2(Memory):
         1
         >>> memory.begin(task._replace(id="house/1"), seed=0)
         >>> memory.observe(Step(0, "A big hall."))
-        >>> print(memory.recall(Cue("A big hall.", task.goal), budget=100).text)
-        Examples of what was done in situations like this one:
+        >>> print(memory.recall(Cue("A big hall.", task.goal), budget=100).lessons[0])
         1. Subgoal 1: Fetch the key - incomplete
         Summary: nothing was done yet
         Observation: A hall.
         Action: take key
-        So far in this task:
-        Subgoal 1: Fetch the key - incomplete
-        Summary: nothing was done yet
     """
 
     name: ClassVar[str] = "ldm2"
@@ -163,28 +144,21 @@ class LDM2(Memory):
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Tuples live as ``lifetime`` says, the history of the episode with the episode."""
+        """Return the lifetime of tuples and of the history."""
         return {"tuples": self.lifetime, "history": "episode"}  # type: ignore[dict-item]
 
     @property
     def batches(self) -> tuple[int, ...]:
-        """Numbers of the batch memories; ``batch`` may be set to one of them before an episode."""
+        """Return the numbers of the batch memories, any of which ``batch`` may name."""
         return self._bank.library.batches
 
     def _in_use(self) -> int | None:
-        """The one batch memory in use now; None for all."""
         if isinstance(self.batch, str):
             return self.batches[self._turn % len(self.batches)] if self.batches else None
         return self.batch
 
     def form(self, trajectories: Iterable[Trajectory]) -> int:
-        """Form batch memories from trajectories, besides those there are.
-
-        Give it processes worth imitating: all of their actions become examples.
-
-        Returns:
-            The number of tuples added.
-        """
+        """Form batch memories from trajectories worth imitating; return the number of tuples."""
         return self._bank.form(trajectories)
 
     def refine(self, better: Trajectory, worse: Trajectory) -> int:
@@ -219,7 +193,7 @@ class LDM2(Memory):
         self._places = [_Place(batch, kind, "") for _, batch, kind in found]
 
     def observe(self, step: Step) -> None:
-        """Take in a step: the history goes on, the observation types are found."""
+        """Take in a step: extend the history, find the observation types."""
         self._trace.append(clipped(step))
         if len(self._trace) > LONGEST:
             del self._trace[0]
@@ -243,10 +217,7 @@ class LDM2(Memory):
     # ------------------------------------------------------------ the recall
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Examples of the situation, nearest first, then the history of the episode.
-
-        ``lessons`` are the examples as they stand in the text.
-        """
+        """Recall examples of the situation, nearest first, then the history of the episode."""
         room = check_budget(budget) * CHARS_PER_TOKEN
         own = f"{_SO_FAR}\n{self._history}" if self._history else ""
         kept = min(len(own), room // _OWN_SHARE)
@@ -258,7 +229,7 @@ class LDM2(Memory):
         return Recall(text=text, lessons=tuple(shown))
 
     def nearest(self, cue: Cue) -> list[tuple[float, Example]]:
-        """The tuples that a recall shows, with their cosines, nearest first."""
+        """Return the tuples that a recall shows, with their cosines, nearest first."""
         if not self._places:
             return []
         text = clipped(Step(0, cue.text)).text
@@ -278,7 +249,6 @@ class LDM2(Memory):
         return list(distinct.values())
 
     def _shown(self, cue: Cue, room: int) -> list[str]:
-        """Examples that fit into ``room`` characters; the first get what others leave."""
         if room < _LEAST_EXAMPLE:
             return []
         examples = [example for _, example in self.nearest(cue)]
@@ -294,7 +264,7 @@ class LDM2(Memory):
     # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
-        """All tuples with their types, and the episode."""
+        """Return all tuples with their types, and the episode."""
         return {
             **self._bank.state(),
             "task": list(self._task),
@@ -320,7 +290,7 @@ class LDM2(Memory):
         self.restore((self._bank.snapshot(), episode))
 
     def snapshot(self) -> Any:
-        """The state; shares the tuples."""
+        """Return the state; shares the tuples."""
         trace, places = tuple(self._trace), tuple(self._places)
         episode = (self._task, self._history, trace, self._complete, places, self._turn)
         return self._bank.snapshot(), episode
@@ -333,14 +303,14 @@ class LDM2(Memory):
         self._trace, self._places = list(trace), list(places)
 
     def fork(self) -> LDM2:
-        """An independent copy that shares the tuples there are, and the store."""
+        """Return an independent copy that shares the tuples there are, and the store."""
         twin = copy.copy(self)
         twin._bank = copy.copy(self._bank)
         twin.restore(self.snapshot())
         return twin
 
     def stats(self) -> MemoryStats:
-        """Tuples held, calls of the language model and the size of the last recall."""
+        """Return tuples held, calls of the language model and the size of the last recall."""
         calls, fallbacks = self._bank.counts()
         return MemoryStats(
             lessons=len(self._bank.library),
@@ -351,10 +321,7 @@ class LDM2(Memory):
 
 
 def _render(example: Example, goal: str, number: int, room: int) -> str:
-    """An example in at most ``room`` characters; its action is never cut for the rest.
-
-    The goal is told where it is another one than the present ``goal``.
-    """
+    """Return an example in at most ``room`` characters, its goal if it is another one."""
     action = f"Action: {example.action}"
     lead = f"{number}. "
     if example.goal.split() != goal.split():
@@ -367,5 +334,4 @@ def _render(example: Example, goal: str, number: int, room: int) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """The beginning of a text, with a mark where it is cut."""
     return text if len(text) <= room else text[: max(room - 3, 0)] + "..."

@@ -42,10 +42,6 @@ class LessonMemory(Memory):
     Args:
         inner: The memory of the present trial, a name with optional parameters; ``none`` for
             lessons alone.
-
-    Raises:
-        InvalidArgumentError: ``inner`` learns over trials itself, or needs engine facts.
-        UnknownNameError: There is no such memory.
     """
 
     heading: str = "Learnt in earlier trials:"
@@ -68,14 +64,13 @@ class LessonMemory(Memory):
         self._tokens = 0
 
     def _layers(self, **own: Lifetime) -> dict[str, Lifetime]:
-        """Lifetimes of the shared layers and of a subclass's own."""
         return {"trace": "episode", "inner": "episode", **own}
 
     # ------------------------------------------------------------ what a subclass gives
 
     @abstractmethod
     def _lessons(self) -> Sequence[str]:
-        """The lessons that hold now; their places in this list are their ids, from 1."""
+        """Return the lessons that hold now; their places in this list are their ids, from 1."""
 
     @abstractmethod
     def _start(self, task: Task, last: Task) -> None:
@@ -87,19 +82,19 @@ class LessonMemory(Memory):
 
     @abstractmethod
     def _rank(self, cue: Cue) -> Iterable[int]:
-        """Indices of the lessons, most relevant first."""
+        """Return indices of the lessons, most relevant first."""
 
     @abstractmethod
     def _learnt(self) -> dict[str, Any]:
-        """A fresh copy of the subclass's state as JSON-able values."""
+        """Return a fresh copy of the subclass's state as JSON-able values."""
 
     @abstractmethod
     def _relearn(self, state: dict[str, Any]) -> None:
-        """Replace the subclass's state; keeps no reference into ``state``."""
+        """Replace the subclass's state; keep no reference into ``state``."""
 
     @abstractmethod
     def _roles(self) -> Iterable[object]:
-        """The roles that a model may play, for the counters."""
+        """Return the roles that a model may play, for the counters."""
 
     # ------------------------------------------------------------ the episode
 
@@ -122,7 +117,7 @@ class LessonMemory(Memory):
             self._learn(tuple(self._trace), outcome)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The lessons that matter now, then what the inner memory recalls.
+        """Recall the lessons that matter now, then what the inner memory recalls.
 
         ``lessons`` are ranked, each with its id; the text has them in the order of their ids.
         """
@@ -137,7 +132,6 @@ class LessonMemory(Memory):
         return below._replace(text=text, lessons=(*chosen.values(), *below.lessons))
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
-        """The most relevant lessons that fit, with their ids, by index."""
         lessons = self._lessons()
         chosen: dict[int, str] = {}
         room -= len(self.heading) + 1
@@ -180,7 +174,7 @@ class LessonMemory(Memory):
         self._relearn(state)
 
     def snapshot(self) -> Any:
-        """The present state; copies references to steps, not their text."""
+        """Return the present state; copies references to steps, not their text."""
         return self._task, tuple(self._trace), self.inner.snapshot(), self._learnt()
 
     def restore(self, snapshot: Any) -> None:
@@ -191,7 +185,7 @@ class LessonMemory(Memory):
         self._relearn(learnt)
 
     def fork(self) -> LessonMemory:
-        """An independent copy; it writes to the same store, if there is one."""
+        """Return an independent copy; it writes to the same store, if there is one."""
         twin = copy.copy(self)
         twin._trace = self._trace.copy()
         twin.inner = self.inner.fork()

@@ -1,4 +1,4 @@
-"""What the papers give to a language model: one protocol a role, and the records they pass.
+"""Parts that the papers give to a language model: one protocol a role, and their records.
 
 A role is a callable. Each has a deterministic rule-based default, which lives with the memory
 that uses it (or in :mod:`gym_memory.memory.roles.rules` where several do), and an LLM version

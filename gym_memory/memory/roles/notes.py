@@ -78,12 +78,10 @@ def fit_lines(lines: Iterable[str], left: int) -> list[str]:
 
 
 def section(heading: str, lines: Iterable[str], left: int) -> str:
-    """Return a heading with the first of ``lines`` that fit, line ends included.
+    r"""Return a heading with the first of ``lines`` that fit, line ends included.
 
     >>> section("Read", ["note says: Go."], 100)
-    'Read:\
-    note says: Go.\
-    '
+    'Read:\nnote says: Go.\n'
     """
     kept = fit_lines(lines, left - len(heading) - 2)
     return "\n".join([f"{heading}:", *kept, ""]) if kept else ""

@@ -84,13 +84,13 @@ class PostgresDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """Return a transaction that sees one state of the database."""
+        """Open a transaction that sees one state of the database."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Any]:
-        """Return a transaction that writes, alone among those of its ``name``."""
+        """Open a transaction that writes, alone among those of its ``name``."""
         with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (name,))
             yield connection
@@ -108,7 +108,7 @@ class PostgresDatabase:
         return True
 
     def vector(self, vector: Vector) -> Any:
-        """As pgvector takes it."""
+        """Return a vector as pgvector takes it."""
         return _library("pgvector").HalfVector(vector)
 
     def numbers_of(self, vector: Any) -> Vector:
@@ -131,7 +131,7 @@ class PostgresDatabase:
             return list(connection.execute(query, (wanted, partitions, k * _MORE)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """Return a graph of near neighbours (HNSW) over all vectors of a length."""
+        """Make a graph of near neighbours (HNSW) over all vectors of a length."""
         cast, where = _indexed(dim)
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS fact_by_meaning_{dim} ON fact "

@@ -54,13 +54,13 @@ class SqliteDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Return a transaction that sees one state of the file."""
+        """Open a transaction that sees one state of the file."""
         with self._transaction("DEFERRED") as connection:
             yield connection
 
     @contextmanager
     def writing(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Return a transaction that writes; the file has one at a time, whatever its ``name``."""
+        """Open a transaction that writes; the file has one at a time, whatever its ``name``."""
         with self._transaction("IMMEDIATE") as connection:
             yield connection
 
@@ -70,7 +70,7 @@ class SqliteDatabase:
         return connection.execute(query).fetchone() is None
 
     def vector(self, vector: Vector) -> bytes:
-        """Its float16 bytes."""
+        """Return the float16 bytes of a vector."""
         return vector.astype("<f2").tobytes()
 
     def numbers_of(self, vector: bytes) -> Vector:
@@ -78,7 +78,7 @@ class SqliteDatabase:
         return np.frombuffer(vector, dtype="<f2").astype(np.float32)
 
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
-        """As in ``Database``; scans the partitions."""
+        """Search by a scan of the partitions."""
 
         def distance(embedding: bytes) -> float:
             return -float(self.numbers_of(embedding) @ vector)
@@ -93,7 +93,7 @@ class SqliteDatabase:
             return list(connection.execute(query, (*parts.values(), k)))
 
     def index(self, connection: Any, dim: int) -> None:
-        """Return a file has no such index."""
+        """Do nothing: a file has no such index."""
 
     def _check(self) -> None:
         """Refuse a file that is damaged or not ours, without writing to it."""
