@@ -1,41 +1,122 @@
-"""Controls: memories of the same size that say chance, lies, another world, or only the present.
+"""Controls: no memory, a perfect one, and memories of the same size that say something else.
 
-A memory helps when the policy plays better with it than with all of these: ``present`` knows what
-the observation shows anyway, ``noise`` costs the same tokens and speaks of nothing here,
-``shuffled`` speaks of this game and says chance, ``adversarial`` says what cannot even be.
+A memory helps if the policy plays better with it than with ``none`` and all of these: ``present``
+knows only the observation, ``noise`` says as much about another world, ``shuffled`` exchanges names
+of this game by chance, ``adversarial`` says what cannot be, ``placebo`` exchanges lessons. The gap
+to ``oracle`` is the cost of exploring and remembering.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import inspect
 import random
 import re
 import zlib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Task, Triple
+from gym_memory.core.settings import check_text
 from gym_memory.core.tokens import count_tokens, truncate_tokens
 from gym_memory.graph.schema import PLAYER, VERBATIM, direction_of
-from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.base import MEMORIES, Lifetime, Memory
+from gym_memory.memory.arigraph import AriGraph, AriGraphSettings
+from gym_memory.memory.base import MEMORIES, Lifetime, Memory, make_memory
 from gym_memory.memory.recall.render import fit_facts, render_facts
 
-__all__ = ["Adversarial", "Altered", "Noise", "Present", "Shuffled"]
+__all__ = ["Adversarial", "Altered", "NoMemory", "Noise", "OracleGraph", "Placebo", "Present"]
+__all__ += ["Shuffled"]
+
+_QUOTED = re.compile(r'"([^"]*)"')
+_MOST_ACTIONS = 5000
+_HALLS = ("airlock", "bridge", "cargo deck", "reactor", "galley hatch", "observatory", "med bay")
+_SUPPLIES = ("oxygen tank", "star chart", "wrench", "fuel cell", "visor", "probe", "antenna",
+             "relay")  # fmt: skip
+_KINDS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-side", "labelled")
+
+
+@MEMORIES.register("none")
+class NoMemory(Memory):
+    """Remembers nothing; its recall is always empty."""
+
+    name: ClassVar[str] = "none"
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Clear nothing."""
+
+    def observe(self, step: Step) -> None:
+        """Learn nothing."""
+
+    def recall(self, cue: Cue, budget: int) -> Recall:
+        """Return an empty recall."""
+        return Recall()
+
+    def state(self) -> dict[str, Any]:
+        """Return an empty state."""
+        return {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace nothing."""
+
+
+@MEMORIES.register("oracle")
+class OracleGraph(AriGraph):
+    """Holds exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
+
+    For comparison only. An observation is tied to the facts that changed in its step. Takes the
+    settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    """
+
+    name: ClassVar[str] = "oracle"
+    uses_oracle: ClassVar[bool] = True
+
+    def _learn(self, step: Step, t: int) -> list[Triple]:
+        if self.oracle is None:
+            raise InvalidArgumentError(
+                "expected memory.oracle to be set to a callable that gives the engine's facts, "
+                "got None: use the memory in an environment made by gym.make"
+            )
+        graph, facts = self.graph, self.oracle().facts
+        gone = [fact for fact in graph.live() if fact not in facts]
+        for fact in gone:
+            graph.retire(fact, t, by="oracle")
+        new = sorted(fact for fact in facts if fact not in graph)
+        return gone + [graph.add(fact, t, episode=len(self.store)).triple for fact in new]
+
+
+@MEMORIES.register("present")
+class Present(AriGraph):
+    """A graph of the present step alone: extraction without remembering.
+
+    The gap to ``arigraph`` is what memory adds. Takes the settings of
+    :class:`~gym_memory.memory.arigraph.AriGraph`, except that all is forgotten at every step.
+    """
+
+    name: ClassVar[str] = "present"
+
+    @property
+    def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
+        """Return one step for each layer."""
+        return {"graph": "step", "episodes": "step"}
+
+    def observe(self, step: Step) -> None:
+        """Forget all but the agent's place, which a text may not say, and learn."""
+        here = self.graph.value(PLAYER, "location")
+        self._clear()
+        if here is not None:
+            self.graph.add(here, 0)
+        super().observe(step)
 
 
 class Altered(Memory):
-    """Recalls what another memory would, changed; what that one learns is its own.
+    """Changes what another memory recalls; ``of`` itself learns as ever.
 
-    The other memory is out of reach for wrappers and policies, so nothing walks or reads an
-    unchanged graph. Every change depends on task, seed, step and focus: a run can be repeated.
-
-    Args:
-        of: The other memory.
+    Wrappers and policies cannot reach it, so nothing reads its unchanged graph. Every change
+    depends on task, seed, step and focus: a run can be repeated.
     """
 
     def __init__(self, of: Memory):
@@ -47,29 +128,29 @@ class Altered(Memory):
 
     @abstractmethod
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
-        """What is recalled instead."""
+        """Return the changed recall."""
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """Those of the other memory."""
+        """Return those of the other memory."""
         return self._of.lifetimes
 
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start an episode; notes the seed."""
+        """Start an episode."""
         self._task, self._seed, self._steps = task, seed, 0
         self._of.begin(task, seed)
 
     def observe(self, step: Step) -> None:
-        """The other memory learns."""
+        """Let the other memory learn."""
         self._steps += 1
         self._of.observe(step)
 
     def end(self, outcome: Outcome) -> None:
-        """The other memory learns over trials."""
+        """Let the other memory learn over trials."""
         self._of.end(outcome)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The other memory's recall, changed."""
+        """Return the other memory's recall, changed."""
         key = f"{self._task.id}/{self._seed}/{self._steps}{cue.focus}"
         chance = random.Random(zlib.crc32(key.encode("utf-8", "replace")))
         recall = self._alter(self._of.recall(cue, budget), budget, chance)
@@ -78,7 +159,7 @@ class Altered(Memory):
         return recall
 
     def state(self) -> dict[str, Any]:
-        """The other memory's state, and what the changes depend on."""
+        """Return the other memory's state, and what the changes depend on."""
         own = {"task": list(self._task), "seed": self._seed, "steps": self._steps}
         return {"of": self._of.state(), **own}
 
@@ -89,7 +170,7 @@ class Altered(Memory):
         self._steps = int(state["steps"])
 
     def snapshot(self) -> Any:
-        """That of the other memory, and what the changes depend on."""
+        """Return the other memory's snapshot, and what the changes depend on."""
         return self._of.snapshot(), self._task, self._seed, self._steps
 
     def restore(self, snapshot: Any) -> None:
@@ -98,38 +179,38 @@ class Altered(Memory):
         self._of.restore(below)
 
     def fork(self) -> Memory:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin._of = self._of.fork()
         return twin
 
     def stats(self) -> MemoryStats:
-        """Those of the other memory, with the size of what was recalled instead."""
+        """Return those of the other memory, with the size of the changed recall."""
         return dataclasses.replace(self._of.stats(), tokens=self._tokens)
 
 
 class _AlteredGraph(Altered):
-    """A changed graph memory; takes the arguments of AriGraph."""
+    """A changed graph memory; takes the settings of AriGraph."""
 
-    __signature__ = inspect.signature(AriGraph)
+    settings_class = AriGraphSettings
+    __signature__ = AriGraph.__signature__
     _of: AriGraph
 
-    def __init__(self, **arigraph: Any):
-        super().__init__(AriGraph(**arigraph))
+    def __init__(self, **settings: Any):
+        super().__init__(AriGraph(**settings))
 
-    def _retold(self, honest: Recall, facts: Sequence[Triple]) -> tuple[str, str]:
-        """The text of other facts, and what follows the honest ones."""
+    def _rewritten(self, honest: Recall, facts: Sequence[Triple]) -> tuple[str, str]:
+        """Return the text of other facts, and the text that follows the honest ones."""
         return render_facts(facts), honest.text.removeprefix(render_facts(honest.triples))
 
 
 @MEMORIES.register("shuffled")
 class Shuffled(_AlteredGraph):
-    """Speaks of this game by chance: the neutral control.
+    """Exchanges names by chance: the neutral control.
 
-    Names are exchanged among those that occur in the same place of the same kind of fact: a room
-    for a room, a state for a state, a direction for a direction; in facts, in recalled
-    observations and in what is told of the past alike. So every sentence could be true, and what
-    it says is chance. Takes the arguments of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    A name is exchanged for another that occurs in the same place of the same kind of fact: a room
+    for a room, a state for a state; in facts, observations and dated facts. So every sentence could
+    be true. Takes the settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
     """
 
     name: ClassVar[str] = "shuffled"
@@ -143,19 +224,19 @@ class Shuffled(_AlteredGraph):
         names: dict[str, str] = {}
         for (_, name), other in exchanged.items():
             names.setdefault(name, other)
-        text, rest = self._retold(honest, facts)
+        text, rest = self._rewritten(honest, facts)
         episodes = tuple(_renamed(episode, names) for episode in honest.episodes)
         lessons = tuple(_renamed(lesson, names) for lesson in honest.lessons)
         return Recall(text + _renamed(rest, names), tuple(facts), episodes, lessons)
 
 
 def _kind(relation: str) -> str:
-    """Relations whose objects may stand for each other."""
+    """Return the kind of a relation; objects of one kind may be exchanged."""
     return "way" if direction_of(relation) is not None else relation
 
 
 def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str, str], str]:
-    """A permutation of the objects of each kind of relation."""
+    """Permute the objects of each kind of relation."""
     objects: dict[str, dict[str, None]] = {}
     for fact in facts:
         if fact.relation not in VERBATIM:
@@ -169,7 +250,7 @@ def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str,
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """A text in which names stand for others; the case of a first letter stays."""
+    """Replace names in a text; the case of a first letter stays."""
     if not text or not names:
         return text
     longest_first = sorted(names, key=lambda name: (-len(name), name))
@@ -184,11 +265,10 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 @MEMORIES.register("adversarial")
 class Adversarial(_AlteredGraph):
-    """Says what is not: the objects of the recalled facts permuted among all of them.
+    """Permutes the objects of the recalled facts among all of them.
 
-    A key may lie in *closed*, a door lead to a knife. What remains true stands beside it, so a
-    policy that trusts its memory plays worse than with none. Takes the arguments of
-    :class:`~gym_memory.memory.arigraph.AriGraph`.
+    A key may be in *closed*, a door lead to a knife. A policy that trusts its memory plays worse
+    than with none. Takes the settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -198,53 +278,106 @@ class Adversarial(_AlteredGraph):
         chance.shuffle(objects)
         pairs = zip(honest.triples, objects, strict=True)
         facts = tuple(fact._replace(object=name) for fact, name in pairs)
-        text, rest = self._retold(honest, facts)
+        text, rest = self._rewritten(honest, facts)
         return honest._replace(text=text + rest, triples=facts)
-
-
-_HALLS = ("airlock", "bridge", "cargo deck", "reactor", "galley hatch", "observatory", "med bay")
-_WARES = ("oxygen tank", "star chart", "wrench", "fuel cell", "visor", "probe", "antenna", "relay")
-_MARKS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-side", "labelled")
 
 
 @MEMORIES.register("noise")
 class Noise(_AlteredGraph):
-    """Facts of a world that is not this one, as many characters as AriGraph would recall.
+    """Recalls facts of another world, as many characters as AriGraph would recall.
 
-    What stays when the content goes and nothing misleads: the length of the prompt. Takes the
-    arguments of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    Only the length of the prompt is left of a memory. Takes the settings of
+    :class:`~gym_memory.memory.arigraph.AriGraph`.
     """
 
     name: ClassVar[str] = "noise"
 
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
-        wares = [f"{mark} {ware}" for mark in _MARKS for ware in _WARES]
-        chance.shuffle(wares)
-        facts = [Triple(ware, "is in", chance.choice(_HALLS)) for ware in wares]
+        supplies = [f"{kind} {thing}" for kind in _KINDS for thing in _SUPPLIES]
+        chance.shuffle(supplies)
+        facts = [Triple(thing, "is in", chance.choice(_HALLS)) for thing in supplies]
         text, shown = fit_facts(facts, count_tokens(honest.text))
         return Recall(text, shown)
 
 
-@MEMORIES.register("present")
-class Present(AriGraph):
-    """A graph of the present step alone: what extraction gives without remembering.
+@MEMORIES.register("placebo")
+class Placebo(Altered):
+    """Exchanges every action in another memory's lessons by chance.
 
-    The gap between it and ``arigraph`` is what memory adds to reading the present observation in
-    the form of facts. Takes the arguments of :class:`~gym_memory.memory.arigraph.AriGraph`, whose
-    ``lifetime`` says nothing here: all is forgotten at every step.
+    The lessons keep their number, forms and about their length. Each action in quotes is replaced,
+    the same one always by the same within a trial, by an action that was valid in a trial of this
+    task instance. A policy that plays as well with the placebo gains nothing from the lessons.
+
+    Args:
+        of: The memory, a name with parameters.
     """
 
-    name: ClassVar[str] = "present"
+    name: ClassVar[str] = "placebo"
+
+    def __init__(self, of: str = "clin"):
+        super().__init__(make_memory(of))
+        self._trial = 0
+        self._seen: dict[str, None] = {}
+        self._known = 0
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
-        """One step."""
-        return {"graph": "step", "episodes": "step"}
+        """Return those of the other memory; the actions seen are kept over trials."""
+        return {**super().lifetimes, "actions": "trial"}
+
+    def begin(self, task: Task, seed: int | None) -> None:
+        """Start a trial; its lessons will have the actions seen so far."""
+        same = (task.id, task.goal) == (self._task.id, self._task.goal)
+        self._trial = self._trial + 1 if same else 0
+        if not same:
+            self._seen = {}
+        self._known = len(self._seen)
+        super().begin(task, seed)
 
     def observe(self, step: Step) -> None:
-        """Forget all but the place where the agent stood, which a text may not say, and learn."""
-        here = self.graph.value(PLAYER, "location")
-        self._clear()
-        if here is not None:
-            self.graph.add(here, 0)
+        """Keep the valid actions; let the other memory learn."""
+        if len(self._seen) < _MOST_ACTIONS:
+            self._seen.update(dict.fromkeys(a for a in step.valid_actions if '"' not in a))
         super().observe(step)
+
+    def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
+        text, lessons = honest.text, []
+        for lesson in honest.lessons:
+            lessons.append(_QUOTED.sub(self._other, lesson))
+            text = text.replace(lesson, lessons[-1], 1)
+        return honest._replace(text=text, lessons=tuple(lessons))
+
+    def _other(self, quoted: re.Match[str]) -> str:
+        """Return another action, the same one for the same action during a trial."""
+        known = [action for action in islice(self._seen, self._known) if action != quoted[1]]
+        if not known:
+            return quoted[0]
+        key = f"{self._task.id}/{self._seed}/{self._trial}/{quoted[1]}"
+        return f'"{random.Random(zlib.crc32(key.encode("utf-8", "replace"))).choice(known)}"'
+
+    def state(self) -> dict[str, Any]:
+        """Return the other memory's state, and what the exchange depends on."""
+        own = {"actions": list(self._seen), "trial": self._trial, "known": self._known}
+        return {**super().state(), **own}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Replace everything by what :meth:`state` returned."""
+        self._seen = dict.fromkeys(check_text("action", action) for action in state["actions"])
+        self._trial, self._known = int(state["trial"]), int(state["known"])
+        super().load_state(state)
+
+    def snapshot(self) -> Any:
+        """Return the present state."""
+        return super().snapshot(), tuple(self._seen), self._trial, self._known
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a snapshot."""
+        below, seen, self._trial, self._known = snapshot
+        self._seen = dict.fromkeys(seen)
+        super().restore(below)
+
+    def fork(self) -> Memory:
+        """Return an independent copy."""
+        twin = super().fork()
+        twin._seen = dict(self._seen)  # type: ignore[attr-defined]
+        return twin

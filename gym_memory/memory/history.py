@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
-from gym_memory.core.settings import check_flag, check_text
+from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import entry_head
 
 __all__ = ["History"]
 
-_MAX_WHOLE_CHARS = 1_000_000
-"""Characters of the observation space's texts."""
+_MAX_WHOLE_CHARS = 1_000_000  # of the observation space
 
 
 class _Entry(NamedTuple):
-    """An (action, observation) pair, rendered once, and where it stands in the transcript."""
+    """An (action, observation) pair, rendered once, and its position in the transcript."""
 
     action: str
     text: str
@@ -33,29 +32,12 @@ def _head(action: str) -> str:
 
 @MEMORIES.register("history")
 class History(Memory):
-    """Keeps the (action, observation) pairs of the episode and recalls the latest that fit.
+    """Recalls the latest (action, observation) pairs of the episode that fit, as a transcript.
 
-    The recall is a transcript from the oldest kept pair to the newest. The observation that the
-    cue shows anyway is left out and only the action that led to it is written, so that the
-    transcript followed by the present observation is the whole story and no token is spent
-    twice. Pairs are kept whole and without gaps, from the newest back; when not even the newest
-    fits, its beginning is kept.
-
-    With ``full`` it is what papers call full history: the transcript whatever the budget. It does
-    not keep the budget, so its score is to be read beside the tokens it took.
-
-    A step costs the rendering of its own text; a recall costs a binary search and the copying
-    of what it returns, however long the episode is.
-
-    Args:
-        window: Past observations to recall at most, >= 1 (Ariadne in the AriGraph paper's code
-            shows 5); None for as many as fit.
-        full: Recall all of it, over the budget where that is smaller; only beyond what an
-            observation holds (1,000,000 characters) the oldest pairs are left out.
-
-    Raises:
-        InvalidArgumentError: ``window`` is neither None nor an int >= 1, ``full`` no bool, or
-            both are given.
+    The observation that the cue shows is left out; only the action that led to it is written.
+    Pairs are whole and without gaps; if not even the newest fits, its beginning is shown. With
+    ``full`` it is the papers' full history, which does not keep the budget: compare its tokens,
+    too. A recall costs a binary search and a copy of what it returns.
 
     Example:
         >>> memory = History()
@@ -70,12 +52,23 @@ class History(Memory):
     name: ClassVar[str] = "history"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"episodes": "episode"}
 
-    def __init__(self, window: int | None = None, *, full: bool = False):
-        if window is not None and (
-            isinstance(window, bool) or not isinstance(window, int) or window < 1
-        ):
-            raise InvalidArgumentError(f"expected window as an int >= 1 or None, got {window!r}")
-        if check_flag("full", full) and window is not None:
+    @checked
+    def __init__(
+        self,
+        window: Annotated[
+            int | None,
+            Help(
+                "Past observations to recall at most; None for as many as fit. Ariadne in the "
+                "AriGraph paper's code shows 5.",
+                low=1,
+            ),
+        ] = None,
+        *,
+        full: Annotated[
+            bool, Help("Recall all, whatever the budget, up to 1,000,000 characters.")
+        ] = False,
+    ):
+        if full and window is not None:
             raise InvalidArgumentError(f"expected full or a window, got window {window} and full")
         self.window, self.full = window, full
         self.keeps_budget = not full
@@ -100,7 +93,7 @@ class History(Memory):
             del self._entries[0]
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The transcript of the latest pairs; ``episodes`` are its observations, newest first."""
+        """Return the transcript of the latest pairs; ``episodes`` has the newest first."""
         room = _MAX_WHOLE_CHARS if self.full else check_budget(budget) * CHARS_PER_TOKEN
         entries, end = self._entries, self._end
         stop, tail = len(entries), ""
@@ -122,7 +115,7 @@ class History(Memory):
         return Recall(text=text, episodes=kept)
 
     def _beginning(self, entry: _Entry, tail: str, room: int) -> tuple[str, tuple[str, ...]]:
-        """What fits of a pair that is too long, and the observation in it."""
+        """Cut a pair that is too long; return it and the observation in it."""
         size = room - len(tail) - 1
         text = entry.text[: max(size - len(_head(entry.action)), 0)]
         if not text:
@@ -130,7 +123,7 @@ class History(Memory):
         return f"{_head(entry.action)}{text}\n{tail}", (text,)
 
     def state(self) -> dict[str, Any]:
-        """The pairs held, oldest first."""
+        """Return the pairs, oldest first."""
         return {"pairs": [[entry.action, entry.text] for entry in self._entries]}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -140,7 +133,7 @@ class History(Memory):
             self._append(check_text("action", action), check_text("text", text))
 
     def snapshot(self) -> Any:
-        """The pairs held; copies references, not text."""
+        """Return the pairs; copies references, not text."""
         return tuple(self._entries), self._end
 
     def restore(self, snapshot: Any) -> None:
@@ -149,5 +142,5 @@ class History(Memory):
         self._entries = list(entries)
 
     def stats(self) -> MemoryStats:
-        """Observations held and the size of the last recall."""
+        """Return the number of observations and the size of the last recall."""
         return MemoryStats(episodes=len(self._entries), tokens=self._tokens)

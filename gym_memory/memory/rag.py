@@ -9,22 +9,19 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.records import Cue, MemoryStats, Reason, Reasons, Recall, Step, Task
-from gym_memory.core.settings import check_amount, check_int, check_share
+from gym_memory.core.settings import Help, check_amount, check_share, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.stores.stream import ByMeaning, Record, Stream, TextIndex, fit_records
 
 __all__ = ["BM25", "RAG"]
-
-_ORDERS = ("time", "rank")
 
 
 class BM25:
@@ -121,27 +118,10 @@ def _words(text: str) -> list[str]:
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 
-    Recalls the past observations that are most similar to the present observation and the plan,
-    both counting alike: by their words (BM25), or by meaning, the cosine with the mean of the
-    unit vectors of the two. It fills the budget, the most similar first, unless ``k`` says how
-    many; the present observation is never recalled. Of observations that are the same word for
-    word after the same action, the latest counts.
-
-    It has no role that a language model could play: the LLM version of this memory is another
-    encoder.
-
-    Args:
-        k: Observations to recall at most, >= 1; None for as many as the budget holds.
-        recent: Latest observations, besides the present one, that are never recalled, >= 0. An
-            agent that is shown its last observations anyway (Ariadne: 5) leaves them out here.
-        by: What similar means: ``bm25``, or an encoder (:mod:`gym_memory.memory.encoders`), such
-            as ``all-MiniLM-L6-v2``. The default needs no weights.
-        order: How the text goes: in order of ``time``, or by ``rank``, the most similar first.
-
-    Raises:
-        InvalidArgumentError: A number is not of that kind.
-        UnknownNameError: ``order`` is none of these.
-        MissingDependencyError: The encoder is not on this machine.
+    Recalls the past observations most similar to the present observation and the plan, which count
+    the same: by their words (BM25), or by the cosine with the mean of their unit vectors. The
+    present observation is never recalled; of observations that repeat word for word after the same
+    action, the latest counts.
 
     Example:
         >>> memory = RAG(k=1)
@@ -156,14 +136,22 @@ class RAG(Memory):
     name: ClassVar[str] = "rag"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"records": "episode"}
 
+    @checked
     def __init__(
-        self, *, k: int | None = None, recent: int = 0, by: str = "bm25", order: str = "time"
+        self,
+        *,
+        k: Annotated[
+            int | None, Help("Observations to recall at most; None for all that fit.", low=1)
+        ] = None,
+        recent: Annotated[
+            int,
+            Help("Latest observations that are never recalled: the agent has them.", low=0),
+        ] = 0,
+        by: Annotated[str, Help("``bm25``, or an encoder such as ``all-MiniLM-L6-v2``.")] = "bm25",
+        order: Annotated[
+            Literal["time", "rank"], Help("Order of the text: time, or most similar first.")
+        ] = "time",
     ):
-        if k is not None:
-            check_int("k", k, 1)
-        check_int("recent", recent, 0)
-        if order not in _ORDERS:
-            raise UnknownNameError("order", str(order), _ORDERS)
         self.k, self.recent, self.order = k, recent, order
         self._index: TextIndex = BM25() if by == "bm25" else ByMeaning(make_encoder(by))
         self._stream = Stream(self._index.empty())
@@ -179,7 +167,7 @@ class RAG(Memory):
         self._stream.add(Record(step.t, step.text, step.action))
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The most similar observations; ``episodes`` has them by rank."""
+        """Return the most similar observations; ``episodes`` has them by rank."""
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         kept = fit_records((record for record, _ in self._ranked(cue)), left)
         shown = sorted(kept, key=lambda pair: pair[0].t) if self.order == "time" else kept
@@ -188,7 +176,7 @@ class RAG(Memory):
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
 
     def _ranked(self, cue: Cue) -> Iterator[tuple[Record, float]]:
-        """The records that are most similar to a cue, best first, with the similarity."""
+        """Yield the records most similar to a cue, best first, with the similarity."""
         stream = self._stream
         similar = stream.similarities([cue.text, cue.focus])
         hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))
@@ -202,7 +190,7 @@ class RAG(Memory):
         return islice(ranked, self.k)
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
-        """The similarity of each observation to what is seen and to the plan."""
+        """Give the similarity of each observation to the present one and the plan."""
         shown = len(self.recall(cue, budget).episodes)
         return Reasons(
             episodes=tuple(
@@ -212,7 +200,7 @@ class RAG(Memory):
         )
 
     def state(self) -> dict[str, Any]:
-        """The records."""
+        """Return the records."""
         return {"records": self._stream.state()}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -220,7 +208,7 @@ class RAG(Memory):
         self._stream.load_state(state["records"])
 
     def snapshot(self) -> Any:
-        """The records; copies references."""
+        """Return the records; copies references."""
         return tuple(self._stream.records)
 
     def restore(self, snapshot: Any) -> None:
@@ -228,11 +216,11 @@ class RAG(Memory):
         self._stream.restore(snapshot)
 
     def fork(self) -> Memory:
-        """An independent copy."""
+        """Return an independent copy."""
         twin = copy.copy(self)
         twin._stream = self._stream.fork()
         return twin
 
     def stats(self) -> MemoryStats:
-        """Observations held and the size of the last recall."""
+        """Return the number of observations and the size of the last recall."""
         return MemoryStats(episodes=len(self._stream), tokens=self._tokens)

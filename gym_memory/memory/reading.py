@@ -1,20 +1,17 @@
-"""Recalled text becomes facts, entries and actions again: the one place that knows its forms.
+"""Write and read the forms of recalled text; all other text is prose.
 
-Whatever writes such text takes the forms from here, whatever reads it calls what stands here::
+The forms::
 
-    [step 3] > open fridge              an entry; the game's answer stands below
-    > open fridge                       likewise, of a step that is not told
-    [step 3-7] > wait                   five times in a row; only the last answer stands below
-    fridge: is in kitchen; is open      facts about one subject
-    note says: Go east.                 a text that was read, whole
-    [step 3] apple: is in fridge        what was true then
-    - hall is east of kitchen.          a fact as an item of a list
-    [hall, is east of, kitchen]         a fact as STMA lists its subgraph
-    12. go east (hall to kitchen)       an action, below the heading ``Completed actions:``
-    From hall, east leads to den.       a description, as STMA's aggregator by rules writes it
-
-All else is prose. Nothing here knows a game: what an answer of the game says is read by whoever
-has its extraction rules.
+[step 3] > open fridge              an entry; the game's answer follows
+> open fridge                       an entry of an unknown step
+[step 3-7] > wait                   five times in a row; only the last answer follows
+fridge: is in kitchen; is open      facts about one subject
+note says: Go east.                 a text that was read, whole
+[step 3] apple: is in fridge        a fact of that step
+- hall is east of kitchen.          a fact as an item of a list
+[hall, is east of, kitchen]         a fact as STMA lists its subgraph
+12. go east (hall to kitchen)       an action, below the heading ``Completed actions:``
+From hall, east leads to den.       a description, as STMA's rule-based aggregator writes it
 """
 
 from __future__ import annotations
@@ -39,14 +36,13 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "RELATIONS", "Account", "Entry", "LoggedAction"]
+__all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "RELATIONS", "Entry", "LoggedAction", "ParsedText"]
 __all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
 __all__ += ["read_account", "read_description", "read_head", "read_item", "read_line", "sections"]
 __all__ += ["split_entries"]
 
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
-"""Headings, those that the prompt ``belief`` asks a language model for."""
-
+"""Headings that the prompt ``belief`` requests."""
 EARLIER = "Earlier"
 _HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, READ, EARLIER)}
 
@@ -55,18 +51,16 @@ RELATIONS = frozenset({
     *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
     "opens", *ACTION_RESULTS, TRIED,
 })  # fmt: skip
-"""Relations that need no mark between them and their object; texts that were read, and how often
-something was tried, come besides."""
+"""Relations that need no mark between them and their object, besides texts and attempts."""
 
 NAMED, JOINED = ": ", "; "
-"""Between a subject and what is known of it, and between two things that are known."""
 
 MAX_LINE_CHARS = 4000
 MAX_RUN = 1000
-"""Steps of a run that are read, the last ones."""
+"""Most steps of a run that are read, the last ones."""
 MAX_VERBATIM_CHARS = 1500
 _MARKED = " = "
-"""Between relation and object where the relation is none of :data:`RELATIONS`."""
+"""Mark between a relation that is none of :data:`RELATIONS` and its object."""
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -87,13 +81,7 @@ _LISTED = re.compile(r"\[([^\[\],\s][^\[\],]*), ([^,\s][^,]*), (\S.*)\]")
 
 
 class Entry(NamedTuple):
-    """A step in a transcript.
-
-    Attributes:
-        t: The step, >= 0; None where the text does not say.
-        action: What was done; empty where the text does not say.
-        text: What the game answered.
-    """
+    """A step in a transcript; ``t`` is None and ``action`` is empty if the text does not say."""
 
     t: int | None
     action: str
@@ -101,12 +89,7 @@ class Entry(NamedTuple):
 
 
 def entry_head(t: int | None, action: str, times: int = 1) -> str:
-    """The line above what a game answered; empty if there is nothing to say.
-
-    Args:
-        t: The step; None where it is not told.
-        action: What was done; empty at a reset.
-        times: For how many steps in a row, up to ``t``, it was done, >= 1.
+    """Return the line above a game's answer, of an action taken ``times`` in a row up to ``t``.
 
     >>> entry_head(3, "open fridge"), entry_head(0, ""), entry_head(None, "open fridge")
     ('[step 3] > open fridge', '[step 0]', '> open fridge')
@@ -119,13 +102,12 @@ def entry_head(t: int | None, action: str, times: int = 1) -> str:
 
 
 def read_head(line: str) -> Entry | None:
-    """The entry that begins with a line, of a run the last one; None if none does."""
+    """Return the entry that begins with a line, of a run the last one; None if none does."""
     run = _read_run(line)
     return run[-1] if run else None
 
 
 def _read_run(line: str) -> list[Entry]:
-    """The entries that begin with a line, several where the same was done in a row."""
     head = _ENTRY.fullmatch(line) if line[:1] in ("[", ">") else None
     if head is None:
         return []
@@ -139,7 +121,7 @@ def _read_run(line: str) -> list[Entry]:
 
 
 def split_entries(text: str) -> tuple[str, list[Entry]]:
-    r"""What stands before the first entry of a transcript, and the entries.
+    r"""Return the text before the first entry of a transcript, and the entries.
 
     >>> split_entries("A hall.\n> go east\nA den.\nA cat.\n> wait")[1]
     [Entry(t=None, action='go east', text='A den.\nA cat.'), Entry(t=None, action='wait', text='')]
@@ -164,22 +146,22 @@ def split_entries(text: str) -> tuple[str, list[Entry]]:
 
 
 def fact_line(subject: str, parts: Iterable[str]) -> str:
-    """The line of what is known of a subject, each part a relation and an object."""
+    """Return a line of facts about a subject; each part is a relation and an object."""
     return f"{subject}{NAMED}{JOINED.join(parts)}"
 
 
 def item_line(fact: Triple) -> str:
-    """A fact as an item of a list, in plain words."""
+    """Return a fact as an item of a list, in plain words."""
     return f"- {' '.join(' '.join(fact).split())}."
 
 
 def listed_fact(fact: Triple) -> str:
-    """A fact as a list of its parts."""
+    """Return a fact as a list of its parts."""
     return f"[{fact}]"
 
 
 def read_item(line: str) -> Triple | None:
-    """The fact that an item of a list states.
+    """Return the fact that an item of a list states.
 
     >>> read_item("- hall is east of kitchen.")
     Triple(subject='hall', relation='is east of', object='kitchen')
@@ -190,7 +172,7 @@ def read_item(line: str) -> Triple | None:
 
 @lru_cache(maxsize=1 << 14)
 def read_line(line: str) -> tuple[Triple, ...]:
-    """The facts that a line states, in its order; none where it has none of the forms.
+    """Return the facts that a line states, in its order; none if it has none of the forms.
 
     >>> read_line("fridge: is in kitchen; is open")[1]
     Triple(subject='fridge', relation='is', object='open')
@@ -219,19 +201,18 @@ def read_line(line: str) -> tuple[Triple, ...]:
 
 
 def _part(fact: Triple) -> str:
-    """A fact as it stands after its subject."""
     _, relation, obj = fact
     return f"{relation} {obj}" if relation in RELATIONS else f"{relation}{_MARKED}{obj}"
 
 
 @lru_cache(maxsize=1 << 14)
 def _can_be_read(fact: Triple) -> bool:
-    """Whether the line of a fact says just this fact, so no separator is part of a name."""
+    """True if the line of a fact reads as this fact alone: no separator is part of a name."""
     return "\n" not in "".join(fact) and read_line(fact_line(fact[0], [_part(fact)])) == (fact,)
 
 
 def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
-    """The lines that state facts about one subject; facts that no line can state are left out."""
+    """Return lines that state facts about one subject, without those that no line can state."""
     parts, lines = [], []
     for fact in facts:
         if fact.relation in VERBATIM:
@@ -247,14 +228,7 @@ def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
 
 
 class LoggedAction(NamedTuple):
-    """A line of a log of actions.
-
-    Attributes:
-        t: The step.
-        action: What was done.
-        before: The place it led from; empty where it led nowhere.
-        after: The place it led to; empty where it led nowhere.
-    """
+    """A line of a log: step, action and, of a move, the places before and after."""
 
     t: int
     action: str
@@ -266,7 +240,7 @@ class LoggedAction(NamedTuple):
 
 
 def logged_action(line: str) -> LoggedAction | None:
-    """The action that a line of a log tells.
+    """Read a line of a log.
 
     >>> str(logged_action("12. go east (hall to kitchen)"))
     '12. go east (hall to kitchen)'
@@ -276,12 +250,12 @@ def logged_action(line: str) -> LoggedAction | None:
 
 
 def _heading(line: str) -> str:
-    """The heading that a line is, whatever marks stand around it; else empty."""
+    """Return the heading that a line is, whatever marks surround it; else ""."""
     return _HEADINGS.get(line.strip(" *#:").lower(), "")
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    r"""The lines under each heading; those under none are found under ``""``.
+    r"""Return the lines under each heading; those under none have the key ``""``.
 
     >>> sections("**Read:**\nA recipe.")["Read"]
     ['A recipe.']
@@ -296,16 +270,8 @@ def sections(text: str) -> dict[str, list[str]]:
     return lines_of
 
 
-class Account(NamedTuple):
-    """All that a text tells, sorted by form.
-
-    Attributes:
-        facts: What is true now.
-        dated: Steps, and what was true then.
-        actions: The log of actions.
-        entries: Transcripts, without the lines that state facts.
-        prose: The rest.
-    """
+class ParsedText(NamedTuple):
+    """A text, sorted by form; ``dated`` are facts with their steps, ``prose`` is the rest."""
 
     facts: tuple[Triple, ...]
     dated: tuple[tuple[int, Triple], ...]
@@ -314,7 +280,7 @@ class Account(NamedTuple):
     prose: str
 
 
-def read_account(text: str) -> Account:
+def read_account(text: str) -> ParsedText:
     """Sort a text that may mix all forms; lines of facts may follow a transcript."""
     facts: list[Triple] = []
     dated: list[tuple[int, Triple]] = []
@@ -336,7 +302,7 @@ def read_account(text: str) -> Account:
         if not stated:
             rest.append(line)
     prose, entries = split_entries("\n".join(rest))
-    return Account(tuple(facts), tuple(dated), tuple(actions), tuple(entries), prose.strip())
+    return ParsedText(tuple(facts), tuple(dated), tuple(actions), tuple(entries), prose.strip())
 
 
 # ------------------------------------------------------------ descriptions in prose
@@ -355,7 +321,7 @@ _BRACKET = re.compile(r"[()]")
 
 
 def read_description(text: str) -> list[Triple]:
-    """The facts that a description of places and things states.
+    """Return the facts that a description of places and things states.
 
     >>> read_description("From hall, east leads to den through oak door (open). On desk: a.")[0]
     Triple(subject='den', relation='is east of', object='hall')
@@ -378,7 +344,7 @@ def _stated(sentence: str) -> Iterator[Triple]:
 
 
 def _listed(text: str) -> list[str]:
-    """The things of a list; a comma before a closing bracket parts none."""
+    """Split a list of things, but not at commas in brackets."""
     things: list[list[str]] = []
     inside = False
     for piece in reversed(text.split(", ")):
@@ -392,7 +358,6 @@ def _listed(text: str) -> list[str]:
 
 
 def _lead(place: str, lead: str) -> Iterator[Triple]:
-    """One way out of a place, with the door in it."""
     door = _DOOR.fullmatch(lead)
     bare = door[1] if door else lead
     if way := _WAY.fullmatch(bare):
@@ -418,6 +383,6 @@ def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
 
 
 def _named(text: str) -> tuple[str, list[str]]:
-    """A name and the states in brackets behind it."""
+    """Split a name and the states in brackets after it."""
     named = _STATES.fullmatch(text)
     return (named[1], named[2].split(", ")) if named else (text, [])

@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import length_hint
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task, Triple
-from gym_memory.core.settings import check_flag, check_int, check_text
+from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.extract.base import is_whole
 from gym_memory.graph import TemporalGraph
@@ -60,66 +60,39 @@ _SPATIAL = "Spatial belief"
 _MAX_RECORD_CHARS = 20_000
 _MAX_QUERY_CHARS = 4_000
 _ACTIONS_SHARE = 8
-"""An eighth of the budget is kept free for the latest actions."""
+"""An eighth of the budget is reserved for the latest actions."""
 _TRIES = 3
 
 
 @MEMORIES.register("stma")
 class STMA(Memory):
-    """The paper's spatio-temporal memory: what happened as a summary, where things are as a graph.
+    """The paper's spatio-temporal memory: a summary of the past, and a graph of places.
 
-    A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3), has the
-    summariser write the temporal belief (Eq. 4), has the relation retriever extract triples *from
-    that belief* (Eq. 6), and lets them replace the outdated edges of the graph. A recall (lines 8
-    and 9) retrieves a subgraph (Algorithm 1: the ``entities`` most similar to the query, all that
-    is within ``hops`` of them, the subgraph that these induce) and has the relation aggregator
-    describe it (Eq. 7). Temporal and spatial belief are the text, what both state are the triples.
+    A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3). The
+    summariser writes the temporal belief (Eq. 4), and the relation retriever extracts triples *from
+    that belief* (Eq. 6), which replace outdated edges of the graph. A recall (lines 8 and 9)
+    retrieves a subgraph (Algorithm 1: the ``entities`` most similar to the query, all within
+    ``hops`` of them, the induced subgraph), which the relation aggregator describes (Eq. 7).
 
     Choices where the paper leaves one, or where this differs from it:
 
-    * The query is the focus (the plan), and the agent's place with the observation and inventory.
-      Its vector is the mean of the two unit vectors, so that a long observation does not drown a
-      short plan.
-      The agent's place is always among the entities found.
-    * Without ``encoder`` a vector says which words a text has, so the cosine is that of exact words
-      and needs no weights; ``encoder="all-MiniLM-L6-v2"`` takes the paper's kind of similarity.
-    * Hops follow edges both ways. The triples here say *knife is on table* and never *table holds
-      knife*, so without in-edges no place leads to what is in it. ``in_edges=False`` is the
-      literal Algorithm 1.
-    * Values such as *closed* are attributes of a vertex, not vertices. An exit that was taken and
-      the second direction of a way are left out of the subgraph, for the rest of it implies them.
-    * The summariser is given the last belief besides the buffer, or what leaves the buffer would
-      be gone, the recipe included. Each of its calls covers the present record too.
-    * The rule-based retriever also reads what is not spatial (states, recipe); a model is asked
-      for spatial relations only.
+    * The query is the focus (the plan), and the agent's place with the observation and inventory;
+      its vector is the mean of the two unit vectors, so that a long observation does not outweigh a
+      short plan. The agent's place is always among the entities found.
+    * Without ``encoder`` the cosine is that of exact words; ``encoder="all-MiniLM-L6-v2"`` takes
+      the paper's kind of similarity.
+    * Hops follow edges both ways, because triples say *knife is on table* and never *table holds
+      knife*. ``in_edges=False`` is the literal Algorithm 1.
+    * Values such as *closed* are attributes of a vertex, not vertices. The subgraph omits explored
+      exits and the second direction of a way, which the rest implies.
+    * The summariser gets the last belief besides the buffer, or what leaves the buffer would be
+      lost. Each of its calls covers the present record, too.
+    * The rule-based retriever also reads what is not spatial (states, recipe).
     * Half of the budget is for the temporal belief's goals and what was read, then comes the
-      spatial belief, then the latest actions and what only the temporal belief says.
+      spatial belief, then the latest actions and the rest of the temporal belief.
 
     The ablations of Table 2 are ``memory``, ``summarizer``, ``spatial_summarizer``, ``spatial``
     and ``aggregator``. The sixth, the critic, is a part of the agent and not of its memory.
-
-    Args:
-        buffer: Records in the history buffer, n >= 1.
-        entities: Entities that the query retrieves, top-n >= 1.
-        hops: K >= 0.
-        in_edges: Whether hops follow edges from their object to their subject too.
-        encoder: Encoder of entities and query, see :mod:`gym_memory.memory.encoders`; empty for
-            the cosine of words.
-        size: Tokens of the temporal belief that the rule writes, >= 64.
-        memory: False recalls nothing (without Spatio-Temporal Memory).
-        summarizer: False shows the history buffer instead of the temporal belief; relations are
-            still extracted from the belief (without Summarizer).
-        spatial_summarizer: False extracts relations from the history buffer instead of the belief
-            (without Summarizer for Spatial Memory).
-        spatial: False builds and shows no graph (without Spatial Memory).
-        aggregator: False shows the triples of the subgraph as a list (without Relation
-            Aggregator).
-        llm: A chat model that plays the three roles, or its spec (see
-            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
-
-    Raises:
-        InvalidArgumentError: An argument has the wrong value.
-        MissingDependencyError: The encoder is not on this machine.
     """
 
     name: ClassVar[str] = "stma"
@@ -127,37 +100,35 @@ class STMA(Memory):
         "buffer": "episode", "belief": "episode", "graph": "episode",
     }  # fmt: skip
 
+    @checked
     def __init__(
         self,
         *,
-        buffer: int = 25,
-        entities: int = 8,
-        hops: int = 3,
-        in_edges: bool = True,
-        encoder: str = "",
-        size: int = 1000,
-        memory: bool = True,
-        summarizer: bool = True,
-        spatial_summarizer: bool = True,
-        spatial: bool = True,
-        aggregator: bool = True,
-        llm: str | ChatModel | None = None,
+        buffer: Annotated[int, Help("Records in the history buffer, n.", low=1)] = 25,
+        entities: Annotated[int, Help("Entities that the query retrieves, top-n.", low=1)] = 8,
+        hops: Annotated[int, Help("Hops from these entities, K.", low=0)] = 3,
+        in_edges: Annotated[bool, Help("Follow edges from object to subject, too.")] = True,
+        encoder: Annotated[
+            str, Help("Encoder of entities and query; empty for the cosine of words.")
+        ] = "",
+        size: Annotated[int, Help("Tokens of the rule-based temporal belief.", low=64)] = 1000,
+        memory: Annotated[bool, Help("False recalls nothing.")] = True,
+        summarizer: Annotated[
+            bool, Help("False shows the history buffer instead of the temporal belief.")
+        ] = True,
+        spatial_summarizer: Annotated[
+            bool, Help("False extracts relations from the history buffer, not from the belief.")
+        ] = True,
+        spatial: Annotated[bool, Help("False builds and shows no graph.")] = True,
+        aggregator: Annotated[bool, Help("False shows the subgraph as a list of triples.")] = True,
+        llm: Annotated[
+            str | ChatModel | None,
+            Help("Chat model, or its spec, that plays the three roles; None for the rules."),
+        ] = None,
     ):
-        for label, number, least in (
-            ("buffer", buffer, 1), ("entities", entities, 1), ("hops", hops, 0), ("size", size, 64),
-        ):  # fmt: skip
-            check_int(label, number, least)
-        for label, flag in (
-            ("in_edges", in_edges), ("memory", memory), ("summarizer", summarizer),
-            ("spatial_summarizer", spatial_summarizer), ("spatial", spatial),
-            ("aggregator", aggregator),
-        ):  # fmt: skip
-            check_flag(label, flag)
         self.buffer, self.entities, self.hops, self.in_edges = buffer, entities, hops, in_edges
-        self.size = size
-        self.memory, self.summarizer, self.spatial_summarizer = (
-            memory, summarizer, spatial_summarizer,
-        )  # fmt: skip
+        self.memory, self.summarizer = memory, summarizer
+        self.spatial_summarizer = spatial_summarizer
         self.spatial, self.aggregator = spatial, aggregator
         self._encoder = make_encoder(encoder) if encoder else None
         model = chat_model(llm)
@@ -188,7 +159,7 @@ class STMA(Memory):
     # ------------------------------------------------------------ Algorithm 2, lines 4 to 7
 
     def observe(self, step: Step) -> None:
-        """Record, summarise, extract relations from the summary, update the graph."""
+        """Append the record, summarise, extract relations from the summary, update the graph."""
         step = step._replace(text=step.text[:_MAX_RECORD_CHARS])
         trace = [*self._records, step][-self.buffer :]
         self._records.append(step._replace(valid_actions=()))
@@ -201,10 +172,10 @@ class STMA(Memory):
             self._calls += 1
 
     def _replace(self, relations: Iterable[Triple], t: int) -> None:
-        """Add relations; edges that they make untrue are retired.
+        """Add relations and retire the edges that they make untrue.
 
-        That is what fills the same slot of the schema, what is in a thing now said to be empty,
-        and the place of a thing that was used up.
+        Those fill the same slot, are in a thing that is now empty, or place a thing that was used
+        up.
         """
         graph = self.graph
         for fact in relations:
@@ -226,12 +197,7 @@ class STMA(Memory):
     # ------------------------------------------------------------ Algorithm 1
 
     def retrieve(self, cue: Cue, most: int = 1000) -> list[Triple]:
-        """The subgraph for a query, the facts nearest to the entities found first.
-
-        Args:
-            cue: The situation; see the class for the query made from it.
-            most: Vertices after which the search stops, >= 1.
-        """
+        """Return the subgraph for a cue, nearest first; stop after ``most`` vertices."""
         here = current_place(self.graph) or ""
         texts = [cue.focus, f"{here}\n{cue.text[:_MAX_QUERY_CHARS]}\n{cue.inventory}"]
         found = dict.fromkeys([here] if here else [])
@@ -260,7 +226,7 @@ class STMA(Memory):
         return chain(out, into)
 
     def _induced(self, vertices: dict[str, None]) -> list[Triple]:
-        """Edges between the vertices, and their attributes, vertex by vertex."""
+        """Return the edges between vertices, and their attributes, vertex by vertex."""
         kept: dict[Triple, None] = {}
         for vertex in vertices:
             taken = ways_out(self.graph, vertex)
@@ -280,7 +246,7 @@ class STMA(Memory):
     # ------------------------------------------------------------ Algorithm 2, lines 8 and 9
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Temporal and spatial belief within ``budget`` tokens."""
+        """Return temporal and spatial belief within ``budget`` tokens."""
         room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         if not self.memory:
             return Recall()
@@ -307,7 +273,7 @@ class STMA(Memory):
         return Recall(text, tuple(dict.fromkeys((*stated, *shown))), episodes)
 
     def _history(self, cue: Cue, left: int) -> tuple[str, tuple[str, ...]]:
-        """The latest records of the buffer that fit, and their observations, newest first."""
+        """Render the latest records that fit; return their observations, newest first, too."""
         pieces: list[str] = []
         texts: list[str] = []
         for step in reversed(self._records):
@@ -324,10 +290,7 @@ class STMA(Memory):
     def _space(
         self, cue: Cue, left: int, stated: Container[Triple]
     ) -> tuple[str, Sequence[Triple]]:
-        """The spatial belief in at most ``left`` characters, and the facts that it describes.
-
-        Facts that the temporal belief has ``stated`` are not said again.
-        """
+        """Return the spatial belief in ``left`` characters, and its facts, without those stated."""
         left -= len(_SPATIAL) + 3
         if not self.spatial or left <= 0:
             return "", ()
@@ -349,7 +312,7 @@ class STMA(Memory):
     # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
-        """Buffer, belief, graph, task and the number of extractions."""
+        """Return buffer, belief, graph, task and the number of extractions."""
         return {
             "buffer": [list(step) for step in self._records],
             "belief": self._belief,
@@ -370,7 +333,7 @@ class STMA(Memory):
         self._index()
 
     def snapshot(self) -> Any:
-        """The present state; O(changes since the last snapshot) and a copy of references."""
+        """Return the present state; O(changes since the last snapshot) and a copy of references."""
         return (
             self.graph, self.graph.snapshot(), tuple(self._records),
             self._belief, self._task, self._calls,
@@ -388,14 +351,14 @@ class STMA(Memory):
         self._records = deque(records, maxlen=self.buffer)
 
     def fork(self) -> Memory:
-        """An independent copy that shares what neither of the two changes."""
+        """Return an independent copy that shares what neither of the two changes."""
         twin = copy.copy(self)
         twin.graph, twin._records = self.graph.fork(), self._records.copy()
         twin._index()
         return twin
 
     def stats(self) -> MemoryStats:
-        """Sizes, tokens of the last recall, calls of the relation retriever."""
+        """Return sizes, tokens of the last recall, calls of the relation retriever."""
         return MemoryStats(
             facts=length_hint(self.graph.facts()),
             live_facts=len(self.graph),
@@ -407,7 +370,7 @@ class STMA(Memory):
 
 
 def _unsaid(lines: Iterable[str], said: Sequence[Triple]) -> Iterator[str]:
-    """Lines of notes without the facts that were said, a way in either of its directions."""
+    """Yield lines of notes without the facts said, a way in either of its directions."""
     known = set(said)
     for fact in said:
         direction = direction_of(fact.relation)
@@ -421,7 +384,6 @@ def _unsaid(lines: Iterable[str], said: Sequence[Triple]) -> Iterator[str]:
 
 
 def _transcript(records: Iterable[Step]) -> str:
-    """Records in chronological order."""
     return "\n".join(
         [render_episode(Episode(0, step.t, step.text, step.action)) for step in records]
     )

@@ -1,13 +1,13 @@
-"""Summary: one text that is written anew after every step from itself and the step."""
+"""Summary: one text that every step rewrites."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gym_memory.core.files import typed
 from gym_memory.core.records import Cue, MemoryStats, Recall, Step, Task
-from gym_memory.core.settings import check_int, check_text
+from gym_memory.core.settings import Help, check_text, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
@@ -19,19 +19,13 @@ __all__ = ["FactNotes", "Summary"]
 
 
 class FactNotes:
-    """The rule-based summary: what was read, and the last statement about every thing.
-
-    Prose of the game that says nothing of places, things and texts is dropped.
-
-    Args:
-        size: Tokens that the summary may take, >= 1.
-    """
+    """Summarise by rules in ``size`` tokens: what was read, and the last facts of every thing."""
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN
 
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        """The new summary; O(length of the summary), O(1) in the length of the episode."""
+        """Return the new summary; O(length of the summary), O(1) in the length of the episode."""
         notes = Notes(previous)
         for step in trace:
             notes.take(step, task)
@@ -42,19 +36,9 @@ class FactNotes:
 class Summary(Memory):
     r"""Iterative summarisation, the baseline of the AriGraph paper.
 
-    After every step ``summary = summarise(summary, step)``; nothing else is kept, so a step that
-    the summary leaves out is gone for good. The rule keeps facts (:class:`FactNotes`), and the
-    facts that the recalled lines state are recalled as triples too. A language model writes
-    prose; what of it has the form of facts is recalled as triples.
-
-    Args:
-        size: Tokens of the rule-based summary, >= 16. A model is asked for three short
-            paragraphs.
-        llm: A chat model that writes the summary, or its spec (see
-            :func:`gym_memory.memory.roles.chat_model`); None for the rule.
-
-    Raises:
-        InvalidArgumentError: ``size`` is not such a number.
+    After every step ``summary = summarise(summary, step)``; nothing else is kept. The rule keeps
+    facts (:class:`FactNotes`); a language model writes prose. Facts that recalled lines state are
+    recalled as triples, too.
 
     Example:
         >>> memory = Summary()
@@ -69,8 +53,17 @@ class Summary(Memory):
     name: ClassVar[str] = "summary"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"summary": "episode"}
 
-    def __init__(self, *, size: int = 1000, llm: str | ChatModel | None = None):
-        check_int("size", size, 16)
+    @checked
+    def __init__(
+        self,
+        *,
+        size: Annotated[
+            int, Help("Tokens of the rule-based summary; a model writes short ones.", low=16)
+        ] = 1000,
+        llm: Annotated[
+            str | ChatModel | None, Help("Chat model, or its spec, that writes; None for the rule.")
+        ] = None,
+    ):
         self.size = size
         model, rule = chat_model(llm), FactNotes(size)
         self._summarize: Summarize = LLMSummarize(model, rule) if model else rule
@@ -87,12 +80,12 @@ class Summary(Memory):
         self._clear()
 
     def observe(self, step: Step) -> None:
-        """Write the summary anew."""
+        """Write the next summary."""
         self._steps += 1
         self._text = self._summarize(self._text, (step,), self._task)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """The summary, its first lines where it does not fit."""
+        """Return the summary, its first lines if it does not fit."""
         lines = fit_lines(self._text.split("\n"), check_budget(budget) * CHARS_PER_TOKEN + 1)
         text = "\n".join(lines)
         self._tokens = count_tokens(text)
@@ -100,7 +93,7 @@ class Summary(Memory):
         return Recall(text, tuple(facts))
 
     def state(self) -> dict[str, Any]:
-        """The summary, the task and the number of steps."""
+        """Return the summary, the task and the number of steps."""
         return {"summary": self._text, "task": list(self._task), "steps": self._steps}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -109,7 +102,7 @@ class Summary(Memory):
         self._text, self._steps = check_text("summary", state["summary"]), int(state["steps"])
 
     def stats(self) -> MemoryStats:
-        """Facts that the summary states, size of the last recall, calls of the summary role."""
+        """Return facts in the summary, size of the last recall, calls of the summary role."""
         facts = sum(len(read_line(line)) for line in self._text.split("\n"))
         return MemoryStats(
             facts=facts,

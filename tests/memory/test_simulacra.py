@@ -10,7 +10,7 @@ from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import HashEncoder
-from gym_memory.memory.simulacra import Simulacra, told_insights
+from gym_memory.memory.simulacra import Simulacra, rule_insights
 from gym_memory.testing.chat import Faults, ScriptedServer
 
 TASK = Task("house/0", "Cook a meal by the recipe.", "textworld")
@@ -114,14 +114,14 @@ def test_no_reflections() -> None:
 
 def test_insights_are_what_was_read() -> None:
     statements = [f"[step 0]\n{KITCHEN}", f"[step 1] > examine cookbook\n{COOKBOOK}"]
-    insights = told_insights(statements, TASK)
+    insights = rule_insights(statements, TASK)
     assert "recipe: requires egg; requires red onion" in insights
     assert "egg: needs to be fried" in insights
     assert not any("counter" in insight for insight in insights)
-    assert told_insights([f"[step 0]\n{KITCHEN}"], TASK) == []
+    assert rule_insights([f"[step 0]\n{KITCHEN}"], TASK) == []
     notes = [f"[step {n}] > read note {n}\nThe key {n} opens the locker {n}." for n in range(9)]
-    assert len(told_insights(notes, TASK)) == 5
-    assert "key 8" in told_insights(notes, TASK)[0] + told_insights(notes, TASK)[1]
+    assert len(rule_insights(notes, TASK)) == 5
+    assert "key 8" in rule_insights(notes, TASK)[0] + rule_insights(notes, TASK)[1]
 
 
 def test_the_recipe_is_reflected_on_in_play() -> None:

@@ -1,4 +1,4 @@
-"""What STMA gives to a language model, by rules: summariser, relation retriever, aggregator."""
+"""STMA's roles by rules: summariser, relation retriever, relation aggregator."""
 
 from __future__ import annotations
 
@@ -28,25 +28,20 @@ _ACTIONS_KEPT = 25
 _MAX_ACTION_CHARS = 80
 _MAX_GOAL_CHARS = 200
 _MOST_LINES = 6
-"""Straight lines of places that a description tells at most."""
 _DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
 
 
 class BeliefNotes:
-    """The summariser: completed actions, places and things, active goals, what was read.
+    """Summarise in ``size`` tokens: active goals, completed actions, places, things, texts.
 
-    The belief so far covers all but the last step of the trace, so only that one is taken in;
-    without a belief so far the whole trace is.
-
-    Args:
-        size: Tokens that the belief may take.
+    The previous belief covers all but the last step of the trace; without one, take all in.
     """
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN
 
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
-        """The new temporal belief."""
+        """Return the new temporal belief."""
         notes = Notes(previous)
         done = sections(previous)[ACTIONS]
         for step in trace[-1:] if previous else trace:
@@ -63,7 +58,7 @@ class BeliefNotes:
 
 
 def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
-    """What remains of a recipe to be done; without one, the task."""
+    """Yield the open steps of a recipe; without one, the task."""
     needed = [fact.object for fact in graph.outgoing("recipe") if fact.relation == "requires"]
     for thing in needed:
         if Triple(thing, "is", "consumed") in graph:
@@ -80,19 +75,16 @@ def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
 
 
 def relations(belief: str, task: Task) -> list[Triple]:
-    """The relation retriever: all facts that the belief states, the latest of each slot.
+    """Retrieve relations: all facts that the belief states, the latest of each slot.
 
-    Other than the paper's it takes what is not spatial too (states, what a recipe requires). A
-    belief that is a transcript of the history buffer is read with the rules of the task's dialect.
+    Unlike the paper's it takes what is not spatial, too. The rules of the task's dialect read a
+    transcript of the history buffer.
     """
     return stated_facts(belief, task)
 
 
 def describe(triples: Sequence[Triple], task: Task) -> str:
-    """The relation aggregator: a subgraph as prose, every triple in it and what follows from them.
-
-    What follows is that directions are transitive: places in a straight line are told as a line,
-    with how its ends lie to each other.
+    """Describe a subgraph in prose: every triple, and the straight lines that ways form.
 
     >>> row = [Triple("b", "is west of", "a"), Triple("c", "is west of", "b")]
     >>> print(describe(row, Task("", "")))
@@ -102,7 +94,7 @@ def describe(triples: Sequence[Triple], task: Task) -> str:
 
 
 class _Description:
-    """Triples sorted by what they tell."""
+    """Triples by their kind of relation."""
 
     def __init__(self, triples: Iterable[Triple]):
         self.here = ""
@@ -132,18 +124,18 @@ class _Description:
                 self.rest.setdefault((subject, relation), []).append(obj)
 
     def sentences(self) -> Iterator[str]:
-        """The map, what is where, everything else, and what follows."""
-        told: set[str] = set()
+        """Yield the map, the places of things, everything else, and straight lines."""
+        named: set[str] = set()
         if self.here:
             yield f"You are in {self.here}."
         for place in dict.fromkeys((*self.ways, *self.exits, *self.doors)):
-            yield f"From {place}, {'; '.join(self._leads(place, told))}."
+            yield f"From {place}, {'; '.join(self._leads(place, named))}."
         for (relation, holder), things in self.inside.items():
-            listed = ", ".join(self._named(thing, told) for thing in things)
+            listed = ", ".join(self._named(thing, named) for thing in things)
             where = relation.removeprefix("is ").capitalize()
             yield f"You hold {listed}." if holder == INVENTORY else f"{where} {holder}: {listed}."
         for thing, states in self.states.items():
-            if thing not in told:
+            if thing not in named:
                 yield f"{thing} is {' and '.join(states)}."
         for (subject, relation), objects in self.rest.items():
             quoted = relation in VERBATIM
@@ -155,31 +147,30 @@ class _Description:
                 f"{line[-1]} is {direction} of {line[0]}."
             )
 
-    def _leads(self, place: str, told: set[str]) -> Iterator[str]:
+    def _leads(self, place: str, named: set[str]) -> Iterator[str]:
         doors = self.doors.get(place, {})
         ways = self.ways.get(place, {})
         for direction, other in ways.items():
             door = doors.get(direction)
-            through = f" through {self._named(door, told)}" if door else ""
+            through = f" through {self._named(door, named)}" if door else ""
             yield f"{direction} leads to {other}{through}"
         exits = self.exits.get(place, [])
         for direction in dict.fromkeys((*exits, *(d for d in doors if d not in ways))):
             door = doors.get(direction)
-            through = f" with {self._named(door, told)}" if door else ""
+            through = f" with {self._named(door, named)}" if door else ""
             back = self.back.get(place, {}).get(direction)
             if back is not None:
                 yield f"{direction} leads back to {back}{through}"
             else:
                 yield f"there is an exit {direction}{through}"
 
-    def _named(self, thing: str, told: set[str]) -> str:
-        """A thing with its states in brackets."""
-        told.add(thing)
+    def _named(self, thing: str, named: set[str]) -> str:
+        named.add(thing)
         states = self.states.get(thing)
         return f"{thing} ({', '.join(states)})" if states else thing
 
     def _lines(self) -> Iterator[tuple[str, list[str]]]:
-        """Straight lines of at least three places, each once."""
+        """Yield straight lines of at least three places, each once."""
         ways: dict[tuple[str, str], str] = {}
         for place, leads in self.ways.items():
             for direction, other in leads.items():
