@@ -96,6 +96,7 @@ def enter_checkpoint(name: str, folder: Path) -> None:
     pytest.importorskip("torch")
     from gym_memory.baselines.registry import learner_classes
     from gym_memory.baselines.rl.shared import checkpoints
+    from gym_memory.baselines.rl.shared.learner import load_player
 
     for baseline, learner in learner_classes().items():
         fields = dataclasses.fields(learner.settings_class)
@@ -103,7 +104,7 @@ def enter_checkpoint(name: str, folder: Path) -> None:
         record = {"baseline": baseline, "settings": texts, "learnt": {"names": [name]}}
         checkpoints.write(folder / "c.safetensors", {}, record)
         with pytest.raises(GymMemoryError):
-            checkpoints.load_player(folder / "c.safetensors", learner)
+            load_player(folder / "c.safetensors", learner)
 
 
 def enter_story(name: str, folder: Path) -> None:
