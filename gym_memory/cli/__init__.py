@@ -1,89 +1,129 @@
-"""The command line ``gym-memory``: one file a command, one line here.
+"""The command line ``gym-memory``: a table of commands, imported when they are called.
 
-A command's file holds a function ``command`` (options by annotation, help from its docstring),
-or, for a command with commands of its own, a ``typer.Typer`` named ``app``. It is imported when
-it is asked for, and should import what is heavy inside the function.
+A command is a function with annotated options, whose help is its docstring, or a ``typer.Typer``
+for a command with commands of its own. It imports what is heavy inside.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
+import math
 import os
+import re
+import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
 import typer.core
 import typer.main
 
-from gym_memory.cli.interrupts import Interrupts
 from gym_memory.core.errors import GymMemoryError, UnknownNameError
 from gym_memory.core.html import visible
 from gym_memory.version import __version__
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "LOOKS", "main"]
 
-COMMANDS = {
-    "list": "gym_memory.cli.names",
-    "run": "gym_memory.cli.run",
-    "compare": "gym_memory.cli.compare",
-    "train": "gym_memory.cli.train",
-    "report": "gym_memory.cli.report",
-    "verify": "gym_memory.cli.verify",
-    "export": "gym_memory.cli.export",
-    "serve": "gym_memory.cli.serve",
-    "quality": "gym_memory.cli.quality",
-    "exam": "gym_memory.cli.exam",
-    "memory": "gym_memory.cli.memory",
-    "ldm2": "gym_memory.cli.ldm2",
-    "transfer": "gym_memory.cli.transfer",
-    "paper": "gym_memory.cli.paper",
-    "view": "gym_memory.cli.view",
-    "play": "gym_memory.cli.play",
-    "demo": "gym_memory.cli.demo",
-    "doctor": "gym_memory.cli.doctor",
-    "serve-scripted": "gym_memory.cli.serve_scripted",
+_GROUPS = {
+    "Commands to play and compare": {
+        "run": "compare:run",
+        "compare": "compare:compare_all",
+        "demo": "compare:demo",
+        "play": "play:play",
+        "view": "play:view",
+    },
+    "Commands for results": {
+        "report": "results:report",
+        "verify": "results:check",
+        "export": "results:export",
+    },
+    "Commands to train and serve": {
+        "train": "train:command",
+        "serve": "serve:serve",
+        "serve-scripted": "serve:serve_scripted",
+    },
+    "Commands to judge and keep memories": {
+        "exam": "judge:exam",
+        "quality": "judge:quality",
+        "memory": "memory:app",
+    },
+    "Commands to repeat papers": {
+        "paper": "paper:paper",
+        "transfer": "paper:transfer",
+        "ldm2": "ldm2:app",
+    },
+    "Commands to look around": {"list": "names:command", "doctor": "doctor:command"},
 }
+COMMANDS = {name: target for group in _GROUPS.values() for name, target in group.items()}
+"""Name of a command to file and function."""
 
-_LOOKS: dict[str, Any] = {
+LOOKS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
-    "rich_markup_mode": "markdown",
-    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "rich_markup_mode": None,  # plain help wraps at any width and cuts nothing
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
+_CLEAR_UP_SECONDS = 10.0
 
 
 class _Commands(typer.core.TyperGroup):
-    """Finds the commands of :data:`COMMANDS` when they are asked for."""
+    """Finds a command when it is called; lists them without an import."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(COMMANDS[cmd_name])
-        nested = getattr(module, "app", None)
-        if nested is None:
-            nested = typer.Typer(**_LOOKS)
-            nested.command(cmd_name)(module.command)
-        found = typer.main.get_command(nested)
-        found.name = cmd_name
-        return found
+        file, _, name = COMMANDS[cmd_name].partition(":")
+        found = getattr(importlib.import_module(f"gym_memory.cli.{file}"), name)
+        if not isinstance(found, typer.Typer):
+            nested = typer.Typer(**LOOKS)
+            nested.command(cmd_name)(found)
+            found = nested
+        command = typer.main.get_command(found)
+        command.name = cmd_name
+        return _without_marks(command)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise UnknownNameError("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, _line(target)) for name, target in group.items()])
 
-app = typer.Typer(cls=_Commands, no_args_is_help=True, **_LOOKS)
+
+def _line(target: str) -> str:
+    """Read the first sentence of a command's help from its source."""
+    file, _, name = target.partition(":")
+    source = Path(__file__).with_name(f"{file}.py").read_text("utf-8")
+    start = "help=" if name == "app" else rf"\ndef {name}\(.*?"
+    found = re.search(start + r'"""(.+?)(?:\n\n|""")', source, re.DOTALL)
+    return " ".join(found[1].split()) if found else ""
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _without_marks(command: Any) -> Any:
+    """Take the backticks of Markdown out of a command's help."""
+    for part in (command, *command.params):
+        if getattr(part, "help", None):
+            part.help = part.help.replace("`", "")
+    for nested in getattr(command, "commands", {}).values():
+        _without_marks(nested)
+    return command
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, **LOOKS)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"gym-memory {__version__}")
         raise typer.Exit()
 
@@ -91,8 +131,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error; anywhere on the line.")
@@ -101,36 +140,60 @@ def _root(
     """Text games with memory in the observation: play them, compare memories and policies.
 
     Exit status: 0 when all went well, 1 when episodes failed, 2 for a mistake on the command
-    line or something missing, 130 after Ctrl-C (the same command goes on).
+    line or something missing, 130 after Ctrl-C (run the same command again to continue).
 
-    Example: `gym-memory compare --env "Cooking?level=medium" --memory none --memory history
-    --policy random --seeds 0:20 --workers 2 --out results/first`
+    Example: gym-memory compare --env "Cooking?level=medium" --memory none --memory history
+    --policy random --seeds 0:20 --workers 2 --out results/first
     """
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[None]:
+    """Raise ``KeyboardInterrupt`` inside for Ctrl-C, SIGTERM and SIGHUP, then leave time to end.
+
+    A second signal counts only after a while, because an error raised in a finaliser is lost.
+    After an interrupt the signals stay ignored: the process exits with its own status. A signal
+    that the caller ignores (``nohup``) stays ignored.
+    """
+    heard = -math.inf
+    before: dict[signal.Signals, Any] = {}
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal heard
+        now = time.monotonic()
+        if now - heard > _CLEAR_UP_SECONDS:
+            heard = now
+            raise KeyboardInterrupt
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not main thread
+            kind = getattr(signal, name)
+            if signal.getsignal(kind) is not signal.SIG_IGN:
+                before[kind] = signal.signal(kind, interrupt)
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler if heard < 0 else signal.SIG_IGN)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; ends the process with its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what cannot be printed is told as an escape
+        if isinstance(stream, io.TextIOWrapper):  # print what cannot be encoded as an escape
             stream.reconfigure(errors="backslashreplace")
     try:
-        with Interrupts():
+        with _interrupts():
             app([word for word in words if word != "--debug"], prog_name="gym-memory")
-    except GymMemoryError as error:
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has left (`| head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (GymMemoryError, OSError) as error:  # also a full disk, a folder without access, ...
         if debug:
             raise
         print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has left (`| head`); there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except OSError as error:  # a full disk, a folder that cannot be written, ...
-        if debug:
-            raise
-        print(f"error: {visible(error)}", file=sys.stderr)
         sys.exit(2)

@@ -1,4 +1,4 @@
-"""``gym-memory compare``: the main job."""
+"""``gym-memory run``, ``compare`` and ``demo``: play, and print one table."""
 
 from __future__ import annotations
 
@@ -9,19 +9,37 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
+from typer import Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import output, print_json, print_scores, progress, shown_progress
+from gym_memory.cli.show import (
+    new_table,
+    output,
+    print_json,
+    print_scores,
+    progress,
+    shown_progress,
+)
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import EpisodeRow, RunConfig
+from gym_memory.run.jobs import EpisodeRow, RunConfig, with_parameter
 from gym_memory.run.results.report import build_report, format_interval, format_p, seeds_go_round
 from gym_memory.run.results.score import TableRow, differences, table, units
 from gym_memory.run.results.sweep import comparable
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = ["PRESET", "agent_of", "command", "default_out", "play_config", "play_parts"]
+__all__ = [
+    "DEMO",
+    "agent_of",
+    "compare_all",
+    "default_out",
+    "demo",
+    "play_config",
+    "play_parts",
+    "run",
+]
 
 PRESET = (
     "A paper's agent: policy, memory, protocol and `go to` at once, NAME or NAME?key=value for "
@@ -30,11 +48,11 @@ PRESET = (
 
 
 @options.grouped
-def command(
+def compare_all(
     env: options.Envs,
     memory: options.Memories = [],  # noqa: B006 - typer copies it
     policy: options.Policies = [],  # noqa: B006
-    preset: Annotated[list[str], typer.Option(metavar="PRESET", help=f"{PRESET} Repeatable.")] = [],  # noqa: B006
+    preset: Annotated[list[str], Option(metavar="PRESET", help=f"{PRESET} Repeatable.")] = [],  # noqa: B006
     seeds: options.Seeds = "0:10",
     protocol: options.Protocol = "",
     *,
@@ -174,3 +192,80 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
                 f"{gap.difference:+.3f} {format_interval(gap.ci, '+')}, p {format_p(gap.p)}",
                 markup=False,
             )
+
+
+@options.grouped
+def run(
+    env: options.Env,
+    memory: options.Memory = "",
+    policy: options.Policy = "",
+    preset: Annotated[str, Option(metavar="PRESET", help=PRESET)] = "",
+    seeds: options.Seeds = "0:1",
+    protocol: options.Protocol = "",
+    checkpoint: Annotated[
+        str, Option(help="What a trained policy has learnt, a file or folder.")
+    ] = "",
+    *,
+    asked: options.Asked,
+    playing: options.Playing,
+) -> None:
+    """Play one environment with one memory and one policy; print every episode.
+
+    The memory is `arigraph` and the policy `random` where none is named.
+
+    Example: `gym-memory run -e "TreasureHunt?level=easy" -m history -p walkthrough --seeds 0:5`
+
+    A paper's agent, without a key against `gym-memory serve-scripted --port 8000`:
+    `gym-memory run -e "TreasureHunt?level=easy" --preset ariadne --model scripted
+    --base-url http://127.0.0.1:8000/v1`
+    """
+    agent = agent_of(preset, policy)
+    player = agent.policy
+    config = asked.config(
+        [env],
+        [memory or agent.memory],
+        [with_parameter(player, "checkpoint", checkpoint) if checkpoint else player],
+        seeds,
+        protocol or agent.protocol,
+        navigate=agent.navigate,
+    )
+    rows = play_config(config, playing.out or default_out("run", config), playing)
+    if not playing.json_lines:
+        _print_episodes(rows)
+    raise typer.Exit(int(any(row.result.failed for row in rows)))
+
+
+def _print_episodes(rows: list[EpisodeRow]) -> None:
+    numbers = ("seed", "trial", "score", "max", "normalized", "steps", "refused", "seconds")
+    table = new_table("task", *numbers, "end", right=numbers, title="episodes")
+    for row in rows:
+        result = row.result
+        end = "won" if result.success else "lost" if result.lost else "out of steps"
+        table.add_row(
+            *(escape(result.task_id), str(row.job.seed), str(row.trial + 1)),
+            *(f"{result.score:g}", f"{result.max_score:g}", f"{result.normalized:.3f}"),
+            *(str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}"),
+            f"[red]failed: {escape(result.failed)}[/red]" if result.failed else end,
+        )
+    output().print(table)
+
+
+DEMO = RunConfig(
+    envs=("Cooking?level=medium&split=test", "TreasureHunt?level=hardest&split=test"),
+    memories=("none", "history", "arigraph"),
+    policies=("random", "planner", "walkthrough"),
+    seeds=tuple(range(8)),
+)
+"""What the demo plays."""
+
+
+def demo(
+    out: Annotated[Path, Option("--out", "-o", help="Results folder.")] = Path("results/demo"),
+    workers: options.Workers = None,
+) -> None:
+    """Compare policies and memories on generated TextWorld games, within minutes.
+
+    Example: `gym-memory demo --out results/demo`
+    """
+    rows = play_config(DEMO, out, options.Playing(workers=workers, retry_failed=True))
+    raise typer.Exit(int(any(row.result.failed for row in rows)))

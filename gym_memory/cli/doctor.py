@@ -2,14 +2,175 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
 import typer
 from rich.markup import escape
 
 from gym_memory.cli import options
-from gym_memory.cli.health import examine
 from gym_memory.cli.show import new_table, output, print_json
+from gym_memory.core.files import cache_dir
+from gym_memory.core.versions import packages, plugins
+from gym_memory.version import __version__
 
-__all__ = ["command"]
+__all__ = ["Finding", "command", "examine"]
+
+State = Literal["ok", "missing", "broken"]
+
+PURPOSES = {
+    "textworld": "Cooking, TreasureHunt, Cleaning, TextWorld",
+    "scienceworld": "ScienceWorld (also needs Java)",
+    "nethack": "NetHack",
+    "alfworld": "ALFWorld",
+    "webshop": "WebShop",
+    "qa": "MultiHopQA",
+    "rl": "training DRRN, GATA, actor-critic, SB3",
+    "llm": "language-model policies and memory roles",
+    "semantic": "recall by meaning, any sentence-transformers model",
+    "parser": "notes read by a dependency parser, with its model",
+    "offline": "recall by meaning with a packaged encoder",
+    "smollm": "a small language model in a package, and a llama.cpp server of it",
+    "onnx": "faster encoders",
+    "viewer": "pages to browse, compare and play; a replay as one file needs no extra",
+    "export": "recorded steps as Parquet",
+    "minari": "recorded steps as a Minari dataset",
+    "openenv": "an OpenEnv server; in a venv of its own",
+    "verifiers": "a taskset for verifiers; in a venv of its own",
+    "trl": "GRPO with TRL",
+    "docs": "the site of the docs",
+    "dev": "tests, lint, type check",
+}
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at.
+
+    Attributes:
+        part: What it belongs to: ``core``, an extra or ``plugins``.
+        name: What was looked at.
+        state: ``ok``; ``missing``, an option that is not there; ``broken``, a fault.
+        found: What was found.
+        remedy: What to do; empty when nothing.
+        purpose: What the part is for.
+    """
+
+    part: str
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+    purpose: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look at everything; nothing is changed, and nothing heavy is imported."""
+    found = [*_core(), *_extras(), _java(), _alfworld_data(), *_plugins()]
+    parts = list(dict.fromkeys(finding.part for finding in found))
+    return sorted(found, key=lambda finding: parts.index(finding.part))
+
+
+def _core() -> Iterator[Finding]:
+    current = platform.python_version()
+    fits = sys.version_info >= (3, 11)
+    remedy = "" if fits else "install Python 3.11 or newer"
+    yield Finding("core", "Python", "ok" if fits else "broken", current, remedy)
+    yield Finding("core", "gym-memory", "ok", __version__)
+    for package in packages():
+        if not package.extra:
+            yield Finding(
+                "core",
+                package.name,
+                "ok" if package.fits else "broken",
+                package.version or "absent",
+                "" if package.fits else f"pip install '{package.name}{package.wanted}'",
+            )
+    yield _cache()
+
+
+def _cache() -> Finding:
+    folder = cache_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+        games, size = _contents(folder)
+    except OSError:
+        writable, games, size = False, 0, 0
+    remedy = "" if writable else "set GYM_MEMORY_CACHE to a folder that can be written"
+    found = f"{folder} ({games} files, {size / 1e6:.1f} MB)"
+    return Finding("core", "cache folder", "ok" if writable else "broken", found, remedy)
+
+
+def _contents(folder: Path) -> tuple[int, int]:
+    files = size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += (Path(parent) / name).stat().st_size
+                files += 1
+            except OSError:  # removed by another process meanwhile
+                continue
+    return files, size
+
+
+def _extras() -> Iterator[Finding]:
+    """The packages of each extra."""
+    for package in packages():
+        if not package.extra or package.extra == "all":
+            continue
+        state: State = "ok" if package.fits else "broken" if package.version else "missing"
+        remedy = "" if package.fits else f"pip install 'gym-memory[{package.extra}]'"
+        found = package.version or "absent"
+        if state == "broken":
+            found += f", wanted {package.wanted}"
+        purpose = PURPOSES.get(package.extra, "")
+        yield Finding(package.extra, package.name, state, found, remedy, purpose)
+
+
+def _plugins() -> Iterator[Finding]:
+    """Other packages that add names, e.g. a game of one's own."""
+    for plugin in plugins():
+        state: State = "broken" if plugin.lacking else "ok"
+        remedy = f"install {plugin.name} anew" if plugin.lacking else ""
+        found = f"{plugin.version}: {', '.join(plugin.names)}"
+        if plugin.lacking:
+            found += f"; no module {', '.join(plugin.lacking)}"
+        yield Finding("plugins", plugin.name, state, found, remedy, "names from other packages")
+
+
+def _java() -> Finding:
+    """Java by running it: some systems have a ``java`` that only says where to get one."""
+    part, remedy = "scienceworld", "install a Java runtime, e.g. apt install default-jre-headless"
+    purpose, program = PURPOSES[part], shutil.which("java")
+    if program is None:
+        return Finding(part, "Java", "missing", "no java on PATH", remedy, purpose)
+    try:
+        told = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding(part, "Java", "broken", f"{program}: {error}", remedy, purpose)
+    version = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
+    if told.returncode or version is None:
+        return Finding(part, "Java", "broken", f"{program} does not run", remedy, purpose)
+    return Finding(part, "Java", "ok", f"{version[1]} ({program})", "", purpose)
+
+
+def _alfworld_data() -> Finding:
+    """The official games; ALFWorld also runs on generated ones without them."""
+    part, folder = "alfworld", os.environ.get("ALFWORLD_DATA", "")
+    purpose = "official ALFWorld games"
+    if folder and Path(folder).is_dir():
+        return Finding(part, "ALFWORLD_DATA", "ok", folder, "", purpose)
+    found = f"{folder} is no folder" if folder else "not set"
+    remedy = "run alfworld-download and set ALFWORLD_DATA to its folder"
+    return Finding(part, "ALFWORLD_DATA", "broken" if folder else "missing", found, remedy, purpose)
+
 
 _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
+from typer import Argument, Option
 
-from gym_memory.cli import options
+from gym_memory.cli import LOOKS, options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
 from gym_memory.core.names import parse_spec
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["app", "prepare"]
 
 app = typer.Typer(
+    **LOOKS,
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
     help="""The two stages of LDM2's memory, kept in a store that every run can use.
 
     Demonstrations are recorded steps: those of any run.
@@ -49,20 +48,18 @@ app = typer.Typer(
 )
 
 _STORE = "Memory ldm2?store=STORE, with further parameters."
-Store = Annotated[str, typer.Option("--memory", "-m", metavar="MEMORY", help=_STORE)]
+Store = Annotated[str, Option("--memory", "-m", metavar="MEMORY", help=_STORE)]
 
 
 @app.command()
 def form(
     recordings: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RECORDINGS", help="Recorded steps: *.jsonl.gz, or folders of them."
-        ),
+        Argument(metavar="RECORDINGS", help="Recorded steps: *.jsonl.gz, or folders of them."),
     ],
     memory: Store,
     successes: Annotated[
-        bool, typer.Option("--successes", help="Leave out episodes that did not win.")
+        bool, Option("--successes", help="Leave out episodes that did not win.")
     ] = False,
 ) -> None:
     """Form a memory from demonstrations, batch by batch.
@@ -85,7 +82,7 @@ def form(
 
 def _recorded(recordings: Sequence[Path], *, successes: bool) -> list[Trajectory]:
     from gym_memory.core.trajectory import read_trajectory
-    from gym_memory.memory.ldm2.bank import recordings as files_of
+    from gym_memory.memory.ldm2.formation import recordings as files_of
 
     return [
         trajectory
@@ -153,15 +150,12 @@ def refine(
     memory: Store,
     policy: options.Policy = "ldm2",
     seeds: options.Seeds = "0:10",
-    width: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Paths that stay after every step.")
-    ] = 4,
+    width: Annotated[int, Option(metavar="N", min=1, help="Paths that stay after every step.")] = 4,
     max_calls: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, help="Calls of the policy's model for one tree."),
+        int | None, Option(metavar="N", min=0, help="Calls of the policy's model for one tree.")
     ] = None,
     tree_steps: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Environment steps for one tree.")
+        int | None, Option(metavar="N", min=0, help="Environment steps for one tree.")
     ] = None,
     budget: options.Budget = None,
     max_steps: options.MaxSteps = None,

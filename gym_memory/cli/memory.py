@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer import Argument, Option
 
-from gym_memory.cli import options
+from gym_memory.cli import LOOKS, options
 from gym_memory.cli.show import new_table, output, print_json
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.wrappers.memory import DEFAULT_BUDGET
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
+    **LOOKS,
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
     help="""Look into memories: what they know, when they learnt it and from which text.
 
     A file is a memory that was saved, the recorded steps of an episode (`steps/*.jsonl.gz` of
@@ -42,18 +41,15 @@ for _point in entry_points(group="gym_memory.memory_commands"):
     app.command(_point.name)(_point.load())
 
 Source = Annotated[
-    str, typer.Argument(metavar="FILE", help="Saved memory, recorded steps, store or its URL.")
+    str, Argument(metavar="FILE", help="Saved memory, recorded steps, store or its URL.")
 ]
 Name = Annotated[
-    str,
-    typer.Option("--memory", "-m", metavar="MEMORY", help="Memory to teach the recorded steps to."),
+    str, Option("--memory", "-m", metavar="MEMORY", help="Memory to teach the recorded steps to.")
 ]
 Episode = Annotated[
-    int | None, typer.Option(metavar="N", help="Episode of recorded steps; default: the last.")
+    int | None, Option(metavar="N", help="Episode of recorded steps; default: the last.")
 ]
-AsOf = Annotated[
-    int | None, typer.Option("--as-of", metavar="T", min=0, help="As it was after step T.")
-]
+AsOf = Annotated[int | None, Option("--as-of", metavar="T", min=0, help="As it was after step T.")]
 
 
 @app.command()
@@ -62,11 +58,11 @@ def inspect(
     memory: Name = "",
     episode: Episode = None,
     as_of: AsOf = None,
-    entity: Annotated[str, typer.Option(metavar="NAME", help="Only facts about this.")] = "",
-    past: Annotated[bool, typer.Option("--all", help="Facts that are no longer true too.")] = False,
-    focus: Annotated[str, typer.Option(metavar="TEXT", help="What the policy is after.")] = "",
+    entity: Annotated[str, Option(metavar="NAME", help="Only facts about this.")] = "",
+    past: Annotated[bool, Option("--all", help="Facts that are no longer true too.")] = False,
+    focus: Annotated[str, Option(metavar="TEXT", help="What the policy is after.")] = "",
     budget: options.Budget = None,
-    last: Annotated[int, typer.Option(metavar="N", min=1, help="Records of a store.")] = 20,
+    last: Annotated[int, Option(metavar="N", min=1, help="Records of a store.")] = 20,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
 ) -> None:
@@ -107,7 +103,7 @@ def inspect(
 @app.command()
 def save(
     source: Source,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="File to write.")],
+    target: Annotated[Path, Argument(metavar="TARGET", help="File to write.")],
     memory: Name = "",
     episode: Episode = None,
     as_of: AsOf = None,
@@ -127,8 +123,8 @@ def save(
 
 @app.command("export")
 def export_store(
-    source: Annotated[str, typer.Argument(metavar="STORE", help="Durable store, or its URL.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="JSONL file to write.")],
+    source: Annotated[str, Argument(metavar="STORE", help="Durable store, or its URL.")],
+    target: Annotated[Path, Argument(metavar="TARGET", help="JSONL file to write.")],
 ) -> None:
     """Write all records of a store as JSONL, one a line.
 
@@ -140,9 +136,9 @@ def export_store(
 
 @app.command("import")
 def import_store(
-    source: Annotated[Path, typer.Argument(metavar="JSONL", help="What `export` wrote.")],
+    source: Annotated[Path, Argument(metavar="JSONL", help="What `export` wrote.")],
     target: Annotated[
-        str, typer.Argument(metavar="STORE", help="Store, or its URL; made if there is none.")
+        str, Argument(metavar="STORE", help="Store, or its URL; made if there is none.")
     ],
 ) -> None:
     """Add exported records to a store, all or none.
@@ -158,16 +154,16 @@ def import_store(
 
 @app.command()
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="As for inspect.")],
+    before: Annotated[str, Argument(metavar="BEFORE", help="As for inspect.")],
     after: Annotated[
         str | None,
-        typer.Argument(metavar="[AFTER]", help="Likewise; default: the same file, as it ends."),
+        Argument(metavar="[AFTER]", help="Likewise; default: the same file, as it ends."),
     ] = None,
     memory: Name = "",
     episode: Episode = None,
     as_of: AsOf = None,
     until: Annotated[
-        int | None, typer.Option("--until", metavar="T", min=0, help="AFTER as of step T.")
+        int | None, Option("--until", metavar="T", min=0, help="AFTER as of step T.")
     ] = None,
     json_lines: options.Json = False,
     plugins: options.Plugins = None,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import gymnasium as gym
-import typer
 from rich.markup import escape
+from typer import Argument
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json
@@ -33,12 +33,12 @@ _REGISTRIES = {
 def command(
     kind: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="environments, memories, policies, presets, protocols, settings or wrappers."
         ),
     ] = "",
     name: Annotated[
-        str, typer.Argument(help="One of these: its parameters with type, default and meaning.")
+        str, Argument(help="One of these: its parameters with type, default and meaning.")
     ] = "",
     json_lines: options.Json = False,
     plugins: options.Plugins = None,
@@ -156,10 +156,7 @@ def _registry(kind: str) -> Registry:
 
 def _environments() -> list[dict[str, Any]]:
     def more(target: Any) -> dict[str, Any]:
-        return {
-            "levels": list(getattr(target, "levels", ())),
-            "parameters": _parameters(target),
-        }
+        return {"levels": list(getattr(target, "levels", ())), "parameters": _parameters(target)}
 
     return _entries(_registry("environments"), more)
 

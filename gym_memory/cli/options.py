@@ -14,10 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-import typer
+from typer import Option
 
-from gym_memory.baselines.llm.language import LanguageSettings
-from gym_memory.core.settings import Help, list_settings
+from gym_memory.core.settings import Help
 from gym_memory.run.compare import DEFAULT_STEP_TIMEOUT, DEFAULT_TIMEOUT
 from gym_memory.run.jobs import RunConfig, parse_seeds, with_parameter
 from gym_memory.run.worker import import_plugin
@@ -59,71 +58,53 @@ __all__ = [
     "with_max_steps",
 ]
 
-_SPEC = "Name or Name?key=value&key=value"
-_POLICY = (
-    "Policy, likewise. Agents that ask a model take "
-    f"{', '.join(setting.name for setting in list_settings(LanguageSettings))} and more: "
-    "`gym-memory list policies NAME`."
-)
+_SPEC = "NAME or NAME?key=value&..."
+_POLICY = f"Policy: {_SPEC}; `gym-memory list policies NAME` lists the keys."
 
-Env = Annotated[
-    str,
-    typer.Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}."),
-]
+Env = Annotated[str, Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}.")]
 Envs = Annotated[
-    list[str],
-    typer.Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}. Repeatable."),
+    list[str], Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}. Repeatable.")
 ]
-Memory = Annotated[str, typer.Option("--memory", "-m", metavar="MEMORY", help="Memory, likewise.")]
+Memory = Annotated[str, Option("--memory", "-m", metavar="MEMORY", help=f"Memory: {_SPEC}.")]
 Memories = Annotated[
-    list[str],
-    typer.Option("--memory", "-m", metavar="MEMORY", help="Memory, likewise. Repeatable."),
+    list[str], Option("--memory", "-m", metavar="MEMORY", help=f"Memory: {_SPEC}. Repeatable.")
 ]
-Policy = Annotated[str, typer.Option("--policy", "-p", metavar="POLICY", help=_POLICY)]
+Policy = Annotated[str, Option("--policy", "-p", metavar="POLICY", help=_POLICY)]
 Policies = Annotated[
-    list[str],
-    typer.Option("--policy", "-p", metavar="POLICY", help=f"{_POLICY} Repeatable."),
+    list[str], Option("--policy", "-p", metavar="POLICY", help=f"{_POLICY} Repeatable.")
 ]
-Model = Annotated[
-    str,
-    typer.Option(help="Language model of the policies; default: GYM_MEMORY_MODEL."),
-]
+Model = Annotated[str, Option(help="Language model of the policies; default: GYM_MEMORY_MODEL.")]
 BaseUrl = Annotated[
     str,
-    typer.Option(
+    Option(
         help="OpenAI-compatible endpoint of it; default: OPENAI_BASE_URL in the environment, "
         "else OpenAI."
     ),
 ]
 MemoryLlm = Annotated[
     bool,
-    typer.Option(
-        "--memory-llm", help="Let the model play the roles of the memories too; else rules do."
-    ),
+    Option("--memory-llm", help="Let the model play the roles of the memories too; else rules do."),
 ]
 Navigate = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         help="Offer `go to PLACE` where the memory keeps a graph; default: as the preset has it."
     ),
 ]
 Seeds = Annotated[
     str,
-    typer.Option(
-        "--seeds", "-s", metavar="SEEDS", help="0:20 for the seeds 0 to 19, 1,2,5, or both."
-    ),
+    Option("--seeds", "-s", metavar="SEEDS", help="0:20 for the seeds 0 to 19, 1,2,5, or both."),
 ]
 Protocol = Annotated[
-    str,
-    typer.Option(metavar="PROTOCOL", help="single_episode, trials?k=5, restart_budget?steps=500."),
+    str, Option(metavar="PROTOCOL", help="single_episode, trials?k=5, restart_budget?steps=500.")
 ]
 Budget = Annotated[
     int | None,
-    typer.Option(metavar="TOKENS", help="What a recalled memory may take, 4 characters a token."),
+    Option(metavar="TOKENS", help="What a recalled memory may take, 4 characters a token."),
 ]
 Budgets = Annotated[
     list[int],
-    typer.Option(
+    Option(
         "--budget",
         metavar="TOKENS",
         help="What a recalled memory may take, 4 characters a token. Repeatable: a sweep, with the "
@@ -131,12 +112,11 @@ Budgets = Annotated[
     ),
 ]
 MaxSteps = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Step limit of every environment, instead of its own."),
+    int | None, Option(metavar="N", help="Step limit of every environment, instead of its own.")
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--max-cost-usd",
         metavar="USD",
         min=0.0,
@@ -145,21 +125,18 @@ MaxCost = Annotated[
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option(
-        "--max-tokens", metavar="N", min=0, help="Hard stop in prompt and completion tokens."
-    ),
+    Option("--max-tokens", metavar="N", min=0, help="Hard stop in prompt and completion tokens."),
 ]
 TaskId = Annotated[
-    str,
-    typer.Option("--task-id", metavar="ID", help="Play this task; seeds then vary chance only."),
+    str, Option("--task-id", metavar="ID", help="Play this task; seeds then vary chance only.")
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", "-w", metavar="N", help="Worker processes; default: one a core."),
+    Option("--workers", "-w", metavar="N", help="Worker processes; default: one a core."),
 ]
 Ray = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--ray",
         metavar="ADDRESS",
         help="Play on a Ray cluster: its address, `auto` for the one that this machine belongs to, "
@@ -168,7 +145,7 @@ Ray = Annotated[
 ]
 Concurrency = Annotated[
     int | None,
-    typer.Option(
+    Option(
         metavar="N",
         min=1,
         help="Episodes at once, over all workers, in threads of them: for agents that wait for a "
@@ -177,7 +154,7 @@ Concurrency = Annotated[
 ]
 WorkerMemory = Annotated[
     float | None,
-    typer.Option(
+    Option(
         metavar="GIB",
         min=0.1,
         help="An episode whose worker asks for more memory fails. Default: the machine's, shared.",
@@ -185,44 +162,39 @@ WorkerMemory = Annotated[
 ]
 Timeout = Annotated[
     float,
-    typer.Option(
-        metavar="SECONDS", help="An episode that takes longer counts as failed.", min=0.001
-    ),
+    Option(metavar="SECONDS", help="An episode that takes longer counts as failed.", min=0.001),
 ]
 StepTimeout = Annotated[
     float,
-    typer.Option(
+    Option(
         metavar="SECONDS",
         min=0.001,
-        help="Likewise for one step, the policy's choice and the memory's work included.",
+        help="Limit of one step, the policy's choice and the memory's work included.",
     ),
 ]
-ResetTimeout = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.001, help="Likewise for one reset.")
-]
+ResetTimeout = Annotated[float, Option(metavar="SECONDS", min=0.001, help="Limit of one reset.")]
 Out = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--out", "-o", metavar="FOLDER", help="Results; default: results/ and a name of the run."
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a row, and no table.")]
+Json = Annotated[bool, Option("--json", help="Print JSON, one object a row, and no table.")]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--import",
         metavar="MODULE",
         help="Module that registers environments, memories or policies of yours. Repeatable.",
     ),
 ]
 RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Play the failed episodes of the folder again.")
+    bool, Option("--retry-failed", help="Play the failed episodes of the folder again.")
 ]
 AllowVersionMismatch = Annotated[
     bool,
-    typer.Option(
-        "--allow-version-mismatch",
-        help="Put episodes of different backend versions side by side.",
+    Option(
+        "--allow-version-mismatch", help="Put episodes of different backend versions side by side."
     ),
 ]
 
@@ -347,7 +319,7 @@ def _as_option(hint: Any) -> Any:
     kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     for about in extras:
         if isinstance(about, Help):
-            return Annotated[kind, typer.Option(min=about.low, max=about.high, help=about.text)]
+            return Annotated[kind, Option(min=about.low, max=about.high, help=about.text)]
     return hint
 
 

@@ -1,37 +1,38 @@
-"""``gym-memory play``: a person at the terminal."""
+"""``gym-memory play`` and ``view``: a person plays, or looks at what was recorded."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from gym_memory.cli import options
-from gym_memory.cli.show import output
-from gym_memory.run.jobs import Job
+from gym_memory.cli.show import output, progress
+from gym_memory.core.errors import ResultsError
+from gym_memory.core.html import visible
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["command"]
+__all__ = ["play", "view"]
 
 
-def command(
+def play(
     env: options.Env,
     memory: options.Memory = DEFAULT_MEMORY,
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Chooses the task.")] = 0,
-    budget: options.Budget = None,
+    seed: Annotated[int, Option("--seed", "-s", min=0, help="Chooses the task.")] = 0,
+    budget: options.Budget = DEFAULT_BUDGET,
     task_id: options.TaskId = "",
     plugins: options.Plugins = None,
     web: Annotated[
-        bool, typer.Option("--web", help="Play in a page; the game is stored as any agent's.")
+        bool, Option("--web", help="Play in a page; the game is stored like an agent's.")
     ] = False,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="With --web: where games go.")
+        Path, Option("--out", "-o", metavar="FOLDER", help="With --web: folder of the games.")
     ] = Path("results/human"),
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="With --web: TCP port; 0 takes a free one.")
+        int, Option(min=0, max=65535, help="With --web: TCP port; 0 takes a free one.")
     ] = 0,
-    browser: Annotated[bool, typer.Option(help="With --web: open a browser.")] = True,
+    browser: Annotated[bool, Option(help="With --web: open a browser.")] = True,
 ) -> None:
     """Play a game yourself, with the memory that an agent would have. Ctrl-D ends.
 
@@ -41,22 +42,17 @@ def command(
     """
     from gym_memory.baselines.human import Human
     from gym_memory.run import rollout
+    from gym_memory.run.jobs import Job
 
     options.load_plugins(plugins)
     if web:
         from gym_memory.viewer.play import PlayDefaults
         from gym_memory.viewer.server import serve
 
-        tokens = DEFAULT_BUDGET if budget is None else budget
-        serve(
-            [],
-            port=port,
-            browser=browser,
-            play=PlayDefaults(env, memory, seed, tokens, task_id, out),
-        )
+        defaults = PlayDefaults(env, memory, seed, budget, task_id, out)
+        serve([], port=port, browser=browser, play=defaults)
         return
-    job = Job(env, memory, "human", seed, budget=DEFAULT_BUDGET if budget is None else budget)
-    game = job.make_env()
+    game = Job(env, memory, "human", seed, budget=budget).make_env()
     last: dict[str, Any] = {}
 
     def on_step(t: int, info: dict[str, Any]) -> None:
@@ -73,3 +69,54 @@ def command(
         game.close()
     end = "You won!" if result.success else "You lost." if result.lost else "Out of steps."
     console.print(f"\n{end} {result.score:g} of {result.max_score:g} in {result.steps} steps.")
+
+
+def view(
+    paths: Annotated[
+        list[Path], Argument(help="Results folders, folders of them, or steps/*.jsonl.gz.")
+    ],
+    html: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write a replay as one file instead of serving pages."),
+    ] = None,
+    episode: Annotated[
+        list[str] | None,
+        Option(
+            metavar="WORDS",
+            help="With --html: the episode, e.g. `arigraph planner seed 3`; twice for two side by "
+            "side. Default: the first.",
+        ),
+    ] = None,
+    listed: Annotated[bool, Option("--list", help="Print the recorded episodes.")] = False,
+    host: Annotated[
+        str, Option(help="Address to listen on; others than this machine need the token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="TCP port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, Option(help="Open a browser.")] = True,
+) -> None:
+    """Browse, replay and compare recorded runs in the browser; or write a replay as one file.
+
+    Example: `gym-memory view results/first`
+
+    A file to keep or to send: `gym-memory view results/first --html replay.html
+    --episode "arigraph planner seed 3" --episode "history planner seed 3"`
+    """
+    from gym_memory.viewer.recordings import choose, find
+    from gym_memory.viewer.replay import write_replay
+
+    if not listed and html is None:
+        from gym_memory.viewer.server import serve
+
+        serve(paths, host=host, port=port, browser=browser)
+        return
+    recordings = find(paths)
+    if listed:
+        for number, recording in enumerate(recordings):
+            print(f"{number}: {visible(recording.title)}")
+        return
+    if not recordings:
+        raise ResultsError("expected recorded episodes (steps/*.jsonl.gz), found none there")
+    chosen = [choose(recordings, words) for words in episode or ["0"]]
+    write_replay(chosen, html)
+    titles = " | ".join(recording.title for recording in chosen)
+    progress().print(f"{html}: {titles}", markup=False, soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,41 +22,42 @@ from rich.table import Table
 from rich.text import Text
 
 from gym_memory.core.html import json_visible, visible
-from gym_memory.run.compare import OnProgress
-from gym_memory.run.jobs import EpisodeRow
-from gym_memory.run.results.report import format_interval
-from gym_memory.run.results.score import TableRow
+
+if TYPE_CHECKING:
+    from gym_memory.run.compare import OnProgress
+    from gym_memory.run.jobs import EpisodeRow
+    from gym_memory.run.results.score import TableRow
 
 __all__ = ["new_progress", "new_table", "output", "print_json", "print_scores", "progress"]
 __all__ += ["shown_progress"]
 
 
 class _Console(Console):
-    """Shows control characters: sent to a terminal, those of a stranger's text would act there."""
+    """Shows control characters, which a stranger's text could send to the terminal."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)
 
 
 def output() -> Console:
-    """Standard output; as wide as its lines where it is no terminal, so that nothing is cut."""
+    """Return standard output; where it is no terminal, wide enough to cut nothing."""
     console = _Console(highlight=False)
     return console if console.is_terminal else _Console(highlight=False, width=200)
 
 
 def progress() -> Console:
-    """Standard error."""
+    """Return standard error."""
     return _Console(stderr=True, highlight=False)
 
 
 def print_json(records: Sequence[Any]) -> None:
-    """One object a line."""
+    """Print one object a line."""
     for record in records:
         print(json_visible(json.dumps(record, ensure_ascii=False)))
 
 
 def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
-    """A table; columns named in ``right`` hold numbers."""
+    """Build a table; columns named in ``right`` hold numbers."""
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for name in names:
         numeric = name in right
@@ -65,24 +66,15 @@ def new_table(*names: str, right: Sequence[str] = (), title: str = "") -> Table:
 
 
 def print_scores(rows: Sequence[TableRow]) -> None:
-    """The results table, one a protocol."""
+    """Print the results, one table a protocol."""
+    from gym_memory.run.results.report import format_interval
+
     swept = len({row.budget for row in rows}) > 1
-    numbers = (
-        *(["budget"] if swept else []),
-        "n",
-        "failed",
-        "score",
-        "95 %",
-        "success",
-        "steps",
-        "ms/step",
-        "tokens",
-        "USD",
-    )
+    counts = ("n", "failed", "score", "95 %", "success", "steps", "ms/step", "tokens", "USD")
+    numbers = ("budget", *counts) if swept else counts
     for protocol in dict.fromkeys(row.protocol for row in rows):
-        table = new_table(
-            "environment", "memory", "policy", *numbers, right=numbers, title=protocol
-        )
+        names = ("environment", "memory", "policy", *numbers)
+        table = new_table(*names, right=numbers, title=protocol)
         shown = [row for row in rows if row.protocol == protocol]
         for row in shown:
             failed = f"[red]{row.n_failed}[/red]" if row.n_failed else "0"
@@ -103,7 +95,7 @@ def _numbers(row: TableRow) -> list[str]:
 
 
 def new_progress(*columns: ProgressColumn) -> Progress:
-    """A progress bar on standard error, with columns of its own before the times."""
+    """Build a progress bar on standard error, with columns of its own before the times."""
     around = (TextColumn("{task.description}"), BarColumn())
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     where = progress()
@@ -112,7 +104,7 @@ def new_progress(*columns: ProgressColumn) -> Progress:
 
 @contextlib.contextmanager
 def shown_progress(title: str) -> Iterator[OnProgress]:
-    """A progress bar on standard error; gives the callback for ``compare``."""
+    """Show a progress bar on standard error; gives the callback for ``compare``."""
     bar = new_progress(MofNCompleteColumn(), TextColumn("[red]{task.fields[failed]}"))
     failed = 0
     with bar:

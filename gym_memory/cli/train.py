@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import typer
 from rich.progress import TextColumn
+from typer import Argument, Option
 
 from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
 from gym_memory.cli import options
@@ -85,14 +85,14 @@ class Arena:
 @options.grouped
 def command(
     baseline: Annotated[
-        str, typer.Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
+        str, Argument(help="Which policy to train: drrn, gata, a2c, bc, text or lm.")
     ],
     env: options.Env,
     training: TrainSettings,
     memory: options.Memory = DEFAULT_MEMORY,
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             *("--out", "-o"),
             metavar="FOLDER",
             help="Where the run is kept; default: runs/ and a name of the run.",
@@ -100,18 +100,18 @@ def command(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="NAME=VALUE",
             help="A setting of the baseline; `gym-memory list settings` tells all. Repeatable.",
         ),
     ] = None,
-    valid_split: Annotated[str, typer.Option(help="Name of the split to measure on.")] = "valid",
-    valid_max_steps: Annotated[int, typer.Option(min=1, help="Step limit of a valid game.")] = 100,
+    valid_split: Annotated[str, Option(help="Name of the split to measure on.")] = "valid",
+    valid_max_steps: Annotated[int, Option(min=1, help="Step limit of a valid game.")] = 100,
     budget: options.Budget = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
+    device: Annotated[str, Option(help="cpu, cuda or cuda:1, ...")] = "cpu",
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write the curve for TensorBoard.")
+        bool, Option("--tensorboard", help="Also write the curve for TensorBoard.")
     ] = False,
     ray: options.Ray = None,
     json_lines: options.Json = False,

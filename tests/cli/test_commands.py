@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gym_memory.cli import COMMANDS, main
-from gym_memory.cli.demo import DEMO
+from gym_memory.cli.compare import DEMO
 from gym_memory.version import __version__
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"

@@ -1,46 +1,48 @@
-"""``gym-memory exam``: what every memory still knows of the same episodes."""
+"""``gym-memory exam`` and ``quality``: what memories still know, and how right a graph is."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.markup import escape
+from typer import Option
 
 from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress, shown_progress
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.run.jobs import parse_seeds
+from gym_memory.run.jobs import Job, parse_seeds
 from gym_memory.run.results.report import format_interval
+from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
 if TYPE_CHECKING:
     from gym_memory.evaluate.exam.scores import ExamScore
+    from gym_memory.evaluate.quality.score import EpisodeQuality, Quality
 
-__all__ = ["command"]
+__all__ = ["exam", "quality"]
 
 
-def command(
+def exam(
     env: options.Envs,
     memory: Annotated[
         list[str] | None,
-        typer.Option("--memory", "-m", metavar="MEMORY", help="Memory. Repeatable. Default: all."),
+        Option("--memory", "-m", metavar="MEMORY", help="Memory. Repeatable. Default: all."),
     ] = None,
     policy: options.Policies = ["planner", "random"],  # noqa: B006 - typer copies it
     seeds: options.Seeds = "0:20",
     budgets: Annotated[
-        str, typer.Option(metavar="TOKENS", help="Tokens that a recall may take, comma-separated.")
+        str, Option(metavar="TOKENS", help="Tokens that a recall may take, comma-separated.")
     ] = "200,500,1000,2000",
     lengths: Annotated[
-        str,
-        typer.Option(metavar="STEPS", help="Steps after which to ask; an ended game is asked once"),
+        str, Option(metavar="STEPS", help="Steps after which to ask; an ended game is asked once")
     ] = "50,150,500",
     per_kind: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most questions of a kind at a time.")
+        int, Option(metavar="N", min=1, help="Most questions of a kind at a time.")
     ] = 4,
     wordings: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="seen, unseen (kept for measuring), focus: the plans."),
+        str, Option(metavar="NAMES", help="seen, unseen (kept for measuring), focus: the plans.")
     ] = "seen,unseen,focus",
     out: options.Out = None,
     json_lines: options.Json = False,
@@ -58,7 +60,7 @@ def command(
     Example: `gym-memory exam --env "TreasureHunt?level=easy&split=test" --memory history
     --memory arigraph --budgets 200,500 --lengths 50,150 --seeds 0:5 --out results/exam`
     """
-    from gym_memory.evaluate.exam import ExamConfig, examine, exam_scores
+    from gym_memory.evaluate.exam import ExamConfig, exam_scores, examine
     from gym_memory.evaluate.exam.report import write_exam
     from gym_memory.memory.base import MEMORIES
 
@@ -79,7 +81,7 @@ def command(
     if json_lines:
         print_json([mark.to_json() for mark in table])
     else:
-        _print(table)
+        _print_exam(table)
     if out is not None:
         paths = write_exam(out, config, answers)
         progress().print(f"Written: {' '.join(map(str, paths))}", markup=False, soft_wrap=True)
@@ -94,9 +96,9 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
         ) from None
 
 
-def _print(table: Sequence[ExamScore]) -> None:
-    from gym_memory.evaluate.exam.scores import ALL, main_wording, leads
+def _print_exam(table: Sequence[ExamScore]) -> None:
     from gym_memory.evaluate.exam.questions import KINDS
+    from gym_memory.evaluate.exam.scores import ALL, leads, main_wording
 
     if not table:
         output().print("No question could be asked: nothing happened in these episodes.")
@@ -118,7 +120,7 @@ def _print(table: Sequence[ExamScore]) -> None:
         asked = (also.get((budget, memory, wording)) for wording in others)
         shown.add_row(
             *(str(budget), escape(memory)),
-            *(_share(cells, budget, memory, kind) for kind in kinds),
+            *(_best_share(cells, budget, memory, kind) for kind in kinds),
             *_totals(cells.get((budget, memory, ALL))),
             *("–" if right is None else f"{right:.2f}" for right in asked),
             end_section=rows[i + 1 : i + 2] != [] and rows[i + 1][0] != budget,
@@ -139,7 +141,9 @@ def _totals(mark: ExamScore | None) -> tuple[str, ...]:
     return format_interval(mark.ci), *shares, f"{mark.tokens:.0f}"
 
 
-def _share(cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str) -> str:
+def _best_share(
+    cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: str, kind: str
+) -> str:
     """A share; bold where no other memory but the upper bound has a higher one."""
     from gym_memory.evaluate.exam.scores import UPPER_BOUND
 
@@ -152,3 +156,91 @@ def _share(cells: dict[tuple[int, str, str], ExamScore], budget: int, memory: st
         if (tokens, what) == (budget, kind) and name != UPPER_BOUND
     )
     return f"[bold]{mark.right:.2f}[/bold]" if mark.right >= best else f"{mark.right:.2f}"
+
+
+_NOISE = 0.2
+"""Share of odd commands in random play, unless told otherwise."""
+
+
+def quality(
+    env: options.Envs,
+    memory: options.Memory = DEFAULT_MEMORY,
+    policy: options.Policies = ["random"],  # noqa: B006 - typer copies it
+    seeds: options.Seeds = "0:10",
+    noise: Annotated[
+        float | None,
+        Option(
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Share of steps that play an odd command instead of the policy's action: other "
+            f"words, or refused. Default: {_NOISE} in random play, none with other policies.",
+        ),
+    ] = None,
+    budget: options.Budget = None,
+    max_steps: options.MaxSteps = None,
+    out: Annotated[
+        Path | None, Option("--out", "-o", metavar="FOLDER", help="Keep numbers and plot here.")
+    ] = None,
+    json_lines: options.Json = False,
+    plugins: options.Plugins = None,
+) -> None:
+    """Score the graph of a memory against what an ideal observer of the same text would know.
+
+    Prints precision, recall, staleness, growth and update rate per environment and policy; for
+    the policy `walkthrough` also recall@k of what its next action needs. `--out` keeps the
+    numbers in `quality.json` and the curves of AriGraph's Figures 5 and 6 in `quality.svg`.
+
+    Example: `gym-memory quality --env "Cooking?level=hard" --env Cleaning --policy random
+    --policy walkthrough --seeds 0:50 --out results/quality`
+    """
+    from gym_memory.evaluate.quality.report import row_record, write_quality
+    from gym_memory.evaluate.quality.score import measure, summarize
+
+    options.load_plugins(plugins)
+    tokens = DEFAULT_BUDGET if budget is None else budget
+    jobs = [
+        Job(options.with_max_steps(spec, max_steps), memory, player, seed, budget=tokens)
+        for spec in env
+        for player in policy
+        for seed in parse_seeds(seeds)
+    ]
+    odd = {player: _NOISE if player == "random" else 0.0 for player in policy}
+    if noise is not None:
+        odd = dict.fromkeys(policy, noise)
+    episodes: list[EpisodeQuality] = []
+    with shown_progress("quality") as update:
+        for job in jobs:
+            update(len(episodes), len(jobs), ())
+            episodes.append(measure(job, noise=odd[job.policy]))
+        update(len(jobs), len(jobs), ())
+    rows = summarize(episodes)
+    if out is not None:
+        write_quality(out, episodes, memory=memory, seeds=seeds, noise=odd, budget=tokens)
+    if json_lines:
+        print_json([row_record(row) for row in rows])
+    else:
+        _print(rows, memory)
+
+
+def _print(rows: Sequence[Quality], memory: str) -> None:
+    from gym_memory.evaluate.quality.score import KS
+
+    numbers = (
+        *("games", "steps", "precision", "recall", "stale", "unproven"),
+        *("live", "growth", "updates", "needed", *(f"@{k}" for k in KS), "observed"),
+    )
+    title = f"quality of {memory}"
+    table = new_table("environment", "policy", *numbers, right=numbers, title=title)
+    for row in rows:
+        table.add_row(
+            *(escape(row.env), escape(row.policy), str(row.episodes), str(row.steps)),
+            *(f"{row.precision:.4f}", f"{row.recall:.4f}", f"{row.staleness:.4f}"),
+            *(f"{row.unproven:.4f}", f"{row.live:.1f}", f"{row.growth:.2f}", f"{row.updates:.2f}"),
+            *(str(row.needed), *map(_share, (*row.found, row.observed))),
+        )
+    output().print(table)
+
+
+def _share(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"

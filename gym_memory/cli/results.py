@@ -1,0 +1,122 @@
+"""``gym-memory report``, ``verify`` and ``export``: what a results folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from typer import Argument, Option
+
+from gym_memory.cli import options
+from gym_memory.cli.show import new_table, output, print_json, print_scores, progress
+from gym_memory.core.errors import InvalidArgumentError
+
+__all__ = ["check", "export", "report"]
+
+_COLOURS = {
+    "ok": "green",
+    "note": "cyan",
+    "repaired": "yellow",
+    "unfinished": "yellow",
+    "damaged": "red",
+}
+
+
+def report(
+    folders: Annotated[list[Path], Argument(help="Results folders, finished or not.")],
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", help="Folder of the report; default: the one results folder."),
+    ] = None,
+    against: Annotated[
+        str, Option(help="Memory or policy that the others are compared with; default: none.")
+    ] = "",
+    json_lines: options.Json = False,
+    allow_version_mismatch: options.AllowVersionMismatch = False,
+) -> None:
+    """Write summary.json, report.md and the plots of results folders; print the table.
+
+    Example: `gym-memory report results/monday results/tuesday --out results/both`
+    """
+    from gym_memory.run.results.report import build_report
+
+    if out is None and len(folders) > 1:
+        raise InvalidArgumentError("expected --out FOLDER for the report of several runs, got none")
+    target = out or folders[0]
+    rows = build_report(
+        folders, target, against=against, allow_version_mismatch=allow_version_mismatch
+    )
+    if json_lines:
+        print_json([row.to_json() for row in rows])
+    else:
+        print_scores(rows)
+    progress().print(f"Report: {target / 'report.md'}", markup=False, soft_wrap=True)
+    raise typer.Exit(int(any(row.n_failed for row in rows)))
+
+
+def check(
+    folders: Annotated[list[Path], Argument(help="Results folders, or folders with such in them.")],
+    repair: Annotated[
+        bool, Option("--repair/--no-repair", help="Remove what an interrupted write left.")
+    ] = True,
+    json_lines: options.Json = False,
+) -> None:
+    """Check that a results folder is complete and undamaged, and print what was found.
+
+    It checks the settings and versions; that every job is there exactly once and no other; the
+    same task for the same seed; as many recorded steps as the episodes report; size and SHA-256
+    of each file against `manifest.json`, which a finished run writes. It removes a torn last line,
+    episodes of a job that was killed, and temporary files; nothing else is ever changed.
+
+    Exit status: 0 when each folder is finished and whole (repaired counts as whole; failed
+    episodes are results), 1 when something is damaged or a run is not finished, 2 when a folder
+    is no results folder or a run is writing to it.
+
+    Example: `gym-memory verify results/first`
+    """
+    from gym_memory.run.results.folder import iter_folders
+    from gym_memory.run.results.verify import verify
+
+    found = [
+        (folder, finding)
+        for folder in iter_folders(folders)
+        for finding in verify(folder, repair=repair)
+    ]
+    if json_lines:
+        print_json([{"folder": str(folder), **finding._asdict()} for folder, finding in found])
+    else:
+        table = new_table("folder", "state", "part", "found")
+        before = None
+        for folder, finding in found:
+            state = f"[{_COLOURS[finding.state]}]{finding.state}[/]"
+            shown = escape(str(folder)) if folder != before else ""
+            table.add_row(shown, state, escape(finding.part), escape(finding.text))
+            before = folder
+        output().print(table)
+    raise typer.Exit(int(any(f.state in ("unfinished", "damaged") for _, f in found)))
+
+
+def export(
+    folder: Annotated[Path, Argument(help="Results folder, finished or not.")],
+    form: Annotated[
+        str, Option("--format", "-f", help="stepwise (a row a step), chat (messages) or minari.")
+    ] = "stepwise",
+    out: Annotated[
+        str,
+        Option("--out", "-o", help="Parquet file, or name of the Minari dataset, SPACE/NAME-v0."),
+    ] = "",
+    max_actions: Annotated[
+        int | None, Option(min=0, help="Most valid actions that a prompt lists; default: all.")
+    ] = None,
+) -> None:
+    """Write the recorded steps of a run as Parquet or as a Minari dataset.
+
+    Example: `gym-memory export results/first --format stepwise --out steps.parquet`
+    """
+    from gym_memory.train.export import export as write
+
+    where, count = write(folder, form, out or None, max_actions)
+    what = "episodes" if form == "minari" else "rows"
+    progress().print(f"{count} {what}: {where}", markup=False, soft_wrap=True)
