@@ -9,7 +9,7 @@ import gymnasium as gym
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_flag
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place, route, visited_places
+from gym_memory.graph.map import Leg, current_place, route, visited_places
 from gym_memory.graph.schema import PLAYER, direction_of
 from gym_memory.wrappers.checks import check_keys
 
@@ -90,7 +90,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         assert self._memory.graph is not None  # checked by the constructor
         return self._memory.graph
 
-    def _way(self, action: str) -> list[tuple[str, str]]:
+    def _way(self, action: str) -> list[Leg]:
         """The moves of a ``go to`` that is offered now; empty for every other action."""
         if not isinstance(action, str) or not action.startswith(GO_TO):
             return []

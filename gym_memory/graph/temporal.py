@@ -178,8 +178,8 @@ class TemporalGraph(VersionedFacts):
         elif object is not None:
             candidates = self._in.get(object, ())
         elif relation is not None:
-            related = self._related.get(relation, {})
-            candidates = sorted(related, key=related.__getitem__)
+            related = self._related.get(relation, ())
+            candidates = sorted(related, key=self._live.__getitem__)
         else:
             candidates = self.live()
         matching = [
@@ -397,7 +397,8 @@ class TemporalGraph(VersionedFacts):
             ],
             dtype=np.int64,
         ).reshape(-1, 3)
-        return EdgeArrays(*np.ascontiguousarray(edges.T), tuple(entities), tuple(kinds))
+        subjects, relations, objects = np.ascontiguousarray(edges.T)
+        return EdgeArrays(subjects, relations, objects, tuple(entities), tuple(kinds))
 
 
 def rewind(graph: TemporalGraph, t: int) -> None:

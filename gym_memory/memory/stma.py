@@ -99,6 +99,7 @@ class STMA(Memory):
     lifetimes: ClassVar[dict[str, Lifetime]] = {
         "buffer": "episode", "belief": "episode", "graph": "episode",
     }  # fmt: skip
+    graph: TemporalGraph
 
     @checked
     def __init__(

@@ -168,4 +168,5 @@ def _body(episode: Episode) -> str:
 
 @lru_cache(maxsize=512)
 def without_empty_lines(text: str) -> str:
+    """Return a text without its empty lines."""
     return "\n".join([line for line in text.splitlines() if line.strip()])

@@ -13,7 +13,7 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 from gym_memory.memory.base import check_budget
-from gym_memory.memory.encoders import Encoder
+from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.recall.past import (
     ActionIndex,
     EpisodicIndex,
@@ -44,7 +44,7 @@ _FACTS_FIRST = 200
 class Models:
     """Models of a recall, each None without one: encoder, and the roles of a language model."""
 
-    encoder: Encoder | None = None
+    encoder: CachedEncoder | None = None
     threshold: float | None = None
     relevant: RelevantEntities | None = None
     explore: Explore | None = None
