@@ -31,8 +31,7 @@ from gym_memory.memory.roles import (
     role_counts,
 )
 from gym_memory.memory.stores.episodes import EpisodeStore
-from gym_memory.memory.stores.facts import FactStore, Partition
-from gym_memory.memory.stores.retell import Mark, retell
+from gym_memory.memory.stores.facts import FactStore, Mark, Partition, replay
 
 __all__ = ["AriGraph", "AriGraphSettings"]
 
@@ -110,7 +109,7 @@ class AriGraphSettings(Settings):
 
 @MEMORIES.register("arigraph")
 class AriGraph(Memory):
-    """The paper's memory: semantic facts that are kept up to date, episodes tied to them.
+    """AriGraph's memory: a temporal graph of facts, and the observations that are tied to them.
 
     A step extracts facts from the observation, retires those that it made untrue, adds the rest,
     and adds the observation as an episodic vertex tied to all of its facts. A recall is
@@ -206,13 +205,13 @@ class AriGraph(Memory):
     def end(self, outcome: Outcome) -> None:
         """Add what the episode taught to the store, if there is one."""
         if self._partition is not None:
-            self._partition.append(self._retell, self._task.id)
+            self._partition.append(self._replay, self._task.id)
             self._partition = None
 
-    def _retell(self, graph: TemporalGraph, store: EpisodeStore, last: str) -> None:
+    def _replay(self, graph: TemporalGraph, store: EpisodeStore, last: str) -> None:
         """Append this episode to what others added to the partition meanwhile."""
         origin = _start_over(graph, same=self._task.id == last) if len(store) else 0
-        retell((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
+        replay((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
 
     def _clear(self) -> None:
         self._origin = self._calls = self._tokens = 0

@@ -25,8 +25,7 @@ from gym_memory.memory.lessons.abstractions import (
     abstract_causes,
     generalize_causes,
 )
-from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, things_of
-from gym_memory.memory.lessons.surroundings import NEW
+from gym_memory.memory.lessons.causes import NEW, needed_acts, plan_of, read_acts, things_of
 from gym_memory.memory.roles import CausalAbstraction, Learnings
 from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer

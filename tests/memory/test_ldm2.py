@@ -27,9 +27,16 @@ from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, choose, evaluate, summarize
-from gym_memory.memory.ldm2.index import Addition, Entry, Example, Library, pending
+from gym_memory.memory.ldm2.index import (
+    Addition,
+    EncodedTypes,
+    Entry,
+    Example,
+    Library,
+    NearestType,
+    pending,
+)
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.memory.ldm2.records import EncodedTypes, NearestType
 from gym_memory.memory.roles import Subgoal
 from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer

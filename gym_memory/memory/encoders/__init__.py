@@ -3,13 +3,13 @@
 Nothing is loaded before it is asked for, and weights are those on this machine.
 """
 
-from gym_memory.memory.encoders.base import DEFAULT_MODEL, Encoder, unit
 from gym_memory.memory.encoders.encoder import (
     CachedEncoder,
     HashEncoder,
     calibrated_threshold,
     make_encoder,
 )
+from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Encoder, unit
 
 __all__ = ["DEFAULT_MODEL", "CachedEncoder", "Encoder", "HashEncoder", "calibrated_threshold"]
 __all__ += ["make_encoder", "unit"]

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import check_int
-from gym_memory.memory.encoders.base import DEFAULT_MODEL, Encoder, Vectors, unit
 from gym_memory.memory.encoders.pretrained import OnnxEncoder, SentenceEncoder
-from gym_memory.memory.encoders.vectors import VectorCache
+from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Encoder, VectorCache, Vectors, unit
 
 __all__ = ["CachedEncoder", "HashEncoder", "calibrated_threshold", "make_encoder"]
 
@@ -49,7 +48,7 @@ class HashEncoder:
         self.id = f"hash-{dim}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of ``texts``; a text without letters or digits gets the first axis."""
+        """Return unit vectors; a text without letters or digits gets the first axis."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
             for word in re.findall(r"\w+", text.lower()):

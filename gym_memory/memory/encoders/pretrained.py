@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
-from gym_memory.memory.encoders.base import DEFAULT_MODEL, unit
+from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, unit
 
 __all__ = ["OnnxEncoder", "SentenceEncoder", "find_model", "load_transformer"]
 

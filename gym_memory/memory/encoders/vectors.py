@@ -1,14 +1,15 @@
-"""Vectors: a growing matrix that can be searched, and a cache of what was encoded."""
+"""Vectors of texts: the encoder protocol, a growing matrix that can be searched, a cache."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,99 @@ from numpy.typing import NDArray
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.settings import check_int
-from gym_memory.memory.encoders.sketch import Sketches
 
-__all__ = ["UNIT", "VectorCache", "VectorIndex", "whole"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "UNIT",
+    "Encoder",
+    "Sketches",
+    "VectorCache",
+    "VectorIndex",
+    "Vectors",
+    "unit",
+    "whole",
+]
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+"""The encoder of the AriGraph paper's kind: 384 numbers a text."""
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """The encoding role.
+
+    Attributes:
+        id: Names the vectors: two encoders with one id give the same vectors.
+        dim: Length of a vector.
+    """
+
+    id: str
+    dim: int
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of ``texts``: float32 of shape (len(texts), dim)."""
+        ...
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return rows scaled to length one."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, np.float32(1e-12))
+
+
+_WORDS = 8
+"""Words of 64 bits a sketch."""
+_BITS = 64 * _WORDS
+_AT_A_TIME = 1 << 14
+"""Sketches compared at a time, so that they stay in the processor's cache."""
+
+
+class Sketches:
+    """Sketches of vectors of length ``dim`` by row; 64 bytes each.
+
+    A bit says on which side of a random plane through the origin a vector is (Charikar, Similarity
+    estimation techniques from rounding algorithms, STOC 2002). The planes have the directions +-1,
+    exact for vectors of whole numbers, and follow from a hash, so they are the same everywhere.
+    """
+
+    def __init__(self, dim: int):
+        bits = np.frombuffer(hashlib.shake_256(b"planes").digest(dim * _BITS // 8), np.uint8)
+        signs = np.unpackbits(bits).reshape(dim, _BITS)
+        self._planes = signs.astype(np.float32) * 2 - 1
+        self._words = np.zeros((_WORDS, 16), dtype=np.uint64)
+
+    def put(self, rows: Sequence[int], vectors: NDArray[np.floating]) -> None:
+        """Sketch vectors of whole numbers, shape (len(rows), dim), for these rows."""
+        while max(rows, default=-1) >= self._words.shape[1]:
+            self._words = np.concatenate([self._words, np.zeros_like(self._words)], axis=1)
+        self._words[:, list(rows)] = self._sketch(vectors).T
+
+    def move(self, source: int, target: int) -> None:
+        """Give one row the sketch of another."""
+        self._words[:, target] = self._words[:, source]
+
+    def nearest(self, vector: NDArray[np.floating], most: int, count: int) -> NDArray[np.int64]:
+        """Return the ``most`` of the first ``count`` rows whose sketches differ least, ascending.
+
+        Rows that differ as little as the last of them are included.
+        """
+        query = self._sketch(vector[None])[0]
+        differ = np.zeros(count, dtype=np.uint16)
+        for start in range(0, count, _AT_A_TIME):
+            part = differ[start : start + _AT_A_TIME]
+            for word, bits in zip(
+                query, self._words[:, start : min(start + _AT_A_TIME, count)], strict=True
+            ):
+                part += np.bitwise_count(bits ^ word)
+        if most >= count:
+            return np.arange(count)
+        return np.flatnonzero(differ <= np.partition(differ, most - 1)[most - 1])
+
+    def _sketch(self, vectors: NDArray[np.floating]) -> NDArray[np.uint64]:
+        sides = vectors.astype(np.float32, copy=False) @ self._planes > 0
+        return np.packbits(sides, axis=1).view(np.uint64)
+
 
 UNIT = 2000
 """Length of a unit vector in the whole numbers that are compared: see VectorIndex."""
@@ -35,8 +126,6 @@ _TABLE = (
 _MOST_KEPT = 200_000
 """Vectors kept in a process; 300 MB of 384 numbers each. The oldest go first."""
 
-Vectors = NDArray[np.float32]
-
 
 class VectorIndex:
     """Unit vectors under integer ids; adding and removing are O(1) amortised.
@@ -45,7 +134,7 @@ class VectorIndex:
     numbers in units of 1/2000: a dot product of those stays below 2**24, where every sum of float32
     is exact, and float16 holds each. Similarities are right to a few 1e-4, bit by bit the same.
 
-    Up to 32,768 rows the search is exact. Beyond, it compares sketches (:mod:`.sketch`) of all rows
+    Up to 32,768 rows the search is exact. Beyond, it compares sketches of all rows
     and then exactly the 4,096 rows with the nearest sketches, ties included. What it finds depends
     on the rows alone, whatever their order.
 

@@ -15,8 +15,7 @@ from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
-from gym_memory.memory.ldm2.bank import Bank, recordings
-from gym_memory.memory.ldm2.formation import LONGEST, clipped, score_of
+from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings, score_of
 from gym_memory.memory.ldm2.index import Example, said
 from gym_memory.memory.roles import chat_model
 from gym_memory.memory.stores.store import Store

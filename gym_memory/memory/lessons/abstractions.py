@@ -19,22 +19,20 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.memory.lessons.causes import (
-    Act,
-    Needed,
-    idle_actions,
-    needed_acts,
-    read_trial,
-    vain_verbs,
-    verb_of,
-)
-from gym_memory.memory.lessons.surroundings import (
     FINDING,
     FOLLOWING,
     NEW,
     OPENING,
     REACHING,
     SAYS,
+    Act,
+    Needed,
+    idle_actions,
+    needed_acts,
+    read_trial,
     surroundings,
+    vain_verbs,
+    verb_of,
 )
 from gym_memory.memory.roles.base import CausalAbstraction, Learnings
 

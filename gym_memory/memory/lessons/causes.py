@@ -9,18 +9,36 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place
+from gym_memory.graph.map import current_place, unexplored_exits, ways_out
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
+from gym_memory.graph.temporal import rewind
 from gym_memory.memory.roles import rules
 
-__all__ = ["Act", "Needed", "idle_actions", "needed_acts", "plan_of", "read_acts", "vain_verbs"]
-__all__ += ["read_trial", "verb_of"]
+__all__ = [
+    "FINDING",
+    "FOLLOWING",
+    "NEW",
+    "OPENING",
+    "REACHING",
+    "SAYS",
+    "Act",
+    "Needed",
+    "idle_actions",
+    "needed_acts",
+    "plan_of",
+    "read_acts",
+    "read_trial",
+    "surroundings",
+    "vain_verbs",
+    "verb_of",
+]
 
 _PREPOSITIONS = re.compile(
     r"\s+(?:with|from|into|onto|in|on|to|at|under|using|behind|over|through)\s+"
@@ -283,3 +301,117 @@ def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
         tried.setdefault(verb_of(act.action), set()).add(act.action)
     vain = [v for v, actions in tried.items() if len(actions) >= _KINDS and v not in useful]
     return vain if any(item.act.reward > 0 for item in needed) else []
+
+
+# --- what a trial shows of its environment ------------------------------------------------------
+
+REACHING = "reaching the "
+FINDING = "finding the "
+FOLLOWING = "following the "
+NEW = "finding something new"
+OPENING = "opening the "
+SAYS = "knowing that it says: "
+
+_DOOR_TO = "door to "
+_MAX_TEXT_CHARS = 160
+_DEEPEST = 4
+"""Things in things in things that are looked through for the room."""
+
+
+def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tuple[str, str]]:
+    """Return pairs (cause, effect) of what a trial shows of its environment.
+
+    A trial that found nothing more to score still went somewhere. This lets the next one go
+    straight to where nobody has been.
+
+    Things are where they were seen first, for the next trial begins the same way.
+
+    Args:
+        acts: The acts of the trial.
+        graph: What the trial showed; it is put back to the beginning.
+        t: A step later than all of the trial's.
+    """
+    moves = [act for act in acts if act.moved]
+    places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))
+    told = [(f'"{action}" in the {here}', NEW) for action, here in _not_taken(moves, places, graph)]
+    told += [(f'"{action}" in the {a}', REACHING + b) for action, a, b in _moves(moves, graph)]
+    rewind(graph, t)
+    held = _holders(graph)
+    for thing, holder in held.items():
+        place = _room(holder, graph, held)
+        # What is named after its place is furniture: every room has some.
+        if place in places and not thing.endswith(f" in {holder}"):
+            told.append(_found(thing, holder, place))
+    for fact in graph.live():
+        if fact.relation in LOCATIONS and fact.subject != PLAYER and fact.object != INVENTORY:
+            place = _room(fact.object, graph, held)
+            if place in places:
+                state = graph.value(fact.subject, "openness")
+                how = f", which is {state.object}" if state else ""
+                told.append(_found(fact.subject, fact.object, place, how))
+        elif fact.relation == "opens":
+            told.append((f"having the {fact.subject}", OPENING + fact.object))
+        elif fact.relation == "requires":
+            told.append((f"having the {fact.object}", FOLLOWING + fact.subject))
+        elif fact.relation == "needs to be":
+            told.append((f"making the {fact.subject} {fact.object}", FOLLOWING + "recipe"))
+        elif fact.relation in VERBATIM:
+            text = " ".join(fact.object.split())[:_MAX_TEXT_CHARS].rstrip(". ")
+            told.append((f"reading the {fact.subject}", SAYS + text))
+    return list(dict.fromkeys(told))
+
+
+def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str]:
+    inside = f" in the {holder}" if holder != place else ""
+    return f"going to the {place}", f"{FINDING}{thing}{inside}{how}"
+
+
+def _moves(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
+    """Yield moves from place to place, and the ways back that the text reports."""
+    for act in moves:
+        yield act.action, act.where, act.to
+        start, direction = _split(act)
+        back = OPPOSITE.get(direction, "")
+        if back and ways_out(graph, act.to).get(back) == act.where:
+            yield start + back, act.to, act.where
+
+
+def _not_taken(
+    moves: Sequence[Act], places: Sequence[str], graph: TemporalGraph
+) -> Iterator[tuple[str, str]]:
+    """Yield moves through exits that were seen and never taken, as (action, place)."""
+    starts = [start for act in moves for start, end in [_split(act)] if end]
+    for place in places if starts else ():
+        for _, _, end in unexplored_exits(graph, place):
+            room = end.removeprefix(_DOOR_TO)  # exits may be named after where they lead
+            if room not in places:
+                yield starts[0] + room, place
+
+
+def _split(act: Act) -> tuple[str, str]:
+    """Return the words of a move before its direction or aim, and that."""
+    for end in (act.action.rpartition(" ")[2], act.to):
+        if end and act.action.endswith(f" {end}") and (end in OPPOSITE or end == act.to):
+            return act.action[: -len(end)], end
+    return "", ""
+
+
+def _holders(graph: TemporalGraph) -> dict[str, str]:
+    """Return things with their first holder; nothing is found where it was put later."""
+    held: dict[str, str] = {}
+    for _, fact, *_ in graph.events:
+        if is_contents(fact.relation):
+            held.setdefault(fact.object, fact.subject)
+        elif fact.object == INVENTORY:
+            held.setdefault(fact.subject, INVENTORY)
+    return held
+
+
+def _room(holder: str, graph: TemporalGraph, held: Mapping[str, str]) -> str:
+    for _ in range(_DEEPEST):
+        fact = graph.value(holder, "location")
+        above = held.get(holder) if fact is None else fact.object
+        if above is None:
+            break
+        holder = above
+    return holder

@@ -14,6 +14,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +28,53 @@ from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.encoders.vectors import UNIT, whole
 from gym_memory.memory.stores.database import Connection, Damage, Database
 from gym_memory.memory.stores.episodes import EpisodeStore
-from gym_memory.memory.stores.place import open_database
+from gym_memory.memory.stores.store import open_database
 
-__all__ = ["FactStore", "Found", "Partition"]
+__all__ = ["FactStore", "Found", "Mark", "Partition", "replay"]
+
+State = tuple[TemporalGraph, EpisodeStore]
+
+
+class Mark(NamedTuple):
+    """How much a graph and its observations held at one time."""
+
+    events: int
+    mentions: int
+    episodes: int
+
+    @classmethod
+    def of(cls, graph: TemporalGraph, episodes: EpisodeStore) -> Mark:
+        """Return how much they hold now."""
+        return cls(len(graph.events), len(graph.mentions()), len(episodes))
+
+
+def replay(source: State, since: Mark, to: State, later: int) -> None:
+    """Repeat in ``to`` everything that happened in ``source`` since a mark, ``later`` steps later.
+
+    If ``to`` is what ``source`` was at the mark, the two become equal. If others have changed it,
+    facts that this episode only saw confirmed are added again; those that it saw end, end.
+    """
+    graph, episodes = source
+    shift = len(to[1]) - since.episodes
+    facts = [fact.triple for fact in graph.facts()]
+    happened: list[tuple[int, int, Any]] = [(e[0], 0, e) for e in graph.events[since.events :]]
+    for number, seen in graph.mentions()[since.mentions :]:
+        happened.append((episodes[seen.episode].t, 1, (facts[number], seen)))
+    for t, kind, what in sorted(happened, key=itemgetter(0, 1)):
+        if kind:
+            fact, seen = what
+            if fact in graph and fact not in to[0]:
+                to[0].add(fact, t + later)
+            if to[0].fact(fact) is not None:
+                to[0].mention(fact, seen._replace(episode=seen.episode + shift))
+        elif not what[2]:
+            to[0].add(what[1], t + later)
+        elif what[2] != "schema":  # those follow from what took their slots
+            to[0].retire(what[1], t + later, what[2])
+    for episode in list(episodes)[since.episodes :]:
+        to[1].add(episode.t + later, episode.text, episode.action, episode.triples)
+    to[0].tick(graph.now + later)
+
 
 _MOST_REPLICAS = 8
 """Partitions that a process holds; those used longest ago go first."""

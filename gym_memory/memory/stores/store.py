@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
@@ -18,10 +19,26 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import parse_json, typed, write_atomic
-from gym_memory.memory.stores.database import Connection, Damage
-from gym_memory.memory.stores.place import open_database
+from gym_memory.memory.stores.database import Connection, Damage, Database
+from gym_memory.memory.stores.postgres import PostgresDatabase
+from gym_memory.memory.stores.sqlite import SqliteDatabase
 
-__all__ = ["Record", "Store"]
+__all__ = ["Record", "Store", "is_url", "open_database"]
+
+_URL = re.compile(r"postgres(ql)?://")
+
+
+def is_url(place: object) -> bool:
+    """True if a store's place is the URL of a server, and not a file."""
+    return isinstance(place, str) and _URL.match(place) is not None
+
+
+def open_database(place: str | os.PathLike[str], timeout: float) -> Database:
+    """Open the database at a path or a ``postgresql://`` URL, with the present schema."""
+    if is_url(place):
+        return PostgresDatabase(str(place), timeout)
+    return SqliteDatabase(place, timeout)
+
 
 _FORMAT = "gym_memory_store"
 _EXPORTED = 1

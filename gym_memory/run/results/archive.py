@@ -21,7 +21,7 @@ from gym_memory.core.trust import check_bare
 from gym_memory.graph.facts import Fact
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.memory.stores.episodes import EpisodeStore
-from gym_memory.memory.stores.place import is_url
+from gym_memory.memory.stores.store import is_url
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["Evidence", "FactRecord", "Opened", "fact_records", "file_kind", "open_memory"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from gym_memory.baselines.rules.learner import Advice
-from gym_memory.memory.lessons.surroundings import NEW
+from gym_memory.memory.lessons.causes import NEW
 
 __all__ = ["LESSON_FACT", "lessons_of", "plan_in"]
 
