@@ -1,9 +1,8 @@
-"""What mkdocs adds to the pages of docs/: pages that lie elsewhere, recalls, and checks.
+"""Extend the mkdocs site: pages outside docs/, recalls of memories, and checks.
 
-README, the papers of the root and the benchmarks are pages too, each at its own path, so that a
-link between two files works on the site as it does in the repository. What they link to beside
-pages is served as it lies there. A page of a memory ends with what it recalls in a real game
-(`recalls.py`) and with its class.
+README, the root's documents and the benchmarks are pages too, each at its own path, so a link between
+two files works on the site as in the repository; other link targets are copied. A memory's page ends
+with what it recalls in a real game (`recalls.py`) and with its class.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import griffe
-from mkdocs.plugins import event_priority
+import memory_tables
 from mkdocs.structure.files import File, Files
 from recalls import Recalled, recall_all
 
@@ -31,13 +30,6 @@ LINK = re.compile(r"(?<=\]\()([^)#\s:]+)(?=[)#])")
 DIRECTIVE = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 
 recalled: dict[str, Recalled] = {}
-
-
-@event_priority(100)  # before mkdocstrings has a look
-def on_config(config: Any) -> None:
-    """Let the sources be read where the package's links are folders, if they are none here."""
-    source = str(ROOT)
-    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [source]
 
 
 def on_startup(**_: Any) -> None:
@@ -55,6 +47,10 @@ def on_files(files: Files, config: Any) -> Files:
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / source)))
     for name, what in recalled.items():
         files.append(File.generated(config, f"replays/{name}.html", content=what.replay))
+    for name in MEMORIES.builtin():
+        if files.get_file_from_path(f"memories/{name}.md") is None:
+            text = memory_tables.page(name)
+            files.append(File.generated(config, f"memories/{name}.md", content=text))
     return files
 
 
@@ -67,7 +63,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target = _uri(_inside(os.path.normpath(os.path.join(here, unquote(link[1])))))
         return os.path.relpath(target, os.path.dirname(uri) or ".")
 
-    parts = FENCES.split(markdown)
+    parts = FENCES.split(memory_tables.fill(markdown))
     parts[::2] = [LINK.sub(to_site, part) for part in parts[::2]]
     folder, _, name = uri.removesuffix(".md").rpartition("/")
     if folder == "memories":
@@ -87,9 +83,9 @@ def on_env(env: Any, config: Any, files: Files) -> None:
         LOG.warning("%s has no docstring", missing)
 
 
-def undocumented(names: set[str]) -> list[str]:
-    """What is public in modules or classes and has no docstring of its own or of a base."""
-    loader = griffe.GriffeLoader(search_paths=[ROOT])
+def undocumented(names: set[str], root: Path = ROOT) -> list[str]:
+    """Return what is public in modules or classes and has no docstring, of its own or of a base."""
+    loader = griffe.GriffeLoader(search_paths=[root])
     package = loader.load("gym_memory", try_relative_path=False)
     loader.resolve_aliases(implicit=True)
     found: list[str] = []
@@ -145,6 +141,10 @@ and beside it what `{name}` recalls ({what.tokens} tokens of {what.budget}):
 
 [The replay on a page of its own](../replays/{name}.html)
 
+## Settings
+
+{memory_tables.settings(name)}
+
 ## Class
 
 ::: {factory.__module__}.{factory.__qualname__}
@@ -156,27 +156,27 @@ def _name(path: Path) -> str:
 
 
 def _source(uri: str) -> str:
-    """The file of the repository that a page is."""
+    """Return the repository's file of a page."""
     if uri == "index.md":
         return "README.md"
     return uri if (ROOT / uri).is_file() else f"docs/{uri}"
 
 
 def _targets(page: str) -> Iterator[str]:
-    """Files of the repository that a page links to."""
+    """Return the repository's files that a page links to."""
     text = "".join(FENCES.split((ROOT / page).read_text(encoding="utf-8"))[::2])
     for link in LINK.findall(text):
         yield _inside(os.path.normpath(os.path.join(os.path.dirname(page), unquote(link))))
 
 
 def _inside(name: str) -> str:
-    """A folder is what its README says."""
+    """Return the README of a folder, else the path itself."""
     readme = f"{name}/README.md"
     return readme if (ROOT / readme).is_file() else name
 
 
 def _uri(name: str) -> str:
-    """Where a file of the repository lies on the site."""
+    """Return the address on the site of a file of the repository."""
     if name == "README.md":
         return "index.md"
     if name.startswith("docs/") and not name.endswith(".py"):

@@ -1,4 +1,4 @@
-"""What every memory recalls in a real game, for its page: the same games, seeds and steps for all.
+"""Play a real game with every memory and return what it recalls, for its page.
 
 python docs/recalls.py [MEMORY ...]    # prints it
 """
@@ -22,7 +22,7 @@ from gym_memory.viewer.replay import replay_page
 
 ENV, SEED, BUDGET, STEP = "TreasureHunt?level=easy", 3, 300, 16
 OVER_TRIALS = ("clin", "reflexion", "ldm2", "placebo")
-"""They learn between episodes, so they are shown in the third."""
+"""Memories that learn between episodes: their pages show the third."""
 
 
 class Recalled(NamedTuple):
@@ -50,7 +50,7 @@ class Recalled(NamedTuple):
 
 
 def recall_all(names: Sequence[str] = ()) -> dict[str, Recalled]:
-    """What the memories recall, by name; of all where none is named."""
+    """Return what the memories recall, by name; all memories by default."""
     names = names or MEMORIES.names()
     once = [name for name in names if name not in OVER_TRIALS]
     often = [name for name in names if name in OVER_TRIALS]

@@ -1,8 +1,8 @@
-"""What all tests share: the fake house, registered; a scripted chat server; a fresh process;
-a PostgreSQL server."""
+"""Fixtures of all tests: a scripted chat server, a PostgreSQL server, a fresh process; and guards."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -48,24 +48,25 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the user's environment that chooses a language model or the way to it."""
+    """Unset the variables that choose a language model or the way to it."""
     for name in (*_MODEL, *_PROXY):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
 def tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what tables are made of out of the tests: the held-out split, test seeds from 1000."""
-    choose = TextEnv._choose_task
+    """Keep the games of the tables out of the tests: the held-out split, test seeds from 1000."""
+    reset = TextEnv.reset
 
-    def guarded(self: TextEnv, seed: int | None, options: dict[str, Any]) -> str:
+    @functools.wraps(reset)
+    def guarded(self: TextEnv, *, seed: int | None = None, options: Any = None) -> Any:
         assert self.split != "held_out", "these games are for tables only: take another split"
         assert self.split != "test" or seed is None or seed < 1000, (
             f"seed {seed} of a test split is for tables only: take one below 1000"
         )
-        return choose(self, seed, options)
+        return reset(self, seed=seed, options=options)
 
-    monkeypatch.setattr(TextEnv, "_choose_task", guarded)
+    monkeypatch.setattr(TextEnv, "reset", guarded)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,14 +80,14 @@ def interrupts() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ScriptedServer]:
-    """A chat server that answers by rules, over real HTTP."""
+    """Start a rule-based chat server over real HTTP."""
     with ScriptedServer() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
-    """A real PostgreSQL with pgvector.
+    """Start a real PostgreSQL with pgvector.
 
     It runs as another user where the tests run as root, and pytest's folders are for their owner.
     """
@@ -105,7 +106,7 @@ def postgres_server() -> Iterator[Any]:
 
 @pytest.fixture
 def postgres(postgres_server: Any) -> str:
-    """The URL of an empty database of that server, which is started again if it was ended."""
+    """Return the URL of an empty database; start the server again if it was stopped."""
     import psycopg
 
     postgres_server.ensure_postgres_running()

@@ -71,8 +71,7 @@ def test_a_missing_docstring_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
         "    def untold(self): ...\n    def _own(self): ...\n"
         'class Heir(Base):\n    """Another."""\n    def told(self): ...\n'
     )
-    monkeypatch.setattr(pages, "_with_links", lambda: tmp_path)
-    found = pages.undocumented({"gym_memory.bare"})
+    found = pages.undocumented({"gym_memory.bare"}, tmp_path)
     assert found == ["gym_memory.bare.Base.untold", "gym_memory.bare.SIZE"]
 
 

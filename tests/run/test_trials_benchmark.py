@@ -49,9 +49,8 @@ def test_a_small_setting(trials: ModuleType) -> None:
 def test_memories_differ_in_their_lessons_alone(trials: ModuleType) -> None:
     assert set(trials.CONTROLS) <= set(trials.CONFIG.memories)
     for spec in trials.CONFIG.memories:
-        memory = make_memory(spec)
-        inner = getattr(getattr(memory, "_of", memory), "inner", None)
-        if parse_spec(spec).name not in ("none", "history"):
-            assert inner is not None
+        name, settings = parse_spec(spec)
+        if name not in ("none", "history"):
+            inner = make_memory(settings.get("of", spec)).inner
             assert inner.name == "history"
             assert inner.window is None
