@@ -67,7 +67,9 @@ OPPOSITE = _Opposites({
     "northwest": "southeast", "southeast": "northwest",
     "up": "down", "down": "up", "in": "out", "out": "in",
 })  # fmt: skip
+"""Direction to the one that leads back."""
 DIRECTIONS = tuple(OPPOSITE)
+"""All directions, in the order in which searches take them."""
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations of a thing to its place; they share the slot ``location``."""
 

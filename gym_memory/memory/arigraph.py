@@ -109,7 +109,7 @@ class AriGraphSettings(Settings):
 
 @MEMORIES.register("arigraph")
 class AriGraph(Memory):
-    """AriGraph's memory: a temporal graph of facts, and the observations that are tied to them.
+    """AriGraph's memory: a temporal graph of facts, and the observations that are tied to it.
 
     A step extracts facts from the observation, retires those that it made untrue, adds the rest,
     and adds the observation as an episodic vertex tied to all of its facts. A recall is

@@ -66,7 +66,7 @@ _TRIES = 3
 
 @MEMORIES.register("stma")
 class STMA(Memory):
-    """The paper's spatio-temporal memory: a summary of the past, and a graph of places.
+    """STMA's spatio-temporal memory: a summary of the past, and a graph of places.
 
     A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3). The
     summariser writes the temporal belief (Eq. 4), and the relation retriever extracts triples *from
