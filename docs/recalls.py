@@ -26,18 +26,7 @@ OVER_TRIALS = ("clin", "reflexion", "ldm2", "placebo")
 
 
 class Recalled(NamedTuple):
-    """What a memory's page shows.
-
-    Attributes:
-        command: What plays the game and writes the replay.
-        step: The step that is shown.
-        seen: The game's text at that step.
-        text: The recalled text.
-        tokens: Its tokens.
-        budget: Tokens that it may take.
-        facts: Recalled facts.
-        replay: The replay, a page of its own.
-    """
+    """Text, recall and replay of one step, with the command that plays the game."""
 
     command: str
     step: int

@@ -1,4 +1,4 @@
-"""Fixtures of all tests: a scripted chat server, a PostgreSQL server, a fresh process; and guards."""
+"""Fixtures of all tests: servers for chat and PostgreSQL, a fresh process; and guards."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from gym_memory.llm import Form, make_model
-from gym_memory.llm.local import _score_tails
+from gym_memory.llm.local import likelihoods
 from gym_memory.llm.writing import Prefix, Writer, write_form
 
 ROOM = "The kitchen has a table, a fridge, an oven and a stove; cook the carrot and eat it. "
@@ -59,20 +59,20 @@ def main() -> None:
 
     second = later(200)
     tails = [tokenizer(action)["input_ids"] for action in ACTIONS]
-    known = Prefix(network)
+    prefix = Prefix(network)
 
     def whole() -> None:
         network(torch.tensor([second]), logits_to_keep=1)
 
     def next_step(shared: int) -> tuple[float, int]:
-        known._known = []
+        known = Prefix(network)
         known.start(first)
         before = time.process_time()
         computed = known.start(later(shared)).computed
         return time.process_time() - before, computed
 
     def written(held: bool) -> int:
-        writer = Writer(tokenizer, network, known.start(second), ends=[2], most=8)
+        writer = Writer(tokenizer, network, prefix.start(second), ends=[2], most=8)
         write_form(writer, Form("{action}", tuple(ACTIONS))) if held else writer.free(most=8)
         return writer.passes
 
@@ -84,10 +84,10 @@ def main() -> None:
             spent, computed = min(next_step(shared) for _ in range(2))
             known_row = {"shared": shared, "computed": computed, "cpu_s": round(spent, 2)}
             row["known"].append({**known_row, "prompt_tokens_a_cpu_s": round(460 / spent)})
-        start = known.start(second)
+        start = prefix.start(second)
 
         def tree() -> None:
-            _score_tails(torch, network, start, tails)
+            likelihoods(network, start, tails)
             start.past.crop(len(second) - start.past.get_seq_length())
 
         row["tokens_of_actions"] = sum(map(len, tails))
