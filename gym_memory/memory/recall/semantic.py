@@ -123,32 +123,17 @@ class SemanticIndex:
         again, as the paper's pseudo code may, retrieves the same edges and leads no further. The
         similarity is the highest to a text that retrieved the fact.
         """
-        self._sync()
-        left: dict[str, int] = {}
-        for text, depth in queries:
-            left[text] = max(left.get(text, 0), depth)
-        found: dict[int, float] = {}
-        for depth in range(max(left.values(), default=0), 0, -1):
-            texts = [text for text, remaining in left.items() if remaining == depth]
-            reached: dict[int, None] = {}
-            for edges in self._retrieve(texts):
-                for id, similarity in edges:
-                    reached[id] = None
-                    if similarity > found.get(id, -2.0):
-                        found[id] = similarity
-            for id in reached:
-                subject, relation, obj = self._facts[id]
-                if left.get(subject, -1) < depth - 1:
-                    left[subject] = depth - 1
-                if relation not in VERBATIM and left.get(obj, -1) < depth - 1:
-                    left[obj] = depth - 1
-        ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return [(self._facts[id], similarity) for id, similarity in ranked]
+        ranked = sorted(self._trace(queries).items(), key=lambda item: (-item[1][0], item[0]))
+        return [(self._facts[id], similarity) for id, (similarity, _) in ranked]
 
     def paths(self, queries: Queries) -> dict[Triple, tuple[str, ...]]:
         """Return the texts through which :meth:`search` came to each fact, the query first."""
+        return {self._facts[id]: path for id, (_, path) in self._trace(queries).items()}
+
+    def _trace(self, queries: Queries) -> dict[int, tuple[float, tuple[str, ...]]]:
+        """Map each fact found to its similarity and path."""
         self._sync()
-        ways: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
+        paths: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
         left: dict[str, int] = {}
         for text, depth in queries:
             left[text] = max(left.get(text, 0), depth)
@@ -157,14 +142,14 @@ class SemanticIndex:
             texts = [text for text, remaining in left.items() if remaining == depth]
             for text, edges in zip(texts, self._retrieve(texts), strict=True):
                 for id, similarity in edges:
-                    if similarity > found.get(id, (-2.0, ()))[0]:
-                        found[id] = similarity, ways[text]
+                    if id not in found or similarity > found[id][0]:
+                        found[id] = similarity, paths[text]
                     subject, relation, obj = self._facts[id]
                     for name in (subject,) if relation in VERBATIM else (subject, obj):
                         if left.get(name, -1) < depth - 1:
                             left[name] = depth - 1
-                            ways.setdefault(name, (*ways[text], name))
-        return {self._facts[id]: way for id, (_, way) in found.items()}
+                            paths.setdefault(name, (*paths[text], name))
+        return found
 
     def relevance(self, queries: Queries) -> dict[Triple, float]:
         """Return the relevance in (0, 1] of each fact that Algorithm 2 finds.
