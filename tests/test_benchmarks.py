@@ -1,0 +1,82 @@
+"""Benchmarks are found by name, packed runs are replaced, and a step's files are counted."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        f"benchmark_{name}", ROOT / f"benchmarks/{name}.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_every_benchmark_is_listed_with_what_it_does() -> None:
+    lines = run().stdout.partition("\n\n")[2].splitlines()
+    about = dict(line.split(maxsplit=1) for line in lines)
+    assert {"tables", "planner", "rl/sweep", "fuzz", "structure"} <= about.keys()
+    assert all(text.endswith((".", "?")) and len(text) < 120 for text in about.values())
+
+
+def test_a_name_runs_its_script_with_its_arguments() -> None:
+    assert "--also" in run("keep", "--help").stdout
+    wrong = run("tabels")
+    assert (wrong.returncode, "tables" in wrong.stderr) == (1, True)
+
+
+def test_keeping_a_run_again_replaces_it(tmp_path: Path) -> None:
+    keep, run, into = load("keep"), tmp_path / "one", tmp_path / "kept"
+    run.mkdir()
+    into.mkdir()
+    for score in (0.25, 0.5):
+        report = (
+            f"# Results\n\n| score |\n|---|\n| {score} |\n\n![Scores](scores.png)\n\nMade so.\n"
+        )
+        (run / "report.md").write_text(report)
+        rows = [{"task_id": str(n), "normalized": score, "seconds": 1.23456} for n in range(2)]
+        (run / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for name in ("one", "two") if score == 0.25 else ("one",):
+            keep.keep(run, into, name, ("episodes",))
+    page = (into / "report.md").read_text()
+    assert page.count("# one") == page.count("# two") == 1
+    assert ("| 0.5 |" in page, "| 0.25 |" in page, "![" in page) == (True, True, False)
+    kept = [*keep.read_rows(into / "episodes.jsonl.gz")]
+    assert [(row["run"], row["normalized"]) for row in kept] == [
+        *[("two", 0.25)] * 2,
+        *[("one", 0.5)] * 2,
+    ]
+    assert kept[0]["seconds"] == 1.23
+
+
+def test_docstrings_are_counted() -> None:
+    text = (
+        '"""One.\n\nTwo."""\nX = 1\n"""Meaning."""\n\n\ndef f():\n    """Do."""\n    return "no"\n'
+    )
+    assert load("structure").docstring_lines(text) == 5
+
+
+@pytest.mark.slow
+def test_a_step_visits_policy_environment_and_memory() -> None:
+    pytest.importorskip("textworld", reason="needs the extra textworld")
+    visited = load("structure").visited()
+    assert {name.split("/")[0] for name in visited} == {"gym_memory", "wrappers", "baselines"}
+    assert any("arigraph" in name for name in visited)
