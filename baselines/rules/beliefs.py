@@ -18,7 +18,7 @@ import numpy as np
 from gym_memory.baselines.rules.commands import canonical
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract.base import Extractor, apply
-from gym_memory.extract.notes.phrases import head_noun
+from gym_memory.extract.notes.words import head_noun
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, unexplored_exits
 from gym_memory.graph.schema import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gym_memory.extract.notes.phrases import direction_in
+from gym_memory.extract.notes.words import direction_in
 
 __all__ = ["canonical"]
 

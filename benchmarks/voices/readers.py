@@ -23,8 +23,7 @@ from typing import Any
 from unittest.mock import patch
 
 from gym_memory.extract import READERS
-from gym_memory.extract.notes.writing import read_writing
-from gym_memory.extract.reader import Reader
+from gym_memory.extract.notes import Reader, read_writing
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.voices import voice
 from gym_memory.games.textworld.voices.hunts import Link, VoicedHunt, plan_voiced_hunt

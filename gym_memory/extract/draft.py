@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes.known import kind_in
-from gym_memory.extract.notes.phrases import Phrase
+from gym_memory.extract.notes.words import Phrase, kind_in
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, way_relation
 

@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterator
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes.known import kind_in
-from gym_memory.extract.notes.phrases import (
+from gym_memory.extract.notes import RULES, Reader, read_writing
+from gym_memory.extract.notes.words import (
     DIRECTION_LIST,
     Phrase,
     clean_name,
     direction_in,
+    kind_in,
     split_things,
 )
-from gym_memory.extract.notes.writing import RULES, read_writing
-from gym_memory.extract.reader import Reader
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     DIRECTIONS,

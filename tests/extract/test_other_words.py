@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.notes.known import kind_in
-from gym_memory.extract.notes.writing import read_writing
+from gym_memory.extract.notes import read_writing
+from gym_memory.extract.notes.words import kind_in
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import QUOTED
 

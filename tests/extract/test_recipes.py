@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.extract.notes.recipes import read_prose_recipe, read_recipe, told_of_cooking
-from gym_memory.extract.notes.writing import read_writing
+from gym_memory.extract.notes import read_writing
+from gym_memory.extract.notes.recipes import read_kitchen, read_prose_recipe, read_recipe
 
 
 def needs(text: str, *known: str) -> set[tuple[str, str]]:
@@ -113,7 +113,7 @@ def test_what_a_meal_is_made_in_is_no_food(text: str) -> None:
 def test_an_appliance_is_told_from_other_things_of_a_sentence(known: dict[str, str]) -> None:
     tool = "slab" if known else "kiln"
     text = f"Should you have to fry food, the {tool} is at your service."
-    told = told_of_cooking(text, known.get)
+    told = read_kitchen(text, known.get)
     assert [tuple(m.triple) for m in told] == [(tool, "used for", "frying")]
 
 

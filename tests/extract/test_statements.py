@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gym_memory.extract.notes.phrases import head_noun
-from gym_memory.extract.notes.recipes import told_of_cooking
+from gym_memory.extract.notes import read_writing
+from gym_memory.extract.notes.recipes import read_kitchen
 from gym_memory.extract.notes.statements import read_statements
-from gym_memory.extract.notes.writing import read_writing
+from gym_memory.extract.notes.words import head_noun
 
 OPENS = ("moss key", "opens", "plum coffer")
 IN_HALL = ("plum coffer", "is in", "dim hall")
@@ -378,7 +378,7 @@ def test_how_a_thing_looks_is_not_written_on_it() -> None:
     ],
 )
 def test_an_appliance_is_called_by_its_full_name(text: str, name: str) -> None:
-    assert [tuple(m.triple) for m in told_of_cooking(text)] == [(name, "used for", "frying")]
+    assert [tuple(m.triple) for m in read_kitchen(text)] == [(name, "used for", "frying")]
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_an_appliance_is_called_by_its_full_name(text: str, name: str) -> None:
 )
 @pytest.mark.parametrize("known", [{}, {"stove": "supporter", "oven": "container"}])
 def test_one_sentence_says_what_every_appliance_does(text: str, known: dict[str, str]) -> None:
-    assert {tuple(m.triple) for m in told_of_cooking(text, known.get)} == {
+    assert {tuple(m.triple) for m in read_kitchen(text, known.get)} == {
         ("stove", "used for", "frying"),
         ("oven", "used for", "roasting"),
         ("bbq", "used for", "grilling"),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from gym_memory.extract.notes.phrases import direction_in, split_things
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import work
@@ -14,6 +13,7 @@ from work import work
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import Extraction, apply
+from gym_memory.extract.notes.words import direction_in, split_things
 from gym_memory.extract.plain import PlainRules
 from gym_memory.games.textworld.rules import TextWorldRules
 from gym_memory.graph import TemporalGraph

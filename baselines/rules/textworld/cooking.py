@@ -19,10 +19,9 @@ from gym_memory.baselines.rules.textworld.utensils import (
     untold,
 )
 from gym_memory.baselines.rules.travel import explore, go_to, open_here
-from gym_memory.extract.notes.phrases import head_noun
-from gym_memory.extract.notes.preparing import APPLIANCES, CUTS, HEATS, is_tool
-from gym_memory.extract.notes.recipes import is_about_cooking
-from gym_memory.extract.notes.writing import is_readable
+from gym_memory.extract.notes import is_readable
+from gym_memory.extract.notes.recipes import APPLIANCES, CUTS, HEATS, is_about_cooking, is_tool
+from gym_memory.extract.notes.words import head_noun
 
 __all__ = ["cook", "find_recipe"]
 

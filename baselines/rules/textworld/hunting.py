@@ -10,8 +10,8 @@ from gym_memory.baselines.rules.plan import SEARCH, Move, only
 from gym_memory.baselines.rules.textworld.errands import is_asked_for
 from gym_memory.baselines.rules.textworld.utensils import is_portable
 from gym_memory.baselines.rules.travel import explore, follow, go_to
-from gym_memory.extract.notes.phrases import head_noun
-from gym_memory.extract.notes.writing import is_readable
+from gym_memory.extract.notes import is_readable
+from gym_memory.extract.notes.words import head_noun
 from gym_memory.graph.schema import INVENTORY, QUOTED
 
 __all__ = [

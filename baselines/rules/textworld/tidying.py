@@ -14,7 +14,7 @@ from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
 from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.rules.travel import explore, open_here, step_towards
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.extract.notes.writing import is_readable
+from gym_memory.extract.notes import is_readable
 from gym_memory.graph.schema import LOCATIONS
 from gym_memory.memory.encoders import make_encoder
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.extract.notes.phrases import STATES, head_noun
-from gym_memory.extract.notes.preparing import APPLIANCES, BLADES, CUTS, is_tool
-from gym_memory.extract.notes.writing import is_readable
+from gym_memory.extract.notes import is_readable
+from gym_memory.extract.notes.recipes import APPLIANCES, BLADES, CUTS, is_tool
+from gym_memory.extract.notes.words import STATES, head_noun
 
 __all__ = ["appliance", "blade", "is_food", "is_portable", "offered", "untold"]
 

@@ -1,10 +1,211 @@
-"""What English says, whoever wrote it: things, places, states, notes, recipes.
+"""Reading of notes, recipes and goals, whose words nobody knows in advance.
 
-``phrases.py`` and ``nouns.py`` know names and kinds of things, ``sentences.py`` what
-descriptions and answers share, ``verbs.py`` verbs by sense, ``named.py`` what a sentence names,
-``said.py`` what its other words say, ``statements.py`` what a text tells of keys, locks and
-places, ``recipes.py`` what recipes ask for, ``writing.py`` what is written on things;
-``reader.py`` lets these rules read it or ``parsed.py``, a statistical parser; ``plain.py`` are the
-rules for text of no known dialect.
-Games and players read with these; no game is named here.
+``words.py`` knows what names, nouns and verbs mean, ``clause.py`` tags a clause,
+``statements.py`` and ``recipes.py`` interpret the tags, ``parsed.py`` reads with a parser.
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from gym_memory.core.records import Triple
+from gym_memory.extract import READERS
+from gym_memory.extract.base import Mention
+from gym_memory.extract.notes.recipes import (
+    calls_itself_recipe,
+    read_kitchen,
+    read_prose_recipe,
+    read_recipe,
+    speaks_of_preparing,
+)
+from gym_memory.extract.notes.statements import Report, read_statements
+from gym_memory.extract.notes.words import KindOf, head_noun
+from gym_memory.graph.schema import LOCATIONS
+
+__all__ = ["RULES", "Reader", "RulesReader", "RulesThenParser", "is_readable", "read_report"]
+__all__ += ["read_writing"]
+
+_MAX_TEXT_CHARS = 10_000
+_MOST_WORDS = 300
+
+
+class Reader(Protocol):
+    """Reads a text whose author is unknown. Keeps no state: the same text says the same."""
+
+    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
+        """Read keys, locks and places; see :func:`.statements.read_statements`."""
+        ...
+
+    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+        """Read a recipe in sentences; see :func:`.recipes.read_prose_recipe`."""
+        ...
+
+
+@READERS.register("rules")
+class RulesReader:
+    """Reads by the rules of ``statements.py`` and ``recipes.py``."""
+
+    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
+        """See :class:`Reader`."""
+        return read_statements(text, kind_of, note=note)
+
+    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+        """See :class:`Reader`."""
+        return read_prose_recipe(text, kind_of)
+
+
+RULES = RulesReader()
+
+
+@READERS.register("both")
+class RulesThenParser:
+    """Reads by the rules, and with the parser where these make nothing of a text.
+
+    Raises:
+        MissingDependencyError: The extra ``parser`` is not installed.
+    """
+
+    def __init__(self) -> None:
+        from gym_memory.extract.notes.parsed import ParserReader
+
+        self._parser = ParserReader()
+
+    def statements(self, text: str, kind_of: KindOf, *, note: bool = False) -> Report:
+        """See :class:`Reader`."""
+        report = RULES.statements(text, kind_of, note=note)
+        return report if report.facts else self._parser.statements(text, kind_of, note=note)
+
+    def recipe(self, text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+        """See :class:`Reader`."""
+        return RULES.recipe(text, kind_of) or self._parser.recipe(text, kind_of)
+
+
+# What is written on things
+
+_READABLE = re.compile(
+    r"(?:foot)?notes?|letters?|messages?|memo(?:randum)?s?|papers?|pages?|signs?|posters?|scrolls?"
+    r"|diary|journal|maps?|labels?|plaques?|tablets?|leaflets?|flyers?|newspaper|inscription|riddle"
+    r"|clues?|hints?|(?:note|text|guide|log|cook|hand|hymn)?books?|novel|manuscript|poem|parchment"
+    r"|pamphlet|brochure|postcard|telegram|receipt|ledger|missive|epistle|notice|placard|document"
+    r"|instructions?|script|folder|recipes?|binder|guide|manual|slip|ticket|tag|chart|dispatch"
+    r"|bulletin|reminder|almanac|booklet|notepad|cards?|envelopes?|sheets?|scraps?|stickers?"
+    r"|menus?|tomes?|(?:black|white|chalk|clip)board"
+)
+_REFUSED = re.compile(
+    r"You (?:can't|cannot) (?:see|read|go|do|examine|look|make|reach|talk|use)\b|You see nothing"
+    r"|That's not|I didn't|I only|What do you want|Which do you mean|There is nothing"
+)
+_WORD = re.compile(r"[\w'-]+")
+
+
+def is_readable(name: str) -> bool:
+    """True if a thing is called like something that has text on it.
+
+    >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
+    (True, True, False)
+    """
+    return _READABLE.fullmatch(head_noun(name)) is not None
+
+
+def read_writing(
+    name: str,
+    text: str,
+    kind_of: KindOf,
+    *,
+    recipe: bool = False,
+    reader: Reader = RULES,
+) -> tuple[Mention, ...]:
+    """Read the answer to examining a thing: a recipe, a note, or both.
+
+    A note is kept whole (``note | says | ...``), with the things that it names (``note |
+    mentions | red locker``) and the facts that it states. The answer is no writing where it
+    describes the thing or refuses the command.
+
+    Args:
+        name: The thing; empty for one that is not known.
+        text: The answer.
+        kind_of: What is known of a name.
+        recipe: True if it is known to be a recipe, whatever it is called.
+        reader: Reads what no list says.
+    """
+    listed = read_recipe(text, kind_of)
+    if listed:
+        return listed
+    answer = text.strip()
+    if answer.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is")):
+        return ()
+    facts = _read_recipe(text, kind_of, reader, sure=recipe)
+    if not name or not answer or _REFUSED.match(answer):
+        return facts
+    note = read_report(text, kind_of, note=True, reader=reader)
+    if not (is_readable(name) or _tells_of_others(name, note)):
+        return facts
+    foods = {m.triple.object for m in facts if m.triple.relation == "requires"}
+    stated = (m for m in note.facts if m.triple.subject not in foods)  # food opens nothing
+    return (*facts, *_quote(name, text, note, kind_of), *stated)
+
+
+def _read_recipe(text: str, kind_of: KindOf, reader: Reader, *, sure: bool) -> tuple[Mention, ...]:
+    """Read a recipe in sentences; it is one by what it says of food, whatever it is written on."""
+    instructs = calls_itself_recipe(text)
+    if not (sure or instructs or speaks_of_preparing(text)):
+        return ()
+    facts = reader.recipe(text, kind_of)
+    wanted = "requires" if instructs else "needs to be"
+    return facts if sure or any(m.triple.relation == wanted for m in facts) else ()
+
+
+def _tells_of_others(name: str, note: Report) -> bool:
+    """True if a text says what opens something, or where something else is."""
+    return any(
+        fact.relation == "opens" or (fact.relation in LOCATIONS and name not in fact)
+        for fact, _, _ in note.facts
+    )
+
+
+def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Mention]:
+    """Yield a note as it is written, and the things that it mentions."""
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    yield Mention(Triple(name, "says", " ".join(text.split())), start, end)
+    named = dict(note.names)
+    for phrase, *span in _known_phrases(text, lambda word: kind_of(word) is not None):
+        named.setdefault(phrase, (span[0], span[1]))
+    named.pop(name, None)
+    yield from (Mention(Triple(name, "mentions", word), *at) for word, at in named.items())
+
+
+def _known_phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:
+    """Yield known names of up to four words, the longest where several begin."""
+    words = [(word.group().lower(), *word.span()) for word in _WORD.finditer(text)][:_MOST_WORDS]
+    i = 0
+    while i < len(words):
+        for length in (4, 3, 2, 1) if words[i][0] not in ("a", "an", "the", "some") else ():
+            phrase = " ".join(word for word, _, _ in words[i : i + length])
+            if i + length <= len(words) and known(phrase):
+                yield phrase, words[i][1], words[i + length - 1][2]
+                i += length - 1
+                break
+        i += 1
+
+
+def read_report(
+    text: str,
+    kind_of: KindOf = lambda name: None,
+    *,
+    note: bool = False,
+    reader: Reader = RULES,
+) -> Report:
+    """Read the lasting facts that a goal or a note states.
+
+    Args:
+        text: The text.
+        kind_of: What is known of a name.
+        note: True if it is a note, which is of one matter.
+        reader: Reads it.
+    """
+    text = text[:_MAX_TEXT_CHARS]
+    facts, names = reader.statements(text, kind_of, note=note)
+    facts = tuple(m for m in facts if m.triple.subject != "meal")
+    return Report((*facts, *read_kitchen(text)), names)

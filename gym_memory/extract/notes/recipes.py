@@ -1,42 +1,153 @@
-"""Recipes, as lists or told in sentences, and what appliances are said to do.
+"""Recipes, as lists or in sentences, and what appliances are said to do.
 
-As in :mod:`gym_memory.extract.notes.statements` a sentence is read by the things in it: one that
-speaks of cutting or heating says what a food *needs to be*, one that does not says what the recipe
-*requires*, and one about the meal and a room where it *is prepared*.
+A sentence that speaks of cutting or heating says what a food *needs to be*, another one what the
+recipe *requires*; one about the meal and a room says where it *is prepared*.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention
-from gym_memory.extract.notes.named import ARTICLES, THING, KindOf, NamedThing
-from gym_memory.extract.notes.nouns import CONTAINER, DOOR, ROOM, SUPPORTER
-from gym_memory.extract.notes.phrases import clean_name
-from gym_memory.extract.notes.preparing import (
-    CUTS,
-    HEATS,
-    Deed,
-    deeds,
-    is_reproach,
-    is_tool,
-    preparation,
+from gym_memory.extract.notes.clause import ARTICLES, PLACED, WITHIN, Clause, Named, named_in
+from gym_memory.extract.notes.statements import sentence_spans
+from gym_memory.extract.notes.words import (
+    CONTAINER,
+    DOOR,
+    ROOM,
+    SUPPORTER,
+    KindOf,
+    clean_name,
+    head_noun,
+    word_group,
 )
-from gym_memory.extract.notes.said import PLACED, WITHIN, Sentence
-from gym_memory.extract.notes.sentences import sentences
 
-__all__ = [
-    "calls_itself_recipe",
-    "is_about_cooking",
-    "read_prose_recipe",
-    "read_recipe",
-    "speaks_of_preparing",
-    "tells_how",
-    "told_of_cooking",
-]
+__all__ = ["APPLIANCES", "BLADES", "CUTS", "HEATS", "Preparation", "calls_itself_recipe"]
+__all__ += ["is_about_cooking", "is_tool", "preparation", "preparations", "read_kitchen"]
+__all__ += ["read_prose_recipe", "read_recipe", "speaks_of_preparing"]
+
+# Preparations
+
+CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
+HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
+"""States of food, with the verb that makes them and with what appliances are used for."""
+APPLIANCES = {use: word_group("appliances", use) for use in HEATS.values()}
+BLADES = word_group("cooking", "blades")
+
+_VERBS = {
+    "chopped": r"chop(?:s|p\w+)?|minc(?:e|es|ed|ing)",
+    "sliced": r"slic(?:e|es|ed|ing)|julienn(?:e|es|ed|ing)",
+    "diced": r"dic(?:e|es|ed|ing)|cub(?:e|es|ed|ing)",
+    "fried": r"fr(?:y|ies|ied|ying)|saut[eé](?:s|ed|ing|ed|eed|eing)?|sear(?:s|ed|ing)?"
+    r"|brown(?:s|ed|ing)?",
+    "roasted": r"roast(?:s|ed|ing)?|bak(?:e|es|ed|ing)",
+    "grilled": r"grill(?:s|ed|ing)?|barbecu(?:e|es|ed|ing)|broil(?:s|ed|ing)?",
+}
+_PREPARING = re.compile(
+    r"(?:un-?)?(?:[a-z]+-)?(?:"
+    + "|".join(f"(?P<{state}>{words})" for state, words in _VERBS.items())
+    + ")"
+)
+_NOUNS = word_group("cooking", "noun_verbs")
+_BEFORE_NOUNS = word_group("cooking", "before_nouns")
+_DENIES = frozenset(word_group("cooking", "denies"))
+_DENIES_TOO = frozenset(word_group("cooking", "denies_with")) | _DENIES
+_ACCEPTS = frozenset(word_group("cooking", "accepts"))
+_ALLOWS = frozenset(word_group("cooking", "allows"))
+_LATER = frozenset(word_group("cooking", "later"))
+_STAYS = frozenset(word_group("cooking", "stays"))
+_NEW_CLAUSE = word_group("cooking", "new_clause")
+_REPROACHES = frozenset(word_group("cooking", "reproaches"))
+
+
+class Preparation(NamedTuple):
+    """What is done to food: the state it leaves, the position of its word, if it is denied."""
+
+    state: str
+    at: int
+    denied: bool
+
+
+def preparation(word: str) -> str:
+    """Return the state that a word for preparing food names; empty for any other word.
+
+    >>> preparation("chopping"), preparation("unsliced"), preparation("pan-fried")
+    ('chopped', 'sliced', 'fried')
+    """
+    found = _PREPARING.fullmatch(word.lower())
+    return found.lastgroup or "" if found else ""
+
+
+def is_tool(name: str) -> bool:
+    """True if a thing is called like what food is cut with or heated on."""
+    noun = head_noun(name)
+    return noun in BLADES or any(noun in nouns for nouns in APPLIANCES.values())
+
+
+def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Preparation]:
+    """Return what a sentence says is done, in its order.
+
+    Args:
+        words: Its words and marks, in lower case.
+        named: Positions of words that are part of the name of a thing.
+
+    >>> [(p.state, p.denied) for p in preparations("do not fry it , but cut it into cubes".split())]
+    [('fried', True), ('diced', False)]
+    """
+    found = []
+    for at, word in enumerate(words):
+        state = "" if at in named else preparation(word)
+        before = words[at - 1] if at else ""
+        if not state or (word in _NOUNS and before in _BEFORE_NOUNS):
+            continue
+        rest = words[at + 1 :]
+        cubes = "into" in rest[:-1] and preparation(rest[rest.index("into") + 1])
+        if not (word.startswith("chop") and cubes):
+            found.append(Preparation(state, at, _is_denied(words, at)))
+    return found
+
+
+def _is_denied(words: Sequence[str], at: int) -> bool:
+    """True if a sentence says that what the word at a position names is not to be done."""
+    start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
+    reproached = not _REPROACHES.isdisjoint(words)
+    opener = words[start - 1] if start else ""
+    if words[at].startswith("un"):
+        return not (opener == "if" or reproached or _STAYS.isdisjoint(words))
+    denials = [i for i in range(start, at) if _denies(words[i])]
+    if not denials:
+        return False
+    denial = denials[-1]
+    before = words[max(start, denial - 2) : denial]
+    supposes = opener in ("if", "when") or "who" in before
+    done = max((i + 1 for i in range(start, at) if preparation(words[i])), default=start)
+    not_doing = words[denial + 1] == "to" or words[denial + 1].endswith("ing")
+    return not (
+        not _ALLOWS.isdisjoint(words[denial:at])  # do not forget to
+        or "why" in before  # why not
+        or not _LATER.isdisjoint(words[at:])  # not until
+        or _takes_back(words[done:at])
+        or (supposes and (reproached or _ACCEPTS.isdisjoint(words)))  # a cook who does not
+        or (not supposes and not_doing and reproached)  # not doing it would be a shame
+    )
+
+
+def _denies(word: str) -> bool:
+    return word in _DENIES or word.endswith(("n't", "n’t"))
+
+
+def _takes_back(words: Sequence[str]) -> bool:
+    """True if one denial takes back another: *you cannot go on without dicing it*."""
+    said = [word for word in words if _denies(word) or word in _DENIES_TOO]
+    paired = "neither" in said and "nor" in said
+    return bool(said) and (len(said) - paired) % 2 == 0
+
+
+# Recipes
 
 _COOKING = re.compile(
     r"\b(?:cook\w+|cook(?= (?:it|them|the|this|that|an?|what|by|for|with|according)\b)|to cook"
@@ -44,7 +155,7 @@ _COOKING = re.compile(
     r"|chef\S*)\b",
     re.IGNORECASE,
 )
-"""Words of cooking; a *cook* may tell of anything."""
+"""Words of cooking; a *cook* may speak of anything."""
 _INSTRUCTS = re.compile(
     r"\b(?:ingredients?|recipe)\b"
     r"|\b(?:meal|dish)\b[^.]{0,20}\b(?:is|be|are) (?:prepared|made|cooked)\b"
@@ -52,11 +163,12 @@ _INSTRUCTS = re.compile(
     r"|\b(?:this|the) (?:meal|dish) (?:consists|needs|requires|calls|takes|wants|has|contains)\b",
     re.IGNORECASE,
 )
-_MEAL = re.compile(r"\bmeal\b", re.IGNORECASE)
 _LISTING = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
 _PLACES = (ROOM, CONTAINER, SUPPORTER, DOOR)
 _PRONOUNS = ("it", "them", "each", "both", "these", "those", "they", "everything", "all")
 _MAX_TEXT_CHARS = 10_000
+_MOST_WORDS = 10
+"""Words of a line that names an ingredient."""
 
 _HEADER = re.compile(r"^[ \t]*(?P<title>[^\n.:]{1,40}):[ \t]*$", re.MULTILINE)
 _LISTED = re.compile(
@@ -73,8 +185,209 @@ _AMOUNT = re.compile(
     r"(?: of)?[ \t]+|[ \t]+)(?=\w)",
     re.IGNORECASE,
 )
-_MOST_WORDS = 6
-"""Words of a line that names an ingredient."""
+
+
+def is_about_cooking(text: str) -> bool:
+    """True if a name or a text speaks of cooking.
+
+    >>> is_about_cooking("recipe folder"), is_about_cooking("cookbook"), is_about_cooking("note")
+    (True, True, False)
+    """
+    return _COOKING.search(text) is not None
+
+
+def calls_itself_recipe(text: str) -> bool:
+    """True if a text says that it is a recipe, or that it is for a meal.
+
+    >>> calls_itself_recipe("This dish needs an egg."), calls_itself_recipe("The dish is here.")
+    (True, False)
+    """
+    return _INSTRUCTS.search(text[:_MAX_TEXT_CHARS]) is not None
+
+
+def speaks_of_preparing(text: str) -> bool:
+    """True if a text has a word for preparing food."""
+    return any(map(preparation, _WORD.findall(text[:_MAX_TEXT_CHARS].lower())))
+
+
+def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
+    """Read a recipe that lists its ingredients, one a line; empty where there is no such list.
+
+    Args:
+        text: The text.
+        kind_of: What is known of a name.
+    """
+    text = text[:_MAX_TEXT_CHARS]
+    header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
+    items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
+    if not items:
+        return ()
+    facts: dict[Triple, tuple[int, int]] = {}
+    for line in items:
+        name, states, span = _item(line)
+        facts.setdefault(Triple("recipe", "requires", name), span)
+        facts.update((Triple(name, "needs to be", state), span) for state in states)
+    for fact, span in _prose(text, kind_of, items[-1].end()).items():
+        if fact.relation != "requires":
+            facts.setdefault(fact, span)
+    return tuple(Mention(fact, *span) for fact, span in facts.items())
+
+
+def _is_item(line: re.Match[str]) -> bool:
+    """True if a line names an ingredient: it is neither a heading nor an instruction."""
+    text = line.group().rstrip()
+    words = _MARK.sub("", text, count=1).split()
+    if not words or text.endswith((":", "!", "?")) or len(words) > _MOST_WORDS:
+        return False
+    return not preparation(words[0]) or words[0].endswith("ed")
+
+
+def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
+    """Return the name on a line of a list, how it is to be prepared, and where it stands."""
+    text, start = line.group().rstrip(), line.start()
+    for pattern in (_MARK, _AMOUNT):
+        found = pattern.match(text)
+        if found:
+            text, start = text[found.end() :], start + found.end()
+    name, _, rest = re.sub(r"[,(]", "\n", text, count=1).partition("\n")
+    states = [found.state for found in preparations(_WORD.findall(rest.lower()))]
+    words = clean_name(name).rstrip(" .").split()
+    while len(words) > 1 and preparation(words[0]) == words[0]:
+        states.append(words.pop(0))
+    return " ".join(words), states, (start, start + len(text))
+
+
+def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
+    """Read what a recipe in sentences requires, what is to be done to it, and where.
+
+    Args:
+        text: The text.
+        kind_of: What is known of a name.
+    """
+    facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0)
+    return tuple(Mention(fact, *span) for fact, span in facts.items())
+
+
+def _prose(text: str, kind_of: KindOf, start: int) -> dict[Triple, tuple[int, int]]:
+    """Return what the sentences from ``start`` on say."""
+    facts: dict[Triple, tuple[int, int]] = {}
+    before: list[Named] = []
+    for clause in _clauses(text, kind_of, start, owns=False):
+        things = [_without_states(thing) for thing in clause.things]
+        done = preparations(clause.lower, _positions(things))
+        foods = [thing for thing in things if _is_food(clause, thing)]
+        rooms = [t for t in things if t.kind == ROOM or t.preposition in WITHIN]
+        if "meal" in clause.cues.lower().split() and rooms and not done:
+            facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
+            continue
+        foods = foods[_is_about_first(clause, foods, done) :]
+        for food, state in _matched(clause, foods or _again(clause, before), done):
+            facts.setdefault(Triple(food.name, "needs to be", state), food.span)
+        for food in foods:
+            facts.setdefault(Triple("recipe", "requires", food.name), food.span)
+        before = foods or before
+    return facts
+
+
+def _clauses(text: str, kind_of: KindOf, start: int, *, owns: bool) -> Iterator[Clause]:
+    """Yield sentences; a question that does not say what is done goes with its answer."""
+    begin = -1
+    for first, last in sentence_spans(text[:_MAX_TEXT_CHARS]):
+        if last <= start:
+            continue
+        begin = max(first, start) if begin < 0 else begin
+        clause = Clause.of(text, begin, last, kind_of, owns=owns)
+        open_question = clause.lower[-1:] == ("?",) and not (
+            clause.things and preparations(clause.lower, clause.named)
+        )
+        if clause.lower and not open_question:
+            yield clause
+            begin = -1
+
+
+def _is_food(clause: Clause, thing: Named) -> bool:
+    """True if a recipe speaks of a thing as food, and not as a place or a tool.
+
+    A *chicken wing* is no wing of a house: the kind that its noun suggests counts only where the
+    sentence says that something is there.
+    """
+    if thing.name == "meal" or clause.kind_of(thing.name) in _PLACES or thing.name in _REPROACHES:
+        return False
+    if thing.preposition in WITHIN and "meal" in clause.cues.lower().split():
+        return False
+    if is_tool(thing.name) and thing.preposition:
+        return False
+    return thing.kind not in _PLACES or thing.preposition not in (
+        *PLACED, "to", "into", "with", "from",
+    )  # fmt: skip
+
+
+def _without_states(thing: Named) -> Named:
+    """Return a thing without the states around its name: *grilled lettuce* is lettuce."""
+    words = thing.name.split()
+    first, last = 0, len(words)
+    while first < last - 1 and _is_state(words[first]):
+        first += 1
+    while first < last - 1 and _is_state(words[last - 1]):
+        last -= 1
+    name = " ".join(words[first:last])
+    return thing._replace(name=name, first=thing.first + first, last=thing.last - len(words) + last)
+
+
+def _is_state(word: str) -> bool:
+    return preparation(word) == word.removeprefix("un")
+
+
+def _positions(things: Sequence[Named]) -> set[int]:
+    return {at for thing in things for at in range(thing.first, thing.last)}
+
+
+def _again(clause: Clause, before: list[Named]) -> list[Named]:
+    """Return what a sentence without a food means by *it*: what was named last."""
+    said = [word for word in clause.lower if word in _PRONOUNS]
+    chosen = (before[-1:] if said[0] == "it" else before) if said else []
+    return [thing._replace(first=-1, last=0) for thing in chosen]
+
+
+def _is_about_first(clause: Clause, foods: list[Named], done: list[Preparation]) -> bool:
+    """True if the first of foods is what the others are for: *the basis is the egg*."""
+    if len(foods) < 2 or any(food == foods[0] for food, _ in _matched(clause, foods, done)):
+        return False
+    between = clause.lower[foods[0].last : foods[1].first]
+    return any(word.isalpha() and word not in _LISTING for word in between)
+
+
+def _matched(
+    clause: Clause, foods: list[Named], done: list[Preparation]
+) -> Iterator[tuple[Named, str]]:
+    """Yield each food with the states that it needs; foods of one list share them."""
+    groups: list[list[Named]] = []
+    for food in foods:
+        between = clause.lower[groups[-1][-1].last : food.first] if groups else ()
+        if groups and all(word in _LISTING or word == "," for word in between):
+            groups[-1].append(food)
+        else:
+            groups.append([food])
+    states: list[list[str]] = [[] for _ in groups]
+    for found in done if groups else ():
+        if not found.denied:
+            states[_group_of(clause, groups, found.at)].append(found.state)
+    for group, own in zip(groups, states, strict=True):
+        yield from ((food, state) for food in group for state in own)
+
+
+def _group_of(clause: Clause, groups: list[list[Named]], at: int) -> int:
+    """Return which foods something is done to: those right behind the verb, else those before."""
+    after = next((i for i, group in enumerate(groups) if group[0].first > at), -1)
+    before = max((i for i, group in enumerate(groups) if group[-1].last <= at), default=-1)
+    if -1 in (after, before):
+        return max(after, before)
+    between = clause.lower[at + 1 : groups[after][0].first]
+    return after if ARTICLES.issuperset(between) else before
+
+
+# Kitchens
+
 _PREPARE = re.compile(
     r"\bmeal\b(?! (?!in\b|only\b|is\b|can\b|must\b|should\b|has\b|will\b|may\b|be\b)\w)"
     r"[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
@@ -88,152 +401,8 @@ _APPLIANCE = re.compile(
 )
 
 
-def is_about_cooking(text: str) -> bool:
-    """Whether a name or a text speaks of cooking.
-
-    >>> is_about_cooking("recipe folder"), is_about_cooking("cookbook"), is_about_cooking("note")
-    (True, True, False)
-    """
-    return _COOKING.search(text) is not None
-
-
-def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
-    """A recipe that lists its ingredients, one a line; empty where there is no such list.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name.
-    """
-    text = text[:_MAX_TEXT_CHARS]
-    header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
-    items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
-    if not items:
-        return ()
-    facts: dict[Triple, tuple[int, int]] = {}
-    for line in items:
-        name, states, span = _item(line, kind_of)
-        facts.setdefault(Triple("recipe", "requires", name), span)
-        facts.update((Triple(name, "needs to be", state), span) for state in states)
-    foods = [fact.object for fact in facts if fact.relation == "requires"]
-    told = _prose(text, kind_of, items[-1].end(), foods)
-    for fact, span in told.items():
-        if fact.relation != "requires":
-            facts.setdefault(fact, span)
-    return tuple(Mention(fact, *span) for fact, span in facts.items())
-
-
-def _is_item(line: re.Match[str]) -> bool:
-    """Whether a line names an ingredient: it is short, and neither a heading nor a sentence."""
-    text = line.group().rstrip()
-    bare = _MARK.sub("", text, count=1)
-    words = bare.split()
-    if not words or text.endswith((":", "!", "?")) or len(words) > _MOST_WORDS + 4:
-        return False
-    return not (text.endswith(".") and (len(words) > _MOST_WORDS or text != bare)) and not (
-        preparation(words[0]) and not words[0].endswith("ed")
-    )
-
-
-def _item(line: re.Match[str], kind_of: KindOf) -> tuple[str, list[str], tuple[int, int]]:
-    """The name on a line of a list, how it is to be prepared, and where it stands."""
-    text, start = line.group().rstrip(), line.start()
-    for pattern in (_MARK, _AMOUNT):
-        found = pattern.match(text)
-        known = kind_of(clean_name(text)) is not None
-        if found and not known:
-            text, start = text[found.end() :], start + found.end()
-    name, _, rest = re.sub(r"[,(]", "\n", text, count=1).partition("\n")
-    states = [deed.state for deed in deeds(_WORD.findall(rest.lower())) if not deed.denied]
-    words = clean_name(name).rstrip(" .").split()
-    while len(words) > 1 and preparation(words[0]) == words[0] and kind_of(" ".join(words)) is None:
-        states.append(words.pop(0))
-    return " ".join(words), states, (start, start + len(text))
-
-
-def calls_itself_recipe(text: str) -> bool:
-    """Whether a text says that it is a recipe, or that it is for a meal.
-
-    >>> calls_itself_recipe("This dish needs an egg."), calls_itself_recipe("The dish is here.")
-    (True, False)
-    """
-    return _INSTRUCTS.search(text[:_MAX_TEXT_CHARS]) is not None
-
-
-def speaks_of_preparing(text: str) -> bool:
-    """Whether a text has a word for preparing food."""
-    return any(map(preparation, _WORD.findall(text[:_MAX_TEXT_CHARS].lower())))
-
-
-def tells_how(facts: tuple[Mention, ...], text: str, name: str) -> bool:
-    """Whether a text that was read as a recipe is one: it tells how food is prepared.
-
-    Args:
-        facts: What was read.
-        text: The text.
-        name: What it is written on, which is no food of its own.
-    """
-    wanted = "requires" if calls_itself_recipe(text) else "needs to be"
-    return any(m.triple.relation == wanted and name not in m.triple for m in facts)
-
-
-def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-    """What a recipe in sentences requires, what is to be done to it, and where.
-
-    Args:
-        text: The text.
-        kind_of: What is known of a name.
-    """
-    facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0, ())
-    return tuple(Mention(fact, *span) for fact, span in facts.items())
-
-
-def _prose(
-    text: str, kind_of: KindOf, start: int, listed: Sequence[str]
-) -> dict[Triple, tuple[int, int]]:
-    """What sentences from ``start`` on tell; ``listed`` are foods named before."""
-    facts: dict[Triple, tuple[int, int]] = {}
-    foods = dict.fromkeys(listed)  # what was named is called so again: *the leek chopped*
-    before: list[NamedThing] = []
-
-    def known(name: str) -> str | None:
-        return THING if name in foods else kind_of(name)
-
-    for sentence in _sentences(text, known, start):
-        things = [_without_states(sentence.whole(t), known) for t in sentence.things]
-        done = deeds(sentence.lower, _names(things))
-        meant = [t for t in things if _is_food(sentence, t, known, bool(done))]
-        again = [t for t in meant if t.name in foods]
-        meant = again if done and again else meant[_is_told_of(sentence, meant, done) :]
-        rooms = [
-            t for t in things
-            if t not in meant and (t.kind == ROOM or sentence.preposition(t) in WITHIN)
-        ]  # fmt: skip
-        new = not (done or any(t.name in foods for t in meant))
-        if _MEAL.search(sentence.cues) and rooms and new and (foods or not meant):
-            facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
-            continue
-        for food, deed in _matched(sentence, meant or _again(sentence, before), done):
-            if deed.denied:
-                continue
-            facts.setdefault(Triple(food.name, "needs to be", deed.state), food.span)
-        for food in meant:
-            facts.setdefault(Triple("recipe", "requires", food.name), food.span)
-        foods.update(dict.fromkeys(food.name for food in meant))
-        before = meant or before
-    return facts
-
-
-def _again(sentence: Sentence, before: list[NamedThing]) -> list[NamedThing]:
-    """What a sentence without a food means by *it*: what was named last."""
-    said = [word for word in sentence.lower if word in _PRONOUNS]
-    if not before or not said:
-        return []
-    chosen = before[-1:] if said[0] == "it" else before
-    return [thing._replace(first=-1, last=0) for thing in chosen]
-
-
-def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
-    """Where a meal is prepared, and which appliance does what.
+def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
+    """Read where a meal is prepared, and which appliance does what.
 
     Args:
         text: The text.
@@ -244,42 +413,19 @@ def told_of_cooking(text: str, kind_of: KindOf | None = None) -> tuple[Mention, 
     for found in _PREPARE.finditer(text):
         place = clean_name(found["place"])
         facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
-    if kind_of:
-        for fact, start, end in _told_uses(text, kind_of):
-            facts.setdefault(fact, (start, end))
-    told = {fact.object for fact in facts}
-    facts.update((fact, span) for fact, span in _appliances(text) if fact.object not in told)
+    for fact, start, end in _uses(text, kind_of) if kind_of else ():
+        facts.setdefault(fact, (start, end))
+    read = {fact.object for fact in facts}
+    facts.update((fact, span) for fact, span in _appliances(text) if fact.object not in read)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
-def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
-    """Pairs of an appliance, by its full name, and what it does, in whichever order they come."""
-    for sentence, offset in sentences(text):
-        if _APPLIANCE.search(sentence) is None:
-            continue
-        things = Sentence(text, offset, offset + len(sentence), lambda name: None).things
-        first = {thing.span[1]: thing.span[0] for thing in things}
-        at: tuple[int, int] | None = None
-        verb = ""
-        for word in _APPLIANCE.finditer(sentence):
-            if word["stove"]:
-                end = offset + word.end()
-                at = first.get(end, offset + word.start()), end
-            else:
-                verb = HEATS[preparation(word["verb"])]
-            if at is not None and verb:
-                yield Triple(clean_name(text[slice(*at)]), "used for", verb), at
-                at, verb = None, ""
-
-
-def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
-    """Yield the appliances of a sentence, in order, with what each is used for."""
-    if not speaks_of_preparing(text):
-        return
-    for sentence in _sentences(text, kind_of):
-        done = deeds(sentence.lower, _names(sentence.things))
-        uses = [HEATS[d.state] for d in done if d.state in HEATS]
-        tools = [t for t in sentence.things if not preparation(t.name)]
+def _uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
+    """Yield the tools of a sentence, in order, with what each is used for."""
+    for clause in _clauses(text, kind_of, 0, owns=True) if speaks_of_preparing(text) else ():
+        done = preparations(clause.lower, clause.named)
+        uses = [HEATS[found.state] for found in done if found.state in HEATS]
+        tools = [t for t in clause.things if not preparation(t.name)]
         sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
         if not sure and len(tools) == 1:
             sure = tools
@@ -288,115 +434,18 @@ def _told_uses(text: str, kind_of: KindOf) -> Iterator[Mention]:
                 yield Mention(Triple(tool.name, "used for", use), *tool.span)
 
 
-def _is_food(sentence: Sentence, thing: NamedThing, kind_of: KindOf, prepares: bool) -> bool:
-    """Whether a thing is one that a recipe speaks of, and no place or tool.
-
-    A *chicken wing* is no wing of a house: what a noun suggests counts only where the sentence
-    says that something is there.
-    """
-    known = kind_of(thing.name)
-    if thing.name == "meal" or known in _PLACES or is_reproach(thing.name):
-        return False
-    preposition = sentence.preposition(thing)
-    placed = thing.kind == ROOM or (known is None and preposition in WITHIN)
-    if placed and _MEAL.search(sentence.cues) and not prepares:
-        return False
-    if is_tool(thing.name) and known is None and preposition:
-        return False
-    return thing.kind not in _PLACES or preposition not in (*PLACED, "to", "into", "with", "from")
-
-
-def _without_states(thing: NamedThing, kind_of: KindOf) -> NamedThing:
-    """A thing without the states around its name: *grilled lettuce* is lettuce."""
-    words = thing.name.split()
-    first, last = 0, len(words)
-    while first < last - 1 and kind_of(" ".join(words[first:last])) is None:
-        if _is_state(words[first]):
-            first += 1
-        elif _is_state(words[last - 1]):
-            last -= 1
-        else:
-            break
-    return thing._replace(
-        name=" ".join(words[first:last]),
-        first=thing.first + first,
-        last=thing.last - len(words) + last,
-    )
-
-
-def _is_state(word: str) -> bool:
-    return preparation(word) == word.removeprefix("un")
-
-
-def _names(things: Sequence[NamedThing]) -> set[int]:
-    """Positions of words of names, but for what is named after what is done: *grilling*."""
-    return {
-        at
-        for thing in things
-        if not preparation(thing.name)
-        for at in range(thing.first, thing.last)
-    }
-
-
-def _is_told_of(sentence: Sentence, things: list[NamedThing], done: list[Deed]) -> bool:
-    """Whether the first of things is what the others are for: *the basis is the egg*."""
-    if len(things) < 2 or any(food == things[0] for food, _ in _matched(sentence, things, done)):
-        return False
-    between = sentence.lower[things[0].last : things[1].first]
-    return any(word.isalpha() and word not in _LISTING for word in between)
-
-
-def _matched(
-    sentence: Sentence, foods: list[NamedThing], done: list[Deed]
-) -> Iterator[tuple[NamedThing, Deed]]:
-    """Each food with what is done to it: what follows a verb at once, else what stands before."""
-    for group, own in _grouped(sentence, foods, done):
-        kinds = [deed.state in CUTS for deed in own]
-        if len(own) == len(group) > 1 and (
-            len(set(kinds)) == 1 or "respectively" in sentence.lower
-        ):
-            yield from zip(group, own, strict=True)
-        else:
-            yield from ((food, deed) for food in group for deed in own)
-
-
-def _grouped(
-    sentence: Sentence, foods: list[NamedThing], done: list[Deed]
-) -> Iterator[tuple[list[NamedThing], list[Deed]]]:
-    """Foods that are listed together, and what is done to all of them."""
-    groups: list[list[NamedThing]] = []
-    for food in foods:
-        between = sentence.lower[groups[-1][-1].last : food.first] if groups else []
-        if groups and all(word in _LISTING or word == "," for word in between):
-            groups[-1].append(food)
-        else:
-            groups.append([food])
-    own: list[list[Deed]] = [[] for _ in groups]
-    for deed in done if groups else ():
-        own[_object(sentence, groups, deed)].append(deed)
-    return zip(groups, own, strict=True)
-
-
-def _object(sentence: Sentence, groups: list[list[NamedThing]], deed: Deed) -> int:
-    """Which group of foods something is done to."""
-    after = next((i for i, g in enumerate(groups) if g[0].first > deed.at), -1)
-    before = max((i for i, g in enumerate(groups) if g[-1].last <= deed.at), default=-1)
-    if -1 in (after, before):
-        return max(after, before)
-    between = sentence.lower[deed.at + 1 : groups[after][0].first]
-    words = [word for word in between if word not in ARTICLES]
-    if deed.leads:
-        ends = any(not word[0].isalnum() or word in _PRONOUNS for word in words)
-        return before if ends else after
-    return before if words else after
-
-
-def _sentences(text: str, kind_of: KindOf, start: int = 0) -> Iterator[Sentence]:
-    """Sentences; a question that does not say what is done goes with its answer."""
-    begin = -1
-    for sentence, first in sentences(text[start:_MAX_TEXT_CHARS]):
-        begin = start + first if begin < 0 else begin
-        said = Sentence(text, begin, start + first + len(sentence), kind_of)
-        if not sentence.endswith("?") or (said.things and deeds(said.lower, _names(said.things))):
-            yield said
-            begin = -1
+def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
+    """Yield pairs of an appliance, by its full name, and what it does, in either order."""
+    for begin, end in sentence_spans(text) if _APPLIANCE.search(text) else ():
+        things = named_in(text, begin, end, lambda name: None)
+        first = {thing.span[1]: thing.span[0] for thing in things}
+        at: tuple[int, int] | None = None
+        verb = ""
+        for word in _APPLIANCE.finditer(text, begin, end):
+            if word["stove"]:
+                at = first.get(word.end(), word.start()), word.end()
+            else:
+                verb = HEATS[preparation(word["verb"])]
+            if at is not None and verb:
+                yield Triple(clean_name(text[slice(*at)]), "used for", verb), at
+                at, verb = None, ""

@@ -1,52 +1,68 @@
-"""What a text tells of keys, locks and places, in whatever words it tells it.
+"""What a note or a goal says of keys, locks and places, in whatever words it says it.
 
-English has more ways to say that a key opens a chest than anyone can list, but few things that a
-sentence can say of a key and a chest. So a sentence is not matched against forms. First the
-things in it are found, and what each is: known from play, or by its noun. Then the words around
-them decide between the few relations that such things can have, the sense of the verb before all:
-a key *opens* what locks, a thing *is in* a room, *in* or *on* a piece of furniture. Where two of a
-kind compete, the one that the sentence speaks against (``not``, ``forget``, ``instead of``) is
-left out.
+English has many ways to say that a key opens a chest, but a clause can say few things of a key
+and a chest. So a clause is not matched against forms: its tags decide between these few
+relations, by ordered tables of rules. The first rule that fits decides.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
+from typing import NamedTuple
 
-from gym_memory.extract.notes.named import THING, KindOf, NamedThing, is_known
-from gym_memory.extract.notes.nouns import (
+from gym_memory.core.records import Triple
+from gym_memory.extract.base import Mention
+from gym_memory.extract.notes.clause import (
+    ARTICLES,
+    ON,
+    PLACED,
+    WITHIN,
+    Clause,
+    Named,
+    is_known,
+    named_in,
+)
+from gym_memory.extract.notes.words import (
     CONTAINER,
     DOOR,
     KEY,
     ROOM,
     SUPPORTER,
+    THING,
+    KindOf,
     kind_of_noun,
+    senses,
+    word_group,
 )
-from gym_memory.extract.notes.said import ON, PLACED, WITHIN, Sentence
-from gym_memory.extract.notes.telling import Telling, Told
 
-__all__ = ["read_statements", "sentence_spans"]
+__all__ = ["Findings", "Report", "read_statements", "sentence_spans"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
 _MOST_SPLITS = 100
-
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _SPLIT = re.compile(r"[;:] |, and ")
-_TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
-_THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE)
 
 
-def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: bool = False) -> Told:
-    """What a text tells of keys, locks and places.
+class Report(NamedTuple):
+    """What a text says: facts, each with the characters of its subject, and the things named."""
+
+    facts: tuple[Mention, ...]
+    names: dict[str, tuple[int, int]]
+
+
+def read_statements(
+    text: str, kind_of: KindOf = lambda name: None, *, note: bool = False
+) -> Report:
+    """Read what a text says of keys, locks and places.
 
     Args:
         text: The text; only the beginning of a very long one is read.
         kind_of: What is known of a name.
-        note: Whether it is short and of one matter, so that the only key and the only lock in it
-            belong together even where no sentence says so.
+        note: True if it is short and of one matter: the only key and the only lock in it belong
+            together even where no sentence says so.
 
     >>> for fact, _, _ in read_statements("The key 1 fits the red chest. It is in the hall.").facts:
     ...     print(fact)
@@ -54,84 +70,428 @@ def read_statements(text: str, kind_of: KindOf = lambda name: None, *, note: boo
     red chest, is in, hall
     """
     text = text[:_MAX_TEXT_CHARS]
-    reader = _Reader(text, kind_of, note)
-    reader.read()
-    learnt = reader.learnt() if note else {}
+    reading = _Reading(text, kind_of, note)
+    reading.read()
+    learnt = reading.learnt() if note else {}
     if learnt:  # once more, now that it is known what is a key and what locks
-        opened = {f: span for f, span in reader.facts.items() if f.relation == "opens"}
-        reader = _Reader(text, lambda name: kind_of(name) or learnt.get(name), note)
-        reader.read()
-        reader.facts = opened | reader.facts
+        opened = {f: span for f, span in reading.facts.items() if f.relation == "opens"}
+        reading = _Reading(text, lambda name: kind_of(name) or learnt.get(name), note)
+        reading.read()
+        reading.facts = opened | reading.facts
     if note:
-        reader.pair_up()
-    reader.place_locks()
-    return reader.told()
+        reading.pair_up()
+    reading.place_locks()
+    return reading.report()
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text begin and end, each with its stop."""
+    """Yield where the sentences of a text begin and end, each with its stop."""
     return (found.span() for found in _SENTENCE.finditer(text))
 
 
-class _Reader(Telling[NamedThing]):
-    """Reads one text; what was read before tells what *it* means."""
+class Findings:
+    """Facts of keys, locks and places as they are read, and what follows from them together."""
+
+    def __init__(self) -> None:
+        self.facts: dict[Triple, tuple[int, int]] = {}
+        self.names: dict[str, tuple[int, int]] = {}
+        self.meant: list[Named] = []
+        """All things that the text named, in its order."""
+        self.rooms: list[Named] = []
+        """Rooms that it named alone: where all this happens."""
+
+    def add(self, subject: Named, relation: str, obj: Named) -> None:
+        """Add a fact, unless it relates a thing to itself."""
+        if subject.name != obj.name:
+            self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
+            for thing in (subject, obj):
+                self.names.setdefault(thing.name, thing.span)
+
+    def placed(self) -> set[str]:
+        """Return the things that have a place."""
+        return {fact.subject for fact in self.facts if fact.relation != "opens"}
+
+    def pair_up(self) -> None:
+        """Relate the only key and the only lock, where no sentence says what opens what."""
+        if any(fact.relation == "opens" for fact in self.facts):
+            return
+        holders = {fact.object for fact in self.facts}
+        keys = {t.name: t for t in self.meant if t.kind == KEY}
+        locks = {t.name: t for t in self.meant if t.kind == CONTAINER and t.name not in holders}
+        if len(keys) == len(locks) == 1:
+            (key,), (lock,) = keys.values(), locks.values()
+            self.add(key, "opens", lock)
+
+    def place_locks(self) -> None:
+        """Put the locks without a place into the room that is named alone."""
+        rooms = {room.name: room for room in self.rooms}
+        if len(rooms) != 1:
+            return
+        (room,) = rooms.values()
+        placed = self.placed()
+        for fact in list(self.facts):
+            lost = fact.relation == "opens" and fact.object not in placed
+            if lost and kind_of_noun(fact.object) != DOOR:
+                self.facts[Triple(fact.object, "is in", room.name)] = room.span
+                self.names.setdefault(room.name, room.span)
+
+    def report(self) -> Report:
+        """Return all of it."""
+        return Report(tuple(Mention(fact, *span) for fact, span in self.facts.items()), self.names)
+
+
+# What a clause says of two things
+
+
+class _Pair(NamedTuple):
+    """Two things of a clause, of which the first may open the second."""
+
+    clause: Clause
+    key: Named
+    lock: Named
+    note: bool
+
+
+class _Rule(NamedTuple):
+    """A condition and what follows where it holds: yes, no, or what another test says."""
+
+    reason: str
+    fits: Callable[[_Pair], bool]
+    says: bool | Callable[[_Pair], bool]
+
+
+def _decide(rules: tuple[_Rule, ...], pair: _Pair) -> bool:
+    for rule in rules:
+        if rule.fits(pair):
+            return rule.says if isinstance(rule.says, bool) else rule.says(pair)
+    return False
+
+
+_OPENS_SURELY = re.compile(
+    r"\b(?:keyhole|keys?|lock|tool|access|inside of|(?:as|are|came as) a (?:set|pair)|the catch"
+    r"|belongs? to|goe?s with|way in(?:to)?"
+    r"|(?:g[eo]t\w*|go(?:es)?|slots?|slips?) (?:\w+ )?(?:into|inside)|owns?"
+    r"|match|partner|counterpart"
+    r"|(?:is|be|are|was) (?:needed|necessary|required)"
+    r"|(?:unless|once|if|when|whenever|until|till) (?:you|one|they|someone|somebody)(?: \w+)?"
+    r" (?:have|has|got|hold|holding|carry|carrying|bring|own|possess)"
+    r"|(?:have|keep|bring|take|hold|carry) (?:(?:the|your|an?) )?"
+    r"(?:ready|handy|(?:at|to|in) hand|on you|with you|along)"
+    r"|(?:stay|remain)(?:s|ed|ing)? (?:\w+ )?(?:shut|closed|locked|sealed))\b",
+    re.IGNORECASE,
+)
+_LOCK_VERBS = frozenset(word_group("clauses", "lock_verbs"))
+_SUBJECTS = frozenset(word_group("clauses", "subjects"))
+_OTHERS = frozenset(word_group("clauses", "others"))
+_BEFORE_ORDERS = ("", *word_group("clauses", "commanded"))
+_INTO = ("into", "to", "in", "on", "inside")
+_BY = ("with", "without", "using", "by", "lacking")
+_BEGINS_WITH = ("begin", "begins", "beginning", "start", "starts", "starting")
+
+
+def _opens_surely(clause: Clause) -> bool:
+    """True if a clause speaks of opening, whatever else it says."""
+    return clause.has("open") or _OPENS_SURELY.search(clause.cues) is not None
+
+
+def _opens(clause: Clause) -> bool:
+    """True if a clause may speak of opening: what a lock needs opens it."""
+    return clause.has("open", "require", "insert") or _OPENS_SURELY.search(clause.cues) is not None
+
+
+def _is_used(clause: Clause, thing: Named) -> bool:
+    """True if something is done with a thing, or cannot be done without it."""
+    words = clause.lower[max(thing.first - 3, 0) : thing.first]
+    return thing.preposition in _BY and not any(word in _BEGINS_WITH for word in words)
+
+
+def _wants(clause: Clause, lock: Named, key: Named) -> bool:
+    """True if a verb whose subject is the lock leads to the key: *responds to, takes*."""
+    return any(
+        lock.last <= at < key.first
+        and (clause.lower[at] in _LOCK_VERBS or "require" in found)
+        and _SUBJECTS.isdisjoint(clause.lower[lock.last : at])
+        for at, found in clause.verbs
+    )
+
+
+def _has_lock(clause: Clause, lock: Named, key: Named) -> bool:
+    """True if the lock's own lock leads to the key: *shut by a lock made for*."""
+    words = clause.lower[lock.last : key.first + 1]
+    return any(
+        word in ("lock", "keyhole") and after not in ("of", "on") for word, after in pairwise(words)
+    )
+
+
+def _acts_on(clause: Clause, key: Named, lock: Named) -> bool:
+    """True if a verb of opening leads from the key to the lock."""
+    return any(
+        "open" in found
+        and key.last <= at < lock.first
+        and _OTHERS.isdisjoint(clause.lower[key.last : at])
+        for at, found in clause.verbs
+    )
+
+
+def _is_all_opening(pair: _Pair) -> bool:
+    """True if there are only verbs of opening, whose object is the lock, between two things."""
+    one, other = sorted((pair.key, pair.lock), key=lambda thing: thing.first)
+    words = [w for w in pair.clause.lower[one.last : other.first] if w not in ARTICLES]
+    return all("open" in senses(word) and word not in _LOCK_VERBS for word in words)
+
+
+def _keeps(clause: Clause, holder: Named, thing: Named) -> bool:
+    """True if a verb of keeping leads from a holder to a thing."""
+    if thing.last <= holder.first:  # the coin that the box holds
+        after = clause.lower[holder.last : holder.last + 1]
+        words = clause.lower[thing.last : holder.first]
+        return "that" in words and any("keep" in senses(word) for word in after)
+    words = clause.lower[holder.last : thing.first]
+    at = next((at for at, word in enumerate(words) if "keep" in senses(word)), -1)
+    if at < 0 or not _SUBJECTS.isdisjoint(words[:at]):
+        return False
+    return not any(word.isalpha() and word not in ARTICLES for word in words[at + 1 :])
+
+
+def _looks_at(clause: Clause, holder: Named) -> bool:
+    """True if somebody looks *into* a thing or reaches *for* it."""
+    at = clause.start(holder) - 2
+    return any("seek" in found and where == at for where, found in clause.verbs)
+
+
+def _is_stranded(clause: Clause) -> bool:
+    """True if a preposition ends a clause, perhaps with *it*: ``the box has the coin in it``."""
+    words = [word for word in clause.lower if word[0].isalnum()]
+    if words[-1:] == ["it"]:
+        words.pop()
+    return bool(words) and words[-1] in PLACED
+
+
+def _seeks(clause: Clause) -> bool:
+    """True if a clause speaks of what is found in a thing."""
+    in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
+    return in_it or "where" in clause.lower or clause.has("seek")
+
+
+_ROLES: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
+    ("the lock's own lock leads to it", lambda p: _has_lock(p.clause, p.lock, p.key)),
+    ("the lock wants it", lambda p: _wants(p.clause, p.lock, p.key)),
+    (
+        "it opens the lock, and does not want it",
+        lambda p: _acts_on(p.clause, p.key, p.lock) and not _wants(p.clause, p.key, p.lock),
+    ),
+    ("it goes into the lock", lambda p: p.clause.has("insert") and p.lock.preposition in _INTO),
+)
+"""What shows that a thing of no known kind is the key of another."""
+
+
+def _role(pair: _Pair) -> bool | None:
+    """True if the first of two things is the key, False if the second is, None if neither."""
+    first, second, clause = pair.key, pair.lock, pair.clause
+    if any(
+        "go" in found and clause.lower[at + 1 : at + 2] == ("with",) for at, found in clause.verbs
+    ):
+        return None
+    if _is_used(clause, first) != _is_used(clause, second):
+        return _is_used(clause, first)
+    for key, lock in ((first, second), (second, first)):
+        if any(fits(pair._replace(key=key, lock=lock)) for _, fits in _ROLES):
+            return key is first
+    return None
+
+
+_MAY_BE_KEY = (
+    _Rule(
+        "a goal names a prize and its place",
+        lambda p: not p.note and p.key.kind == "" and not _is_all_opening(p),
+        False,
+    ),
+    _Rule("the other one is the key", lambda p: _role(p) is False, False),
+    _Rule(
+        "it is used as one",
+        lambda p: _role(p) is True,
+        lambda p: p.key.kind == THING or _opens(p.clause),
+    ),
+    _Rule(
+        "a note speaks of what is at hand for its use",
+        lambda p: p.key.kind == THING,
+        lambda p: p.note and (p.lock.kind != "" or p.lock.preposition == "for"),
+    ),
+    _Rule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
+    _Rule("it is beside a lock", lambda p: p.note, lambda p: _opens_surely(p.clause)),
+)
+"""Whether a thing that is not called a key may be the key of another."""
+
+_OPENS = (
+    _Rule(
+        "the key is used",
+        lambda p: _is_used(p.clause, p.key) or p.clause.before(p.key) in ("use", "uses", "used"),
+        True,
+    ),
+    _Rule("it is where the trail begins", lambda p: p.key.preposition == "from", False),
+    _Rule(
+        "what lies in a place does not open it",
+        lambda p: p.key.kind != KEY and p.key.preposition in PLACED,
+        False,
+    ),
+    _Rule(
+        "something is taken from there",
+        lambda p: any(t.preposition == "from" for t in p.clause.things if t.name == p.lock.name),
+        False,
+    ),
+    _Rule(
+        "the lock holds the key",
+        lambda p: _keeps(p.clause, p.lock, p.key),
+        lambda p: _opens_surely(p.clause),
+    ),
+    _Rule(
+        "things lie in what locks, not on it",
+        lambda p: p.lock.kind == CONTAINER and p.lock.preposition in ON,
+        True,
+    ),
+    _Rule(
+        "the key lies there, or works there",
+        lambda p: p.lock.preposition in PLACED,
+        lambda p: _opens_surely(p.clause) or p.clause.has("insert"),
+    ),
+    _Rule(
+        "the key is for the lock, unless somebody looks there",
+        lambda p: p.lock.preposition in ("for", "with", "against", "into"),
+        lambda p: _opens_surely(p.clause) or not _looks_at(p.clause, p.lock),
+    ),
+    _Rule(
+        "something is found there", lambda p: _seeks(p.clause), lambda p: _opens_surely(p.clause)
+    ),
+    _Rule("a note names them for that", lambda p: p.note, True),
+    _Rule("a verb says so", lambda p: _opens(p.clause), True),
+    _Rule(
+        "there is nothing but the two names",
+        lambda p: not p.clause.cues.replace("the", "").replace("The", "").strip(" .=->"),
+        True,
+    ),
+)
+"""Whether a clause says that a key and a lock go together."""
+
+_HOLDS: tuple[tuple[str, Callable[[Clause, Named, list[Named]], bool]], ...] = (
+    (
+        "a preposition says so, and a verb that something is there",
+        lambda c, holder, _: holder.preposition in PLACED and bool(holder.kind or _is_placing(c)),
+    ),
+    (
+        "the preposition at the end is its own",
+        lambda c, holder, _: _is_stranded(c) and holder.kind in (CONTAINER, SUPPORTER),
+    ),
+    ("something is taken from it", lambda c, holder, _: holder.preposition == "from"),
+    (
+        "the only furniture where something is found",
+        lambda c, holder, things: _seeks(c) and _furniture(things) == [holder],
+    ),
+    (
+        "a verb of keeping leads from it to a thing",
+        lambda c, holder, things: any(_keeps(c, holder, thing) for thing in things),
+    ),
+)
+"""What shows that a thing holds the others; earlier lines count more."""
+
+
+def _furniture(things: list[Named]) -> list[Named]:
+    return [thing for thing in things if thing.kind in (CONTAINER, SUPPORTER)]
+
+
+def _is_placing(clause: Clause) -> bool:
+    """True if a clause has a verb of being somewhere."""
+    be = ("is", "are", "was", "were")
+    return clause.has("lie", "put", "seek", "keep") or not set(be).isdisjoint(clause.lower)
+
+
+def _is_order_to_put(clause: Clause) -> bool:
+    """True if something is to be brought somewhere: it is not there yet."""
+    return any(
+        "put" in found
+        and (clause.lower[at - 1] if at else "") in _BEFORE_ORDERS
+        and not clause.named.isdisjoint((at + 1, at + 2))
+        for at, found in clause.verbs
+    )
+
+
+def _holder(clause: Clause, things: list[Named]) -> Named | None:
+    """Return the thing that the others are said to be in or on."""
+    if len(things) < 2:
+        return None
+    found = (t for _, fits in _HOLDS for t in things if fits(clause, t, things))
+    return next(found, None)
+
+
+# What a text says
+
+
+_TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
+_THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE)
+_LOOKS = frozenset(word_group("clauses", "look_verbs"))
+
+
+class _Reading(Findings):
+    """Reads one text; what was read before says what *it* means."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
         super().__init__()
         self._text, self._kind_of, self._note = text, kind_of, note
-        self._before: list[NamedThing] = []
+        self._before: list[Named] = []
         self._named: dict[str, int] = {}  # how often
-        self._unknown: list[NamedThing] = []  # named alone, and perhaps a room
+        self._unknown: list[Named] = []  # named alone, and perhaps a room
         self._splits = _MOST_SPLITS
 
+    def _clause(self, start: int, end: int) -> Clause:
+        return Clause.of(self._text, start, end, self._kind_of)
+
     def read(self) -> None:
-        """Sentence by sentence; a question goes with its answer."""
+        """Read sentence by sentence; a question goes with its answer."""
         start = -1
         for first, last in islice(sentence_spans(self._text), _MOST_SENTENCES):
             start = first if start < 0 else start
-            if self._text[first:last].rstrip().endswith("?") and self._is_open(start, last):
+            if self._text[first:last].rstrip().endswith("?"):
                 continue
-            for begin, end in self._clauses(start, last):
-                self._read_sentence(begin, end)
+            for begin, end in self._parts(start, last):
+                self._read_clause(self._clause(begin, end))
             start = -1
         if start >= 0:
-            self._read_sentence(start, len(self._text))
-        self._drop_what_is_nothing()
+            self._read_clause(self._clause(start, len(self._text)))
+        once = {
+            t.name
+            for t in self.meant
+            if self._named.get(t.name, 0) < 2 and not is_known(t, self._kind_of)
+        }  # a word that nobody knows, said once, names nothing that could be found
+        self.facts = {
+            fact: span
+            for fact, span in self.facts.items()
+            if once.isdisjoint((fact.subject, fact.object))
+        }
 
-    def _is_open(self, start: int, end: int) -> bool:
-        """Whether a question asks for what comes next; *why not visit the hall?* asks nothing."""
-        sentence = Sentence(self._text, start, end, self._kind_of)
-        rooms = [thing.kind == ROOM for thing in sentence.things]
-        return rooms != [True] or not sentence.suggests
-
-    def _clauses(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """A sentence, or its parts where each says something of its own."""
+    def _parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield a sentence, or its parts where each says something of its own."""
         for found in islice(_SPLIT.finditer(self._text, start, end), self._splits):
             self._splits -= 1
             cut = found.start()
             first, rest = (
-                Sentence(self._text, *part, self._kind_of) for part in ((start, cut), (cut, end))
+                named_in(self._text, *part, self._kind_of) for part in ((start, cut), (cut, end))
             )
-            if first.things and len(rest.things) > 1:
+            if first and len(rest) > 1:
                 yield start, cut
                 start = cut
         yield start, end
 
-    def _read_sentence(self, start: int, end: int) -> None:
-        sentence = Sentence(self._text, start, end, self._kind_of)
-        things = [self._whole(thing) for thing in sentence.meant()]
+    def _read_clause(self, clause: Clause) -> None:
+        things = [self._whole(thing) for thing in clause.meant]
         things = list({thing.name: thing for thing in reversed(things)}.values())[::-1]
         self.meant += things
-        named = [thing for thing in things if thing.kind != ROOM]
-        alone = len(things) == 1 or (things and not named)
-        if alone or (named and self._is_of_it(sentence, things)):
-            things = sorted([*things, *self._it(sentence)], key=lambda thing: thing.first)
-        self._relate(sentence, things)
-        if things:
-            self._before = things
+        rooms = [thing for thing in things if thing.kind == ROOM]
+        if things and (len(things) == 1 or rooms == things or self._is_of_it(clause, things)):
+            things = sorted([*things, *self._it(clause)], key=lambda thing: thing.first)
+        self._relate(clause, things)
+        self._before = things or self._before
 
-    def _whole(self, thing: NamedThing) -> NamedThing:
-        """The thing that *that locker* means: the last one named whose name ends so."""
+    def _whole(self, thing: Named) -> Named:
+        """Return the thing that *that locker* means: the last one named whose name ends so."""
         if " " not in thing.name and self._kind_of(thing.name) is None:
             for earlier in reversed(self._named):
                 if earlier.endswith(f" {thing.name}"):
@@ -140,233 +500,140 @@ class _Reader(Telling[NamedThing]):
         return thing
 
     @staticmethod
-    def _is_of_it(sentence: Sentence, things: list[NamedThing]) -> bool:
-        """Whether all that it names is where *it* is: *it sits on the shelf in the hall*."""
-        placed = all(sentence.preposition(thing) in PLACED for thing in things)
-        return placed and 0 <= sentence.pronoun < things[0].first
+    def _is_of_it(clause: Clause, things: list[Named]) -> bool:
+        """True if all that it names is where *it* is: *it sits on the shelf in the hall*."""
+        placed = all(thing.preposition in PLACED for thing in things)
+        return placed and 0 <= clause.pronoun < things[0].first
 
-    def _it(self, sentence: Sentence) -> list[NamedThing]:
-        """What *it* stands for: the thing named last, or the key if something is opened."""
-        at = sentence.pronoun
-        if at < 0:
+    def _it(self, clause: Clause) -> list[Named]:
+        """Return what *it* stands for: the thing named last, or the key if something is opened."""
+        if clause.pronoun < 0:
             return []
         earlier = [thing for thing in self._before if thing.kind != ROOM]
         present = [
             thing
-            for thing in sentence.things
-            if thing.kind != ROOM and (thing.kind or sentence.preposition(thing) not in PLACED)
+            for thing in clause.things
+            if thing.kind != ROOM and (thing.kind or thing.preposition not in PLACED)
         ]
-        if present and sentence.opens:
+        if present and _opens(clause):
             key = present[0].kind == KEY
-            fitting = [t for t in earlier if (t.kind == KEY) != key]
-            earlier = fitting or earlier
+            earlier = [t for t in earlier if (t.kind == KEY) != key] or earlier
         if not present:
             earlier = [thing for thing in earlier if thing.name not in self.placed()]
-            standing = [t for t in earlier if t.kind in (CONTAINER, SUPPORTER)]
-            earlier = standing or [t for t in earlier if t.kind != KEY] or earlier
+            earlier = _furniture(earlier) or earlier
         for thing in earlier[-1:]:
             self._named[thing.name] = self._named.get(thing.name, 0) + 1
-        return [thing._replace(first=at, last=at + 1) for thing in earlier[-1:]]
+        return [clause.moved(thing, clause.pronoun) for thing in earlier[-1:]]
 
-    # ------------------------------------------------------------ relations
-
-    def _relate(self, sentence: Sentence, things: list[NamedThing]) -> None:
+    def _relate(self, clause: Clause, things: list[Named]) -> None:
         rooms = [t for t in things if t.kind == ROOM]
-        if len(rooms) == 1 and (len(things) == 1 or sentence.sends_to(rooms[0])):
-            self.rooms += [] if sentence.warns_off else rooms
+        if len(rooms) == len(things) == 1:
+            warns_off = clause.refuses and not _LOOKS.isdisjoint(clause.lower)
+            self.rooms += [] if warns_off else rooms
             return
-        if not things or sentence.is_refusal():
+        if not things or clause.refuses:
             return
-        if len(things) == 1 and things[0].kind == "" and sentence.leads:
+        leads = clause.has("go", "seek", "tell") or not clause.verbs
+        if len(things) == 1 and things[0].kind == "" and leads:
             self._unknown += [t for t in things if is_known(t, self._kind_of)]
-        key, lock = self._key_and_lock(sentence, things)
-        if not key:
-            key, lock = self._at_hand(sentence, things)
-        if key and lock:
-            self.tell(key, "opens", lock)
-            for room in (rooms or self._there(sentence))[:1] if lock.kind != DOOR else ():
-                self.tell(lock, "is in", room)
-            return
-        keys = [t for t in things if t.kind == KEY]
-        if keys and len(keys) + len(rooms) == len(things) and _TAKES_TO.search(sentence.cues):
-            return
-        rooms = rooms or self._there(sentence) or self._place_of(sentence, things)
-        self._locate(sentence, things, rooms)
+        pair = self._key_and_lock(clause, things) or self._at_hand(clause, things)
+        if pair is not None:
+            key, lock = pair
+            self.add(key, "opens", lock)
+            for room in (rooms or self._there(clause))[:1] if lock.kind != DOOR else ():
+                self.add(lock, "is in", room)
+        elif not (
+            all(t.kind in (KEY, ROOM) for t in things) and _TAKES_TO.search(clause.cues)
+        ):  # a key that is taken to a room is not there yet
+            rooms = rooms or self._there(clause) or self._place_of(clause, things)
+            self._locate(clause, things, rooms)
 
-    def _place_of(self, sentence: Sentence, things: list[NamedThing]) -> list[NamedThing]:
-        """What a note names beside furniture and nobody knows: where that stands."""
-        standing = [t for t in things if t.kind in (CONTAINER, SUPPORTER)]
-        unknown = [t for t in things if t.kind == "" and is_known(t, self._kind_of)]
-        if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
-            return []
-        (holder,), (place,) = standing, unknown
-        holds = sentence.preposition(holder) in (*PLACED, "from") or sentence.keeps(holder, place)
-        if holds or sentence.opens or sentence.looks_at(holder) or sentence.stranded:
-            return []
-        told = sentence.goes or sentence.keeps(place, holder) or sentence.is_where(place, holder)
-        return [place] if told else []
-
-    def _key_and_lock(
-        self, sentence: Sentence, things: list[NamedThing]
-    ) -> tuple[NamedThing, NamedThing] | tuple[None, None]:
-        """The key and what it opens, if the sentence says so of two of its things."""
+    def _key_and_lock(self, clause: Clause, things: list[Named]) -> tuple[Named, Named] | None:
+        """Return the key and what it opens, if the clause says so of two of its things."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
-        sure = [t for t in others if t.kind in (CONTAINER, DOOR) and t.name != DOOR]
-        unknown = [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
-        locks = sure or unknown
-        if keys:
-            pairs = [(keys[0], lock) for lock in locks[:1]]
-        elif len(others) == 2:  # what cannot be a lock is the key
-            pairs = [(k, o) for k, o in (others, others[::-1]) if o in locks]
+        sure = [t for t in others if t.kind in (CONTAINER, DOOR)]
+        locks = sure or [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
+        pairs = [(keys[0], lock) for lock in locks[:1]] if keys else []
+        if not keys and len(others) == 2:  # what cannot be a lock is the key
             pairs = [
-                (k, o) for k, o in pairs if k.kind in ("", THING) and self._turns_so(sentence, k, o)
+                (key, lock)
+                for key, lock in (others, others[::-1])
+                if lock in locks
+                and key.kind in ("", THING)
+                and _decide(_MAY_BE_KEY, _Pair(clause, key, lock, self._note))
             ]
-        else:
-            return None, None
         for key, lock in pairs:
-            if self._turns(sentence, key, lock):
+            if _decide(_OPENS, _Pair(clause, key, lock, self._note)):
                 return key, lock
-        return None, None
+        return None
 
-    def _at_hand(
-        self, sentence: Sentence, things: list[NamedThing]
-    ) -> tuple[NamedThing, NamedThing] | tuple[None, None]:
-        """What was seen elsewhere and what locks: a note has no more to tell of the two."""
+    def _at_hand(self, clause: Clause, things: list[Named]) -> tuple[Named, Named] | None:
+        """Return what was seen elsewhere and what locks: a note says no more of the two."""
         named = [t for t in things if t.kind != ROOM]
         keys = [t for t in named if t.kind == THING]
         locks = [t for t in named if t.kind == CONTAINER]
         if not self._note or len(named) != 2 or len(keys) != 1 or len(locks) != 1:
-            return None, None
+            return None
         (key,), (lock,) = keys, locks
-        places = any(sentence.preposition(t) in (*PLACED, "from", "into") for t in named)
-        if places or sentence.searches(lock) or sentence.keeps(lock, key):
-            return None, None
-        if sentence.commands_to_put or sentence.was_put:
-            return None, None
-        return key, lock
+        placed = any(t.preposition in (*PLACED, "from", "into") for t in named)
+        searched = "seek" in senses(clause.before(lock))
+        return None if placed or searched or _keeps(clause, lock, key) else (key, lock)
 
-    def _turns_so(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
-        """Whether a thing that is not called a key is used as one."""
-        if not self._note and key.kind == "" and not sentence.only_opens(key, lock):
-            return False  # a goal names what is to be had, and where
-        turns = sentence.turns_in(key, lock)
-        if turns is not None:
-            loosely = self._note or key.kind == THING
-            serves = self._note and key.kind == THING and sentence.is_used(key)
-            return turns and (serves or (sentence.opens if loosely else sentence.opens_surely))
-        if key.kind == THING:
-            serves = lock.kind != "" or sentence.preposition(lock) == "for"
-            return self._note and (serves or sentence.opens_surely)
-        if not self._note or lock.kind == "":
-            return False
-        told = lock.kind == CONTAINER and self._named.get(key.name, 0) > 1
-        return sentence.opens_surely or told
+    def _place_of(self, clause: Clause, things: list[Named]) -> list[Named]:
+        """Return what a note names beside furniture and nobody knows: where that stands."""
+        standing = _furniture(things)
+        unknown = [t for t in things if t.kind == ""]
+        if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
+            return []
+        (holder,), (place,) = standing, unknown
+        holds = holder.preposition in (*PLACED, "from") or _keeps(clause, holder, place)
+        if holds or _opens(clause) or _looks_at(clause, holder) or _is_stranded(clause):
+            return []
+        is_where = "where" in clause.lower[place.last : holder.first]
+        goes = clause.has("lie", "put", "seek", "go")
+        return [place] if goes or is_where or _keeps(clause, place, holder) else []
 
-    def _there(self, sentence: Sentence) -> list[NamedThing]:
-        """The room that was named last, where a sentence speaks of what is there."""
+    def _there(self, clause: Clause) -> list[Named]:
+        """Return the room that was named last, where a clause speaks of what is there."""
         earlier = [t for t in self._before if t.kind == ROOM][:1]
-        if not _THERE.search(sentence.cues):
+        if not _THERE.search(clause.cues):
             return []
         self.rooms = [room for room in self.rooms if room not in earlier]
         return earlier
 
-    def _turns(self, sentence: Sentence, key: NamedThing, lock: NamedThing) -> bool:
-        """Whether a sentence about a key and a lock says that they go together."""
-        if sentence.is_used(key) or sentence.uses(key, lock):
-            return True
-        surely = sentence.opens_surely
-        if key.kind != KEY and sentence.preposition(key) in (*PLACED, "from"):
-            return False
-        if any(sentence.preposition(t) == "from" for t in sentence.things if t.name == lock.name):
-            return False
-        where = sentence.preposition(lock)
-        if sentence.preposition(key) == "from" and where == "to":
-            return False
-        if sentence.keeps(lock, key) or sentence.preposition(key) == "from":
-            return surely
-        if where in ON and lock.kind == CONTAINER:  # things lie in what locks, not on it
-            return True
-        if where in PLACED:
-            return surely or sentence.works_on(self._note)
-        if where in ("for", "with", "against", "into"):
-            looks = sentence.looks_at(lock)
-            return surely or not (looks or (where == "into" and sentence.was_put))
-        if sentence.is_in_it or sentence.seeks(lock):
-            return surely
-        return self._note or sentence.opens or sentence.is_bare
-
-    def _locate(
-        self, sentence: Sentence, things: list[NamedThing], rooms: list[NamedThing]
-    ) -> None:
-        """Where things are: in furniture that is named, and that or they in a room."""
-        if sentence.commands_to_put:
+    def _locate(self, clause: Clause, things: list[Named], rooms: list[Named]) -> None:
+        """Add where things are: in furniture that is named, and that or they in a room."""
+        if _is_order_to_put(clause):
             for holder, room in pairwise(things):  # the place that it names, as it is found
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
-                    self.tell(holder, "is in", room)
+                    self.add(holder, "is in", room)
             return
         rest = [t for t in things if t.kind not in (ROOM, DOOR) and t not in rooms]
-        place = self._holder(sentence, rest)
+        place = _holder(clause, rest)
         if place is not None:
-            word = sentence.preposition(place) or sentence.stranded
+            word = place.preposition
             on = word in ON or (word not in WITHIN and place.kind == SUPPORTER)
-            sure = word in (*ON, *WITHIN) or place.kind
             for thing in rest:
-                if thing is place or thing.kind == SUPPORTER:
-                    continue
-                if sure or thing.kind == CONTAINER:
-                    self.tell(thing, "is on" if on else "is in", place)
+                sure = word in (*ON, *WITHIN) or place.kind or thing.kind == CONTAINER
+                if sure and thing.kind != SUPPORTER:
+                    self.add(thing, "is on" if on else "is in", place)
             rest = [place]
-        if rooms and sentence.places_in_room:
+        reads = clause.lower[0] in ("check", "consult", "read", "examine", "inspect", "study")
+        if rooms and not (reads and clause.things[0].kind not in (ROOM, CONTAINER, SUPPORTER)):
             for thing in rest:
-                self.tell(thing, "is in", rooms[0])
-
-    @staticmethod
-    def _holder(sentence: Sentence, things: list[NamedThing]) -> NamedThing | None:
-        """The thing that another is said to be in or on."""
-        if len(things) < 2:
-            return None
-        for thing in things:
-            if sentence.preposition(thing) in PLACED and (thing.kind or sentence.places):
-                return thing
-        for thing in things:
-            if sentence.stranded and thing.kind in (CONTAINER, SUPPORTER):
-                return thing
-            if sentence.preposition(thing) == "from":
-                return thing
-        furniture = [t for t in things if t.kind in (CONTAINER, SUPPORTER)]
-        if len(furniture) == 1 and (sentence.is_in_it or sentence.seeks(furniture[0])):
-            return furniture[0]
-        for thing in things:
-            if thing.kind not in (CONTAINER, SUPPORTER, ""):
-                continue
-            if any(t is not thing and sentence.keeps(thing, t) for t in things):
-                return thing
-        return None
+                self.add(thing, "is in", rooms[0])
 
     def place_locks(self) -> None:
-        """A room that is named alone, or in a note what may be one, is where its lock is."""
+        """Put locks into the room that is named alone, or in a note into what may be one."""
         if self._note and not self.rooms:
-            told = {name for fact in self.facts for name in (fact.subject, fact.object)}
-            self.rooms = [room for room in self._unknown if room.name not in told]
+            related = {name for fact in self.facts for name in (fact.subject, fact.object)}
+            self.rooms = [room for room in self._unknown if room.name not in related]
         super().place_locks()
 
     def learnt(self) -> dict[str, str]:
-        """What the text tells of names that nobody knew: which are keys, and which lock."""
+        """Return what the text shows of unknown names: which are keys, and which lock."""
         pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
         kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
         return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
-
-    def _drop_what_is_nothing(self) -> None:
-        """A word that nobody knows, said once, names nothing that could be found."""
-        once = {
-            t.name
-            for t in self.meant
-            if self._named.get(t.name, 0) < 2 and not is_known(t, self._kind_of)
-        }
-        self.facts = {
-            fact: span
-            for fact, span in self.facts.items()
-            if once.isdisjoint((fact.subject, fact.object))
-        }

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes.phrases import (
+from gym_memory.extract.notes.words import (
     DIRECTION_LIST,
     NAME,
     Phrase,

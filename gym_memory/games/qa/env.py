@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
-from gym_memory.extract.notes.phrases import clean_name
+from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import load_dataset
 from gym_memory.games.qa.formats import Question

@@ -25,7 +25,7 @@ import re
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention
-from gym_memory.extract.notes.phrases import clean_name
+from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.qa.rules_names import Name, names_in, words_of
 from gym_memory.graph import TemporalGraph
 

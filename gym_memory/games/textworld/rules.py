@@ -22,17 +22,14 @@ from collections.abc import Iterable
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes.known import is_door, kind_in
-from gym_memory.extract.notes.phrases import clean_name, direction_in, head_noun
-from gym_memory.extract.notes.preparing import HEATS, preparation
-from gym_memory.extract.notes.recipes import is_about_cooking, told_of_cooking
-from gym_memory.extract.notes.sentences import Listing, Reading
-from gym_memory.extract.notes.writing import RULES, read_writing, told
-from gym_memory.extract.reader import Reader
+from gym_memory.extract.notes import RULES, Reader, read_report, read_writing
+from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
+from gym_memory.extract.notes.words import clean_name, direction_in, head_noun, is_door, kind_in
 from gym_memory.games.textworld.rules_actions import offered
 from gym_memory.games.textworld.rules_names import called, names_in, renamed
 from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
+from gym_memory.games.textworld.rules_sentences import Listing, Reading
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import (
     INVENTORY,
@@ -88,7 +85,7 @@ class TextWorldRules:
             self._answer(step, answer, draft, task.goal.lower())
         else:
             draft.tell(draft.told(answer))
-            draft.tell(told_of_cooking(text, draft.kind_of))
+            draft.tell(read_kitchen(text, draft.kind_of))
         if banner is not None:
             draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
             room = describe(text[banner.end() :], draft.room)
@@ -242,7 +239,7 @@ class _Draft:
 
     def told(self, text: str) -> tuple[Mention, ...]:
         """What a goal tells."""
-        return told(text, self.kind_of, reader=self._reader).facts
+        return read_report(text, self.kind_of, reader=self._reader).facts
 
     def read_again(self) -> None:
         """Read notes anew that name what has just come into view: now it is known what it is."""

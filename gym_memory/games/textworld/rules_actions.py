@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from gym_memory.extract.notes.nouns import DOOR, kind_of_noun
-from gym_memory.extract.notes.phrases import direction_in
+from gym_memory.extract.notes.words import DOOR, direction_in, kind_of_noun
 from gym_memory.graph.schema import INVENTORY
 
 __all__ = ["Offered", "offered"]

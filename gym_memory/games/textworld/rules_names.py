@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.notes.phrases import STATES
-from gym_memory.extract.notes.sentences import Listing, Reading
+from gym_memory.extract.notes.words import STATES
+from gym_memory.games.textworld.rules_sentences import Listing, Reading
 
 __all__ = ["called", "names_in", "renamed"]
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention
-from gym_memory.extract.notes.phrases import DIRECTION_LIST, NAME, clean_name, split_things
-from gym_memory.extract.notes.sentences import (
+from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, clean_name, split_things
+from gym_memory.games.textworld.rules_sentences import (
     HERE,
     IT,
     Listing,

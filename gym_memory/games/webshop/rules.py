@@ -36,7 +36,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction, Mention, Pattern
-from gym_memory.extract.notes.phrases import clean_name
+from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.webshop.rules_request import read_request
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER

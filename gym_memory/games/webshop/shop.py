@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gym_memory.extract.notes.phrases import clean_name
+from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.webshop.catalogue import Catalogue, Product
 from gym_memory.games.webshop.pages import (
     BACK,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention, Pattern
-from gym_memory.extract.notes.phrases import Phrase
+from gym_memory.extract.notes.words import Phrase
 
 __all__ = ["HERE", "IT", "Listing", "Reading", "Rule", "contents", "first_match", "located"]
 __all__ += ["sentences", "stated"]

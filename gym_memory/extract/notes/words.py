@@ -1,0 +1,289 @@
+"""What names, nouns and verbs of a note mean, and the lists of things that games write.
+
+The words themselves are data, in ``words.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from gym_memory.core.records import Triple
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of
+
+__all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
+__all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "clean_name", "direction_in"]
+__all__ += ["head_noun", "is_base", "is_door", "is_past", "kind_in", "kind_of_noun"]
+__all__ += ["names_person", "senses", "split_things", "word_group"]
+
+KindOf = Callable[[str], str | None]
+"""Return what is known of a name: one of the kinds, "" if none of them fits, None if unknown."""
+
+KEY, ROOM, CONTAINER, SUPPORTER, DOOR = "key", "room", "container", "supporter", "door"
+THING = "thing"
+"""Kind of what seems to be portable, to judge by where it was seen."""
+CARRIED = "carried"
+"""Kind of what is surely portable."""
+
+_DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
+def word_group(section: str, group: str) -> tuple[str, ...]:
+    """Return a group of words from the data, in its order."""
+    return tuple(_DATA[section][group].split())
+
+
+# Names
+
+NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"]{0,79}?"
+"""Regular expression of a name: short, lazy, without punctuation."""
+
+STATES = frozenset(
+    ("raw", "fried", "roasted", "grilled", "burned", "uncut", "chopped", "sliced", "diced")
+)
+"""States that games write before a name and that change in play."""
+
+_OF = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
+_LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
+
+
+def clean_name(text: str) -> str:
+    """Return a name as facts hold it: lower case, single spaces, no article.
+
+    >>> clean_name("The  Living Room")
+    'living room'
+    """
+    words = text.lower().split()
+    if len(words) > 1 and words[0] in ("a", "an", "the", "some"):
+        del words[0]
+    return " ".join(words)
+
+
+def head_noun(name: str) -> str:
+    """Return the word of a name that says what it is, without a label or what it is of.
+
+    >>> head_noun("brass key"), head_noun("Key 1"), head_noun("key to the vault")
+    ('key', 'key', 'key')
+    """
+    words = _OF.split(name.lower(), maxsplit=1)[0].split()
+    while len(words) > 1 and _LABEL.fullmatch(words[-1]):
+        words.pop()
+    return words[-1] if words else ""
+
+
+# Kinds
+
+_KINDS = {word: kind for kind in _DATA["kinds"] for word in word_group("kinds", kind)}
+_PEOPLE = frozenset(word_group("names", "people"))
+_NO_KEYS = word_group("names", "no_keys")
+_ROOM_ENDINGS = ("room", "yard", "shop", "house", "hall", "atory", "arium")
+
+
+def names_person(name: str) -> bool:
+    """True if a name ends in a noun for a person.
+
+    >>> names_person("old gardener"), names_person("guest room")
+    (True, False)
+    """
+    noun = head_noun(name)
+    return noun in _PEOPLE or noun.removesuffix("s") in _PEOPLE
+
+
+def kind_of_noun(name: str) -> str:
+    """Return the kind that a name has by its head noun; empty for another noun.
+
+    >>> kind_of_noun("brass key"), kind_of_noun("Locker 3"), kind_of_noun("dim hall")
+    ('key', 'container', 'room')
+    """
+    last = head_noun(name).rpartition("-")[2]
+    if last.endswith(("key", "keys", "keycard")) and last not in _NO_KEYS:
+        return KEY
+    kind = _KINDS.get(last) or _KINDS.get(last.removesuffix("s"), "")
+    if not kind and last.endswith(_ROOM_ENDINGS):
+        return ROOM
+    return kind or (CONTAINER if last.endswith(("box", "case", "chest")) else "")
+
+
+def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
+    """Return the kind of a name by the facts about it; see :data:`KindOf`.
+
+    Args:
+        graph: The facts.
+        name: The name.
+        room: Where the agent is.
+    """
+    if name == room:
+        return ROOM
+    if name == PLAYER:
+        return None
+    about = graph.outgoing(name)
+    if any(f.relation == "has exit" or direction_of(f.relation) for f in about):
+        return ROOM
+    if not about:
+        held = graph.incoming(name)
+        return ROOM if any(direction_of(f.relation) for f in held) else None
+    if is_door(graph, name):
+        return DOOR
+    kind = _furniture(graph, name)
+    place = graph.value(name, "location")
+    if kind or place is None:
+        return kind
+    return CARRIED if place.object == INVENTORY or _furniture(graph, place.object) else THING
+
+
+def _furniture(graph: TemporalGraph, name: str) -> str:
+    if graph.value(name, "openness") is not None:
+        return CONTAINER
+    holds = [f.relation for f in graph.incoming(name)]
+    return SUPPORTER if "is on" in holds or Triple(name, "is", "empty") in graph else ""
+
+
+def is_door(graph: TemporalGraph, name: str) -> bool:
+    """True if a thing stands in an exit of a room."""
+    return any(fact.relation.endswith(" door") for fact in graph.incoming(name))
+
+
+# Verbs
+
+_DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
+
+
+def _forms(base: str) -> Iterator[tuple[str, bool]]:
+    """Yield the forms of a verb; True with those that can say what was done."""
+    yield base, False
+    if base in _DATA["forms"]:
+        for form in word_group("forms", base):
+            yield form, not form.endswith(("s", "ing")) or form in ("was", "lost")
+        return
+    if base[-1] == "y" and base[-2] not in "aeiou":
+        yield base[:-1] + "ies", False
+        yield base[:-1] + "ied", True
+        yield base + "ing", False
+        return
+    yield base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s"), False
+    stem = base + base[-1] if _DOUBLED.fullmatch(base) else base.removesuffix("e")
+    yield stem + "ed", True
+    yield stem + "ing", False
+
+
+_SENSES: dict[str, set[str]] = {}
+_BASES: set[str] = set()
+_PAST: set[str] = set()
+for _sense in _DATA["senses"]:
+    for _base in word_group("senses", _sense):
+        _BASES.add(_base)
+        for _form, _is_past in _forms(_base):
+            _SENSES.setdefault(_form, set()).add(_sense)
+            if _is_past:
+                _PAST.add(_form)
+VERBS = frozenset(_SENSES)
+"""All forms of all verbs that have a sense here."""
+
+
+def senses(word: str) -> frozenset[str]:
+    """Return what a word in lower case may mean as a verb; empty if it is none.
+
+    >>> sorted(senses("shelters")), sorted(senses("stashed"))
+    (['keep'], ['put'])
+    """
+    return frozenset(_SENSES.get(word, ()))
+
+
+def is_base(word: str) -> bool:
+    """True if a word can command: ``visit``, but not ``visits``."""
+    return word in _BASES
+
+
+def is_past(word: str) -> bool:
+    """True if a form of a verb can say what was done: ``hid``, ``hidden``."""
+    return word in _PAST
+
+
+# Lists of things
+
+
+class Phrase(NamedTuple):
+    """A thing in a text: its name, the states before it (``raw``), its characters."""
+
+    name: str
+    states: tuple[str, ...]
+    start: int
+    end: int
+
+
+_ONE_WAY = (
+    "(?:"
+    + "|".join(sorted(set(DIRECTIONS) - {"in", "out"}, key=lambda word: (-len(word), word)))
+    + r")\b"
+)
+DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
+"""Regular expression of one direction or a list of them."""
+
+_SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
+_HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # a run of blanks is tried once
+_SHORT = {"n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
+          "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest"}  # fmt: skip
+_GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
+_MOST = 200
+
+
+def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:
+    """Split an enumeration into its things, without states and remarks in brackets.
+
+    A list is split only before an article, so a name may hold a comma or an *and*.
+
+    Args:
+        text: E.g. ``a raw pork chop, some salt and a knife (sharp)``.
+        start: Where ``text`` begins in the text that the spans shall point into.
+
+    >>> [p.name for p in split_things("some salt and pepper and a sliced red onion")]
+    ['salt and pepper', 'red onion']
+    >>> split_things("a sliced fried red onion")[0].states
+    ('sliced', 'fried')
+    """
+    things = []
+    begin = 0
+    for cut in [*_SPLIT.finditer(text), None]:
+        phrase = _phrase(text, begin, cut.start() if cut else len(text), start)
+        if phrase is not None:
+            things.append(phrase)
+        if cut is None or len(things) >= _MOST:
+            break
+        begin = cut.end()
+    return tuple(things)
+
+
+def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
+    head = _HEAD.match(text, begin, end)
+    if head is not None:
+        begin = head.end()
+    remark = _REMARK.search(text, begin, end)
+    if remark is not None and remark.start() > begin:
+        end = remark.start()
+    words = text[begin:end].lower().split()
+    states = []
+    while len(words) > 1 and words[0] in STATES:
+        states.append(words.pop(0))
+    name = " ".join(words)
+    if not name or name in ("nothing", "no things", "yourself"):
+        return None
+    end = begin + len(text[begin:end].rstrip())
+    return Phrase(name, tuple(states), start + begin, start + end)
+
+
+def direction_in(action: str) -> str | None:
+    """Return the direction that a command goes, None for every other command.
+
+    >>> direction_in("go north"), direction_in("W"), direction_in("open north door")
+    ('north', 'west', None)
+    """
+    words = action.lower().split()
+    if not words or len(words) > 4 or (len(words) > 1 and words[0] not in _GOING):
+        return None
+    last = _SHORT.get(words[-1], words[-1])
+    return last if last in DIRECTIONS else None
