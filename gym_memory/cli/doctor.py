@@ -205,4 +205,18 @@ def command(json_lines: options.Json = False) -> None:
             )
             part = finding.part
         output().print(table)
-    raise typer.Exit(int(any(f.part == "core" and f.state == "broken" for f in findings)))
+        output().print(_verdict(findings), markup=False)
+    raise typer.Exit(int(any(_is_fault(finding) for finding in findings)))
+
+
+def _is_fault(finding: Finding) -> bool:
+    return finding.part == "core" and finding.state == "broken"
+
+
+def _verdict(findings: list[Finding]) -> str:
+    faults = [f"{f.name}: {f.remedy or f.found}" for f in findings if _is_fault(f)]
+    if faults:
+        return f"gym-memory does not work here: {'; '.join(faults)}."
+    parts = dict.fromkeys(f.part for f in findings if f.state != "ok")
+    missing = f" Missing or broken in part: {', '.join(parts)}." if parts else ""
+    return f"gym-memory works here.{missing}"

@@ -45,9 +45,9 @@ def command(
 ) -> None:
     """List environments with their levels, memories, policies, presets, protocols, wrappers.
 
-    The settings are those of `gym-memory train --set`, of each baseline that can be trained.
-    Parameters go behind a question mark: `"Cooking?level=hard&split=test"`; `gym-memory list
-    policies ariadne` tells what each of Ariadne's is for.
+    Without a kind it prints names alone; a kind adds levels and parameters, and a name explains
+    each parameter. `gym-memory list settings` has those of `gym-memory train --set`.
+    Parameters follow a question mark: `"Cooking?level=hard&split=test"`.
 
     Example: `gym-memory list environments`
     """
@@ -57,8 +57,29 @@ def command(
     if name:
         _show(kind, _details(kind, name), json_lines, of=name)
         return
+    if not kind and not json_lines:
+        _overview()
+        return
     for each in [kind] if kind else list(_KINDS):
         _show(each, _KINDS[each](), json_lines)
+
+
+def _overview() -> None:
+    """Print names with one line each; imports neither games nor networks."""
+    for kind in _REGISTRIES:
+        table = new_table("name", "about", title=kind)
+        for name in _registry(kind).names():
+            table.add_row(escape(name), escape(_registry(kind).about(name).replace("`", "")))
+        output().print(table)
+    for kind in ("presets", "wrappers"):
+        table = new_table("name", "about", title=kind)
+        for entry in _KINDS[kind]():
+            table.add_row(escape(entry["name"]), escape(entry["about"].replace("`", "")))
+        output().print(table)
+    output().print(
+        "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME.",
+        markup=False,
+    )
 
 
 def _show(kind: str, entries: list[dict[str, Any]], json_lines: bool, of: str = "") -> None:

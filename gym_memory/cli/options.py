@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -58,12 +59,24 @@ __all__ = [
     "with_max_steps",
 ]
 
+_ID = re.compile(r"^gym_memory/([^?]+)-v0(?=\?|$)")
+"""A Gymnasium id of ours, with parameters or without."""
+
+
+def _bare(value: Any) -> Any:
+    """Take the namespace and the version off Gymnasium ids."""
+    return _ID.sub(r"\1", value) if isinstance(value, str) else [*map(_bare, value or ())]
+
+
 _SPEC = "NAME or NAME?key=value&..."
 _POLICY = f"Policy: {_SPEC}; `gym-memory list policies NAME` lists the keys."
 
-Env = Annotated[str, Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}.")]
+Env = Annotated[
+    str, Option("--env", "-e", metavar="ENV", callback=_bare, help=f"Environment: {_SPEC}.")
+]
 Envs = Annotated[
-    list[str], Option("--env", "-e", metavar="ENV", help=f"Environment: {_SPEC}. Repeatable.")
+    list[str],
+    Option("--env", "-e", metavar="ENV", callback=_bare, help=f"Environment: {_SPEC}. Repeatable."),
 ]
 Memory = Annotated[str, Option("--memory", "-m", metavar="MEMORY", help=f"Memory: {_SPEC}.")]
 Memories = Annotated[

@@ -29,7 +29,9 @@ from gym_memory.core.settings import check_known, check_utf8
 
 __all__ = ["Registry", "Spec", "format_spec", "parse_spec"]
 
-_PASSWORD = re.compile(r"postgres\w*://[^\s?@]*:\S*@|\bpassword=.", re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"postgres\w*://[^\s?@]*:\S*@|https?://[^\s/?#@]*@|\bpassword=.", re.IGNORECASE
+)
 _REGISTERED = (
     r'^@{label}\.register\("([^"]+)"\)\n(?:@.*\n)*(?:class|def) (\w+)'  # name, class or function
     r'[^"]*(?:"(?!"")[^"]*)*"""(.+?)(?:\n\n|""")'  # first paragraph of its docstring
@@ -102,8 +104,8 @@ def _check_no_password(text: str) -> None:
     """Refuse a password: names with parameters appear in results, logs and messages."""
     if _PASSWORD.search(text):
         raise InvalidArgumentError(
-            "expected a URL without a password (the text is not shown): give it in PGPASSWORD or "
-            "in ~/.pgpass"
+            "expected a URL without user or password (the text is not shown): give a password in "
+            "PGPASSWORD or ~/.pgpass, a key in OPENAI_API_KEY"
         )
 
 

@@ -271,6 +271,54 @@ def test_list_names_everything(run: Run) -> None:
     assert "history" in run("list", "memories")[1]
 
 
+HEAVY = """
+import sys
+from gym_memory.cli import main
+try:
+    main(["list"])
+except SystemExit as end:
+    heavy = {"torch", "stable_baselines3", "matplotlib", "textworld"} & set(sys.modules)
+    sys.exit(str(heavy) if heavy else end.code)
+"""
+
+
+def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
+    done = subprocess.run([sys.executable, "-c", HEAVY], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("Cooking", "arigraph", "drrn", "trials", "ldm2", "IndexActions"):
+        assert f" {name} " in done.stdout
+    assert "Remembers nothing" in done.stdout
+
+
+def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("compare", "run", "train"):
+        out = run(name, "--help")[1]
+        assert "…" not in out
+        assert max(map(len, out.splitlines())) <= 80
+    assert "OPENAI_BASE_URL" in run("compare", "--help")[1]
+
+
+def test_an_environment_may_be_named_by_its_id(run: Run) -> None:
+    words = ("-m", "none", "-p", "walkthrough", "-s", "0", "-w", "1", "-o", "out", "--json")
+    env = "gym_memory/FakeHouse-v0?max_steps=9"
+    status, out, _ = run("compare", "--import", "run_plugin", "-e", env, *words)
+    assert status == 0
+    assert json.loads(out)["env"] == "FakeHouse?max_steps=9"
+
+
+@pytest.mark.parametrize("url", ["http://user:secret@x/v1", "https://secret@x:1/v1"])
+def test_a_url_with_credentials_is_refused_before_anything_is_written(
+    run: Run, tmp_path: Path, url: str
+) -> None:
+    words = ("-m", "none", "-p", "react", "--base-url", url, "-o", "out")
+    status, _, err = run("compare", *HOUSE, *words)
+    assert status == 2
+    assert "expected a URL without user or password" in err
+    assert "secret" not in err
+    assert not (tmp_path / "out").exists()
+
+
 def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from gym_memory.baselines.registry import POLICIES
     from gym_memory.core.errors import MissingDependencyError
@@ -298,7 +346,9 @@ def test_doctor_finds_what_is_here_and_what_is_not(
     assert found["Java"]["state"] == "missing"
     assert "default-jre" in found["Java"]["remedy"]
     assert found["ALFWORLD_DATA"]["state"] == "missing"
-    assert "cache folder" in run("doctor")[1]
+    shown = run("doctor")[1]
+    assert "cache folder" in shown
+    assert shown.splitlines()[-1].startswith("gym-memory works here. Missing or broken in part:")
 
 
 def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
@@ -307,6 +357,7 @@ def test_doctor_tells_a_fault_by_its_status(run: Run, tmp_path: Path, monkeypatc
     status, out, _ = run("doctor")
     assert status == 1
     assert "set GYM_MEMORY_CACHE to a folder" in flat(out)
+    assert out.splitlines()[-1].startswith("gym-memory does not work here: cache folder: set")
 
 
 def test_doctor_is_not_fooled_by_a_java_that_does_not_run(
