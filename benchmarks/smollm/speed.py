@@ -50,7 +50,7 @@ def cpu(work: Callable[[], Any]) -> float:
 
 def main() -> None:
     torch.set_num_threads(1)
-    tokenizer, network = make_model("smollm")._load()
+    tokenizer, network = make_model("smollm").load()
     first = tokenizer(ROOM * 24)["input_ids"][:460]
     turn = tokenizer("Then you take the knife.")["input_ids"]
 

@@ -71,7 +71,8 @@ class TransformersChat(BaseChatModel):
         self.device, self.dtype, self.batch = device, dtype, batch
         self.prefix, self.download = prefix, download
 
-    def _load(self) -> tuple[Any, Any]:
+    def load(self) -> tuple[Any, Any]:
+        """Return the shared tokenizer and model, loaded at the first call."""
         with _turn:
             return self._loaded()[:2]
 
@@ -177,7 +178,7 @@ class TransformersChat(BaseChatModel):
         torch = require("torch", "semantic", "local language models")
         temperature, most = requests[0].temperature or 0.0, requests[0].max_tokens
         with _turn, torch.inference_mode():
-            tokenizer, model = self._load()
+            tokenizer, model = self.load()
             prompts = [self.prompt_ids(tokenizer, request.messages) for request in requests]
             width = max(map(len, prompts))
             self._check_room(model, width + most)
@@ -224,7 +225,7 @@ class TransformersChat(BaseChatModel):
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
         """Return the tokens of each continuation."""
-        tokenizer, _ = self._load()
+        tokenizer, _ = self.load()
         return [
             len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in continuations
         ]

@@ -19,7 +19,7 @@ from gym_memory.core.settings import Help, check_amount, check_share, checked
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
-from gym_memory.memory.stores.stream import ByMeaning, Record, Stream, TextIndex, fit_records
+from gym_memory.memory.stores.stream import ByMeaning, Stream, StreamRecord, TextIndex, fit_records
 
 __all__ = ["BM25", "RAG"]
 
@@ -164,7 +164,7 @@ class RAG(Memory):
 
     def observe(self, step: Step) -> None:
         """Keep the observation."""
-        self._stream.add(Record(step.t, step.text, step.action))
+        self._stream.add(StreamRecord(step.t, step.text, step.action))
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return the most similar observations; ``episodes`` has them by rank."""
@@ -175,7 +175,7 @@ class RAG(Memory):
         self._tokens = count_tokens(text)
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
 
-    def _ranked(self, cue: Cue) -> Iterator[tuple[Record, float]]:
+    def _ranked(self, cue: Cue) -> Iterator[tuple[StreamRecord, float]]:
         """Yield the records most similar to a cue, best first, with the similarity."""
         stream = self._stream
         similar = stream.similarities([cue.text, cue.focus])

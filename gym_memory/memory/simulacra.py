@@ -31,7 +31,7 @@ from gym_memory.memory.roles import (
 )
 from gym_memory.memory.roles.notes import stated_facts
 from gym_memory.memory.stores.episodes import Episode
-from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Record, Stream, fit_records
+from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records
 
 __all__ = ["Simulacra", "rule_insights"]
 
@@ -118,7 +118,7 @@ class Simulacra(Memory):
         text = step.text[:LONGEST]
         known = self._stream.find(text, step.action)
         rated = known.importance if known else self._rate(text, self._task)
-        self._stream.add(Record(step.t, text, step.action, rated))
+        self._stream.add(StreamRecord(step.t, text, step.action, rated))
         self._now = step.t
         self._pending += rated
         if self.threshold is not None and self._pending > self.threshold:
@@ -126,7 +126,7 @@ class Simulacra(Memory):
             self._pending, self._reflected = 0.0, step.t
             for insight in self._reflect(statements, self._task):
                 rated = self._rate(insight, self._task)
-                self._stream.add(Record(step.t, insight, "", rated, insight=True))
+                self._stream.add(StreamRecord(step.t, insight, "", rated, insight=True))
 
     def _since(self, t: int) -> list[str]:
         """Return the observations after step ``t`` as a transcript shows them, oldest first."""
@@ -156,7 +156,7 @@ class Simulacra(Memory):
         shown = fit_records(newest[: self.recent], left // 2)
         left -= sum(len(text) + 1 for _, text in shown)
         insights: list[str] = []
-        found: list[Record] = []
+        found: list[StreamRecord] = []
         hidden = set(latest)
         for row in np.argsort(-self.scores(cue), kind="stable"):
             if len(insights) + len(found) == self.k:

@@ -416,7 +416,7 @@ def test_text_of_the_game_cannot_pass_for_the_prompt() -> None:
     for name in PROMPTS:
         policy = LanguagePolicy.__new__(Plain)
         policy.settings = PlainSettings(history=5, history_tokens=100)
-        policy._begin(0)
+        policy.reset({}, 0)
         slots = {**policy.situation(shown(text)), "plan": "1. x", "lessons": "1. y"}
         slots |= {"subgoal": "x", "feedback": "", "action": "look", "goal": "x", "learnings": ""}
         prompt = load_prompt(name)
@@ -524,7 +524,7 @@ def test_the_transcript_keeps_to_its_limits(
 ) -> None:
     policy = Plain.__new__(Plain)
     policy.settings = PlainSettings(history=history, history_tokens=tokens)
-    policy._begin(0)
+    policy.reset({}, 0)
     for number, text in enumerate(texts):
         policy.update(moved(shown(text), f"do {number}", number + 1))
     told = policy.transcript()
@@ -539,7 +539,7 @@ def test_the_transcript_keeps_to_its_limits(
 def test_the_transcript_seldom_begins_anew(history: int | None, tokens: int) -> None:
     policy = Plain.__new__(Plain)
     policy.settings = PlainSettings(history=history, history_tokens=tokens)
-    policy._begin(0)
+    policy.reset({}, 0)
     told, anew = "", 0
     for number in range(40):
         policy.update(moved(shown("You see a hall. " * 5), f"do {number}", number + 1))

@@ -44,7 +44,7 @@ def model(weights: str) -> TransformersChat:
 
 
 def writer(model: TransformersChat, **how: Any) -> Writer:
-    tokenizer, network = model._load()
+    tokenizer, network = model.load()
     start = Prefix(network).start(model.prompt_ids(tokenizer, CHAT))
     return Writer(tokenizer, network, start, ends=[2], **{"most": 200, **how})
 
@@ -62,7 +62,7 @@ def test_any_seed_gives_one_of_the_options(model: TransformersChat) -> None:
 
 def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
     """The walk by whole passes over the text so far, without keys and values."""
-    tokenizer, network = model._load()
+    tokenizer, network = model.load()
     rows = [[*tokenizer(a, add_special_tokens=False)["input_ids"], 2] for a in ACTIONS]
     done: list[int] = []
     prompt = model.prompt_ids(tokenizer, CHAT)
@@ -83,7 +83,7 @@ def test_greedy_takes_the_most_likely_branch(model: TransformersChat) -> None:
 def test_draws_are_those_of_the_branch(model: TransformersChat) -> None:
     with torch.inference_mode():
         logits = writer(model)._next()
-        tokenizer, _ = model._load()
+        tokenizer, _ = model.load()
         ids = sorted(tokenizer.convert_tokens_to_ids(["g", "l"]))
         first = [tokenizer.decode([i]) for i in ids]
         share = float(logits[ids].softmax(-1)[0])
@@ -93,7 +93,7 @@ def test_draws_are_those_of_the_branch(model: TransformersChat) -> None:
 
 def test_equal_tokens_are_settled_by_their_number(tmp_path: Path) -> None:
     flat = TransformersChat(save_tiny_llama(tmp_path, spread=0.0))
-    tokenizer, _ = flat._load()
+    tokenizer, _ = flat.load()
     answers = {
         flat.complete(Request(CHAT, schema=Form("{action}", options))).text
         for options in (("look", "take", "eat"), ("take", "eat", "look"))
@@ -148,7 +148,7 @@ def test_what_cannot_be_written_is_named(model: TransformersChat) -> None:
 
 
 def test_what_was_asked_before_changes_no_bit(weights: str) -> None:
-    _, network = TransformersChat(weights)._load()
+    _, network = TransformersChat(weights).load()
     ids = [5 + at % 200 for at in range(5 * BLOCK + 7)]
     fork = ids[: 2 * BLOCK + 9] + [7] * 3 * BLOCK
     with torch.inference_mode():
@@ -169,7 +169,7 @@ def test_what_was_asked_before_changes_no_bit(weights: str) -> None:
 
 
 def test_likelihoods_share_what_begins_alike(model: TransformersChat) -> None:
-    tokenizer, network = model._load()
+    tokenizer, network = model.load()
     tails = ["take a pan", "take a pot", "take", "go", "", "take a pan"]
     scores = model.score(CHAT, tails)
     assert model.lengths(tails) == [len(tokenizer(tail)["input_ids"]) for tail in tails]

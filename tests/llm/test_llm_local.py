@@ -112,7 +112,7 @@ def test_a_batch_answers_as_single_calls_do(model):
 
 def test_likelihoods_equal_those_of_the_whole_text(model):
     scores = model.score(CHAT, [*ACTIONS, ""])
-    tokenizer, network = model._load()
+    tokenizer, network = model.load()
     prompt = tokenizer.apply_chat_template(CHAT, tokenize=False, add_generation_prompt=True)
     for action, score in zip(ACTIONS, scores, strict=False):
         whole = tokenizer(prompt + action, add_special_tokens=False, return_tensors="pt").input_ids
@@ -127,7 +127,7 @@ def test_likelihoods_equal_those_of_the_whole_text(model):
 
 
 def test_one_token_continuations_make_a_distribution(model):
-    tokenizer, _ = model._load()
+    tokenizer, _ = model.load()
     scores = model.score(CHAT, list(tokenizer.get_vocab()))
     assert torch.tensor(scores).exp().sum().item() == pytest.approx(1.0, abs=1e-4)
 
@@ -174,4 +174,4 @@ def test_missing_weights_are_one_line(tmp_path):
 
 def test_weights_are_loaded_once_a_process(weights):
     one, two = TransformersChat(str(weights)), TransformersChat(str(weights), batch=2)
-    assert one._load()[1] is two._load()[1]
+    assert one.load()[1] is two.load()[1]

@@ -59,7 +59,7 @@ def test_it_knows_a_capital(local: SmolLM) -> None:
 
 
 def test_tokens_and_template_are_those_of_llama(local: SmolLM, server: LlamaServer) -> None:
-    tokenizer, _ = local._load()
+    tokenizer, _ = local.load()
     ids = tokenizer(ODD, add_special_tokens=False)["input_ids"]
     assert ids == post(server, "/tokenize", {"content": ODD, "parse_special": True})["tokens"]
     prompt = post(server, "/apply-template", {"messages": CHAT})["prompt"]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
+from gym_memory.core.records import Cue, Step, Task
 from gym_memory.memory import make_memory
 from gym_memory.memory.encoders import (
     CachedEncoder,
@@ -259,7 +260,14 @@ def test_no_network(sentence, reached_out) -> None:
     with watched(reached_out):
         with pytest.raises(MissingDependencyError, match="offline"):
             make_memory("arigraph?recall=semantic&encoder=some-model")
-        assert make_memory("arigraph?recall=semantic")._encoder.encode(["a key"]).shape == (1, 384)
+        memory = make_memory("arigraph?recall=semantic")
+        memory.begin(Task("a", "Find the key.", "textworld"), 0)
+        memory.observe(
+            Step(0, "-= Kitchen =-\nYou are in the kitchen. On the table you see a key.")
+        )
+        memory.observe(Step(1, "-= Hall =-\nYou are in the hall.", "go east"))
+        found = memory.recall(Cue("-= Hall =-", "Find the key.", focus="find the key"), 200)
+        assert "key: is on table" in found.text
     assert reached_out == []
     with watched(reached_out), pytest.raises(OSError, match="the network was opened"):
         socket.create_connection(("localhost", 9))

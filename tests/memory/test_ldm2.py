@@ -30,8 +30,8 @@ from gym_memory.memory.ldm2.formation import LONGEST, choose, evaluate, summariz
 from gym_memory.memory.ldm2.index import (
     Addition,
     EncodedTypes,
-    Entry,
     Example,
+    IndexedExample,
     Library,
     NearestType,
     pending,
@@ -299,7 +299,7 @@ def test_nearest_type_takes_the_type_of_the_nearest_examples() -> None:
 
 
 def test_a_library_never_changes() -> None:
-    entry = Entry("g", "o", Example("goal", "Summary: -", "a hall", "go east"))
+    entry = IndexedExample("g", "o", Example("goal", "Summary: -", "a hall", "go east"))
     first = Library(make_encoder("hash")).extended([Addition(0, (entry,))])
     other = entry._replace(example=entry.example._replace(observation="a vault"))
     second = first.extended([Addition(0, (other,)), Addition(3, (entry,))])
@@ -316,7 +316,7 @@ def test_search_is_exact(texts: list[str], chance: random.Random) -> None:
     """The nearest are those that a search over all tuples of the type finds."""
     encoder = make_encoder("hash")
     examples = [Example("goal", f"Summary: {n}", t, f"do {n}") for n, t in enumerate(texts)]
-    entries = tuple(Entry("g", chance.choice("ab"), example) for example in examples)
+    entries = tuple(IndexedExample("g", chance.choice("ab"), example) for example in examples)
     library = Library(encoder).extended([Addition(0, entries)])
     key = library.keys(encoder.encode(["key in hall"]), ["Summary: -"])[0]
     for kind in sorted({entry.observation_type for entry in entries}):

@@ -12,7 +12,7 @@ from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.tokens import count_tokens
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.memory.rag import BM25, RAG
-from gym_memory.memory.stores.stream import ByMeaning, Record, Stream, fit_records
+from gym_memory.memory.stores.stream import ByMeaning, Stream, StreamRecord, fit_records
 
 TASK = Task("house/0", "Find the red key.", "textworld")
 TEXTS = (
@@ -123,7 +123,7 @@ def test_arguments_are_checked() -> None:
 # ---------------------------------------------------------------- the stream
 
 record = st.builds(
-    Record, st.just(0), st.sampled_from(["a", "b", "c d"]), st.sampled_from(["", "x"])
+    StreamRecord, st.just(0), st.sampled_from(["a", "b", "c d"]), st.sampled_from(["", "x"])
 )
 
 
@@ -166,6 +166,6 @@ def test_stream_after_going_back_is_the_stream_that_went_straight(
 
 @given(st.lists(st.text(max_size=200), max_size=6), st.integers(0, 500))
 def test_records_fit(texts, left) -> None:
-    kept = fit_records([Record(t, text, "go") for t, text in enumerate(texts)], left)
+    kept = fit_records([StreamRecord(t, text, "go") for t, text in enumerate(texts)], left)
     assert sum(len(text) + 1 for _, text in kept) <= left
     assert [r.t for r, _ in kept] == list(range(len(kept)))

@@ -80,7 +80,7 @@ def test_it_learns_what_the_teacher_says_by_its_own_weights_alone(
     assert len(changed) < len(before) or method == "full"
     assert last < 0.8 * first
     # What others play with is as it was.
-    _, shared = make_model(tiny.model)._load()
+    _, shared = make_model(tiny.model).load()
     theirs = dict(shared.named_parameters())
     if method == "full":
         assert all(torch.equal(theirs[name], before[name]) for name in theirs)

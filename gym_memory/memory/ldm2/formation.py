@@ -20,8 +20,8 @@ from gym_memory.memory.ldm2.index import (
     SAME_SIGHT,
     Addition,
     EncodedTypes,
-    Entry,
     Example,
+    IndexedExample,
     Library,
     NearestType,
     Process,
@@ -211,13 +211,13 @@ def form(
     while batch := list(islice(rest, batch_size)):
         played = [t for t in batch if len(t.steps) > 1]
         kinds = cluster_goals([t.task.goal for t in played])
-        entries: list[Entry] = []
+        entries: list[IndexedExample] = []
         processes: list[Process] = []
         for kind in dict.fromkeys(kinds):
             own = [t for t, name in zip(played, kinds, strict=True) if name == kind]
             examples = [e for t in own for e in examples_of(t.steps, t.task, historian)]
             types = cluster_observations([example.observation for example in examples])
-            entries += map(Entry, [kind] * len(types), types, examples)
+            entries += map(IndexedExample, [kind] * len(types), types, examples)
             best = own[choose(own)]
             steps = tuple(clipped(step) for step in best.steps[:LONGEST])
             processes.append(Process(kind, score_of(best.outcome), steps))
@@ -342,7 +342,7 @@ class Bank:
             types = [self.observation_type(number, kind, text) for text in seen]
         else:  # a goal of a new type
             types, kind = self._sights(seen), self._goals([task.goal])[0]
-        entries = tuple(map(Entry, [kind] * len(types), types, examples))
+        entries = tuple(map(IndexedExample, [kind] * len(types), types, examples))
         best = known is None or score > known.score
         process = (Process(kind, score, tuple(steps)),) if best else ()
         self._keep(Addition(number, entries, process), lasting)

@@ -23,8 +23,8 @@ __all__ = [
     "SAME_SIGHT",
     "Addition",
     "EncodedTypes",
-    "Entry",
     "Example",
+    "IndexedExample",
     "Library",
     "NearestType",
     "Process",
@@ -164,7 +164,7 @@ class Process(NamedTuple):
     steps: tuple[Step, ...]
 
 
-class Entry(NamedTuple):
+class IndexedExample(NamedTuple):
     """A tuple and its place in the index."""
 
     goal_type: str
@@ -176,7 +176,7 @@ class Addition(NamedTuple):
     """Tuples that enter one batch memory together, and the processes they come from."""
 
     batch: int
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexedExample, ...]
     processes: tuple[Process, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Addition(NamedTuple):
         """Return the inverse of :meth:`to_json`."""
         return cls(
             int(value["batch"]),
-            tuple(Entry(row[0], row[1], Example(*row[2:])) for row in value["entries"]),
+            tuple(IndexedExample(row[0], row[1], Example(*row[2:])) for row in value["entries"]),
             tuple(
                 Process(name, score, tuple(Step(t, text, a, r) for t, a, text, r in steps))
                 for name, score, steps in value["processes"]

@@ -18,14 +18,14 @@ from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.recall.render import fit_episodes
 from gym_memory.memory.stores.episodes import Episode
 
-__all__ = ["LONGEST", "ByMeaning", "Record", "Stream", "TextIndex", "fit_records"]
+__all__ = ["LONGEST", "ByMeaning", "Stream", "StreamRecord", "TextIndex", "fit_records"]
 
 LONGEST = 20_000
 """Characters of a text that are kept."""
 _MAX_ENCODED_CHARS = 4_000
 
 
-class Record(NamedTuple):
+class StreamRecord(NamedTuple):
     """One thing in the stream.
 
     Attributes:
@@ -108,7 +108,7 @@ class Stream:
     """
 
     def __init__(self, index: TextIndex):
-        self.records: list[Record] = []
+        self.records: list[StreamRecord] = []
         self._row: dict[tuple[str, str, bool], int] = {}
         self._by_time: dict[int, None] = {}  # rows, the one seen last at the end
         self._numbers = np.zeros((16, 2))
@@ -118,12 +118,12 @@ class Stream:
         """Return the number of records."""
         return len(self.records)
 
-    def find(self, text: str, action: str) -> Record | None:
+    def find(self, text: str, action: str) -> StreamRecord | None:
         """Return the record of that observation, if it was made before."""
         row = self._row.get((action, text[:LONGEST], False))
         return None if row is None else self.records[row]
 
-    def add(self, record: Record) -> None:
+    def add(self, record: StreamRecord) -> None:
         """Add a record, or note that one was seen again."""
         record = record._replace(text=record.text[:LONGEST])
         key = (record.action, record.text, record.insight)
@@ -176,9 +176,9 @@ class Stream:
 
     def load_state(self, state: Iterable[Sequence[Any]]) -> None:
         """Replace the records."""
-        self.restore([typed(Record, row) for row in state])
+        self.restore([typed(StreamRecord, row) for row in state])
 
-    def restore(self, records: Sequence[Record]) -> None:
+    def restore(self, records: Sequence[StreamRecord]) -> None:
         """Return to a copy of earlier records; keep what is indexed of them."""
         same = 0
         for old, new in zip(self.records, records, strict=False):
@@ -194,7 +194,7 @@ class Stream:
         self._numbers = np.array([*numbers, (0, 0)], dtype=np.float64)
 
 
-def fit_records(records: Iterable[Record], left: int) -> list[tuple[Record, str]]:
+def fit_records(records: Iterable[StreamRecord], left: int) -> list[tuple[StreamRecord, str]]:
     """Return the first of ``records`` that fit, with their texts; the last one may be cut.
 
     Args:
