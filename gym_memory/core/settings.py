@@ -165,9 +165,8 @@ def list_settings(target: Any) -> list[Setting]:
     A parameter without :class:`Help` has that of the ``Args`` of the docstring.
     """
     target = getattr(target, "settings_class", target)
-    if dataclasses.is_dataclass(target):
-        return list(_of_dataclass(target))
-    return list(_of_function(target))
+    declared = _of_dataclass if dataclasses.is_dataclass(target) else _of_function
+    return list(declared(target))
 
 
 @functools.cache
@@ -189,7 +188,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 @functools.cache
 def _of_function(target: Any) -> tuple[Setting, ...]:
-    hints = _hints(target.__init__ if isinstance(target, type) else target)
+    hints = _hints(getattr(target, "__init__") if isinstance(target, type) else target)  # noqa: B009
     documented = _documented(target, "Args")
     return tuple(
         _setting(p.name, hints.get(p.name, p.annotation), p.default, documented)
@@ -260,9 +259,11 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     return int(value)
 
 
-def check_number(name: str, value: Any, **bounds: float) -> float:
-    """Return ``value`` if it is a finite number within ``low``, ``high``, ``above``."""
-    Setting(name, (float,), None, Help("", **bounds)).check(value)
+def check_number(
+    name: str, value: Any, *, low: Number = None, high: Number = None, above: Number = None
+) -> float:
+    """Return ``value`` if it is a finite number within the bounds."""
+    Setting(name, (float,), None, Help("", low, high, above)).check(value)
     return float(value)
 
 
