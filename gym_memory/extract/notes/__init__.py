@@ -136,7 +136,7 @@ def read_writing(
     answer = text.strip()
     if answer.lower().startswith((f"the {name}", "it's a", "that's a", "it is what it is")):
         return ()
-    facts = _read_recipe(text, kind_of, reader, sure=recipe)
+    facts = _read_recipe(name, text, kind_of, reader, sure=recipe)
     if not name or not answer or _REFUSED.match(answer):
         return facts
     note = read_report(text, kind_of, note=True, reader=reader)
@@ -147,14 +147,17 @@ def read_writing(
     return (*facts, *_quote(name, text, note, kind_of), *stated)
 
 
-def _read_recipe(text: str, kind_of: KindOf, reader: Reader, *, sure: bool) -> tuple[Mention, ...]:
+def _read_recipe(
+    name: str, text: str, kind_of: KindOf, reader: Reader, *, sure: bool
+) -> tuple[Mention, ...]:
     """Read a recipe in sentences; it is one by what it says of food, whatever it is written on."""
     instructs = calls_itself_recipe(text)
     if not (sure or instructs or speaks_of_preparing(text)):
         return ()
     facts = reader.recipe(text, kind_of)
     wanted = "requires" if instructs else "needs to be"
-    return facts if sure or any(m.triple.relation == wanted for m in facts) else ()
+    of_others = any(m.triple.relation == wanted and name not in m.triple for m in facts)
+    return facts if sure or of_others else ()
 
 
 def _tells_of_others(name: str, note: Report) -> bool:

@@ -31,6 +31,7 @@ from gym_memory.extract.notes.words import (
 )
 
 __all__ = ["ARTICLES", "ON", "PLACED", "WITHIN", "Clause", "Named", "is_known", "named_in"]
+__all__ += ["sentence_spans"]
 
 ON = ("on", "onto", "upon", "atop")
 WITHIN = ("in", "inside", "within")
@@ -48,6 +49,7 @@ _KEPT = frozenset(word_group("clauses", "kept"))
 _PREPOSITIONS = frozenset(word_group("clauses", "prepositions"))
 
 _MOST_WORDS = 80
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
 _SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
@@ -57,6 +59,27 @@ _GO_TO = re.compile(
 )
 _SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
 """Kinds that a noun decides although play has shown that the thing lies somewhere."""
+
+
+_OPENS_SURELY = re.compile(
+    r"\b(?:keyhole|keys?|lock|tool|access|inside of|(?:as|are|came as) a (?:set|pair)|the catch"
+    r"|belongs? to|goe?s with|way in(?:to)?"
+    r"|(?:g[eo]t\w*|go(?:es)?|slots?|slips?) (?:\w+ )?(?:into|inside)|owns?"
+    r"|match|partner|counterpart"
+    r"|(?:is|be|are|was) (?:needed|necessary|required)"
+    r"|(?:unless|once|if|when|whenever|until|till) (?:you|one|they|someone|somebody)(?: \w+)?"
+    r" (?:have|has|got|hold|holding|carry|carrying|bring|own|possess)"
+    r"|(?:have|keep|bring|take|hold|carry) (?:(?:the|your|an?) )?"
+    r"(?:ready|handy|(?:at|to|in) hand|on you|with you|along)"
+    r"|(?:stay|remain)(?:s|ed|ing)? (?:\w+ )?(?:shut|closed|locked|sealed))\b",
+    re.IGNORECASE,
+)
+"""What speaks of opening without a verb of opening."""
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of a text begin and end, each with its stop."""
+    return (found.span() for found in _SENTENCE.finditer(text))
 
 
 class Named(NamedTuple):
@@ -130,6 +153,18 @@ class Clause:
     def has(self, *wanted: str) -> bool:
         """True if one of its verbs has one of these senses."""
         return any(not found.isdisjoint(wanted) for _, found in self.verbs)
+
+    def opens(self, *, surely: bool = False) -> bool:
+        """True if it may speak of opening, or surely does: what a lock needs may open it."""
+        perhaps = not surely and self.has("require", "insert")
+        return perhaps or self.has("open") or _OPENS_SURELY.search(self.cues) is not None
+
+    def is_stranded(self) -> bool:
+        """True if a preposition ends it, perhaps with *it*: ``the box has the coin in it``."""
+        words = [word for word in self.lower if word[0].isalnum()]
+        if words[-1:] == ["it"]:
+            words.pop()
+        return bool(words) and words[-1] in PLACED
 
     def before(self, thing: Named) -> str:
         """Return the word before a thing and its article; empty at the beginning."""

@@ -17,9 +17,9 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Triple
 from gym_memory.extract import READERS
 from gym_memory.extract.base import Mention
-from gym_memory.extract.notes.clause import ARTICLES, Named, named_in
+from gym_memory.extract.notes.clause import ARTICLES, Named, named_in, sentence_spans
 from gym_memory.extract.notes.recipes import preparation
-from gym_memory.extract.notes.statements import Findings, Report, sentence_spans
+from gym_memory.extract.notes.statements import Findings, Report
 from gym_memory.extract.notes.words import (
     CONTAINER,
     DOOR,

@@ -13,13 +13,21 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.extract.base import Mention
-from gym_memory.extract.notes.clause import ARTICLES, PLACED, WITHIN, Clause, Named, named_in
-from gym_memory.extract.notes.statements import sentence_spans
+from gym_memory.extract.notes.clause import (
+    ARTICLES,
+    PLACED,
+    WITHIN,
+    Clause,
+    Named,
+    named_in,
+    sentence_spans,
+)
 from gym_memory.extract.notes.words import (
     CONTAINER,
     DOOR,
     ROOM,
     SUPPORTER,
+    THING,
     KindOf,
     clean_name,
     head_noun,
@@ -227,7 +235,8 @@ def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention
         name, states, span = _item(line)
         facts.setdefault(Triple("recipe", "requires", name), span)
         facts.update((Triple(name, "needs to be", state), span) for state in states)
-    for fact, span in _prose(text, kind_of, items[-1].end()).items():
+    foods = {fact.object for fact in facts if fact.relation == "requires"}
+    for fact, span in _prose(text, kind_of, items[-1].end(), foods).items():
         if fact.relation != "requires":
             facts.setdefault(fact, span)
     return tuple(Mention(fact, *span) for fact, span in facts.items())
@@ -264,15 +273,21 @@ def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         text: The text.
         kind_of: What is known of a name.
     """
-    facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0)
+    facts = _prose(text[:_MAX_TEXT_CHARS], kind_of, 0, set())
     return tuple(Mention(fact, *span) for fact, span in facts.items())
 
 
-def _prose(text: str, kind_of: KindOf, start: int) -> dict[Triple, tuple[int, int]]:
-    """Return what the sentences from ``start`` on say."""
+def _prose(
+    text: str, kind_of: KindOf, start: int, known: set[str]
+) -> dict[Triple, tuple[int, int]]:
+    """Return what the sentences from ``start`` on say; a food is ``known`` once it is named."""
     facts: dict[Triple, tuple[int, int]] = {}
     before: list[Named] = []
-    for clause in _clauses(text, kind_of, start, owns=False):
+
+    def kind(name: str) -> str | None:
+        return THING if name in known else kind_of(name)
+
+    for clause in _clauses(text, kind, start, owns=False):
         things = [_without_states(thing) for thing in clause.things]
         done = preparations(clause.lower, _positions(things))
         foods = [thing for thing in things if _is_food(clause, thing)]
@@ -285,6 +300,7 @@ def _prose(text: str, kind_of: KindOf, start: int) -> dict[Triple, tuple[int, in
             facts.setdefault(Triple(food.name, "needs to be", state), food.span)
         for food in foods:
             facts.setdefault(Triple("recipe", "requires", food.name), food.span)
+        known.update(food.name for food in foods)
         before = foods or before
     return facts
 

@@ -23,6 +23,7 @@ from gym_memory.extract.notes.clause import (
     Named,
     is_known,
     named_in,
+    sentence_spans,
 )
 from gym_memory.extract.notes.words import (
     CONTAINER,
@@ -37,12 +38,11 @@ from gym_memory.extract.notes.words import (
     word_group,
 )
 
-__all__ = ["Findings", "Report", "read_statements", "sentence_spans"]
+__all__ = ["Findings", "Report", "read_statements"]
 
 _MAX_TEXT_CHARS = 10_000
 _MOST_SENTENCES = 60
 _MOST_SPLITS = 100
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _SPLIT = re.compile(r"[;:] |, and ")
 
 
@@ -82,11 +82,6 @@ def read_statements(
         reading.pair_up()
     reading.place_locks()
     return reading.report()
-
-
-def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the sentences of a text begin and end, each with its stop."""
-    return (found.span() for found in _SENTENCE.finditer(text))
 
 
 class Findings:
@@ -151,6 +146,10 @@ class _Pair(NamedTuple):
     lock: Named
     note: bool
 
+    def surely(self) -> bool:
+        """True if the clause speaks of opening, whatever else it says."""
+        return self.clause.opens(surely=True)
+
 
 class _Rule(NamedTuple):
     """A condition and what follows where it holds: yes, no, or what another test says."""
@@ -167,19 +166,6 @@ def _decide(rules: tuple[_Rule, ...], pair: _Pair) -> bool:
     return False
 
 
-_OPENS_SURELY = re.compile(
-    r"\b(?:keyhole|keys?|lock|tool|access|inside of|(?:as|are|came as) a (?:set|pair)|the catch"
-    r"|belongs? to|goe?s with|way in(?:to)?"
-    r"|(?:g[eo]t\w*|go(?:es)?|slots?|slips?) (?:\w+ )?(?:into|inside)|owns?"
-    r"|match|partner|counterpart"
-    r"|(?:is|be|are|was) (?:needed|necessary|required)"
-    r"|(?:unless|once|if|when|whenever|until|till) (?:you|one|they|someone|somebody)(?: \w+)?"
-    r" (?:have|has|got|hold|holding|carry|carrying|bring|own|possess)"
-    r"|(?:have|keep|bring|take|hold|carry) (?:(?:the|your|an?) )?"
-    r"(?:ready|handy|(?:at|to|in) hand|on you|with you|along)"
-    r"|(?:stay|remain)(?:s|ed|ing)? (?:\w+ )?(?:shut|closed|locked|sealed))\b",
-    re.IGNORECASE,
-)
 _LOCK_VERBS = frozenset(word_group("clauses", "lock_verbs"))
 _SUBJECTS = frozenset(word_group("clauses", "subjects"))
 _OTHERS = frozenset(word_group("clauses", "others"))
@@ -187,16 +173,6 @@ _BEFORE_ORDERS = ("", *word_group("clauses", "commanded"))
 _INTO = ("into", "to", "in", "on", "inside")
 _BY = ("with", "without", "using", "by", "lacking")
 _BEGINS_WITH = ("begin", "begins", "beginning", "start", "starts", "starting")
-
-
-def _opens_surely(clause: Clause) -> bool:
-    """True if a clause speaks of opening, whatever else it says."""
-    return clause.has("open") or _OPENS_SURELY.search(clause.cues) is not None
-
-
-def _opens(clause: Clause) -> bool:
-    """True if a clause may speak of opening: what a lock needs opens it."""
-    return clause.has("open", "require", "insert") or _OPENS_SURELY.search(clause.cues) is not None
 
 
 def _is_used(clause: Clause, thing: Named) -> bool:
@@ -259,14 +235,6 @@ def _looks_at(clause: Clause, holder: Named) -> bool:
     return any("seek" in found and where == at for where, found in clause.verbs)
 
 
-def _is_stranded(clause: Clause) -> bool:
-    """True if a preposition ends a clause, perhaps with *it*: ``the box has the coin in it``."""
-    words = [word for word in clause.lower if word[0].isalnum()]
-    if words[-1:] == ["it"]:
-        words.pop()
-    return bool(words) and words[-1] in PLACED
-
-
 def _seeks(clause: Clause) -> bool:
     """True if a clause speaks of what is found in a thing."""
     in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
@@ -310,7 +278,7 @@ _MAY_BE_KEY = (
     _Rule(
         "it is used as one",
         lambda p: _role(p) is True,
-        lambda p: p.key.kind == THING or _opens(p.clause),
+        lambda p: p.key.kind == THING or p.clause.opens(),
     ),
     _Rule(
         "a note speaks of what is at hand for its use",
@@ -318,7 +286,7 @@ _MAY_BE_KEY = (
         lambda p: p.note and (p.lock.kind != "" or p.lock.preposition == "for"),
     ),
     _Rule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
-    _Rule("it is beside a lock", lambda p: p.note, lambda p: _opens_surely(p.clause)),
+    _Rule("it is beside a lock", lambda p: p.note, _Pair.surely),
 )
 """Whether a thing that is not called a key may be the key of another."""
 
@@ -342,7 +310,7 @@ _OPENS = (
     _Rule(
         "the lock holds the key",
         lambda p: _keeps(p.clause, p.lock, p.key),
-        lambda p: _opens_surely(p.clause),
+        _Pair.surely,
     ),
     _Rule(
         "things lie in what locks, not on it",
@@ -352,18 +320,16 @@ _OPENS = (
     _Rule(
         "the key lies there, or works there",
         lambda p: p.lock.preposition in PLACED,
-        lambda p: _opens_surely(p.clause) or p.clause.has("insert"),
+        lambda p: p.surely() or p.clause.has("insert"),
     ),
     _Rule(
         "the key is for the lock, unless somebody looks there",
         lambda p: p.lock.preposition in ("for", "with", "against", "into"),
-        lambda p: _opens_surely(p.clause) or not _looks_at(p.clause, p.lock),
+        lambda p: p.surely() or not _looks_at(p.clause, p.lock),
     ),
-    _Rule(
-        "something is found there", lambda p: _seeks(p.clause), lambda p: _opens_surely(p.clause)
-    ),
+    _Rule("something is found there", lambda p: _seeks(p.clause), _Pair.surely),
     _Rule("a note names them for that", lambda p: p.note, True),
-    _Rule("a verb says so", lambda p: _opens(p.clause), True),
+    _Rule("a verb says so", lambda p: p.clause.opens(), True),
     _Rule(
         "there is nothing but the two names",
         lambda p: not p.clause.cues.replace("the", "").replace("The", "").strip(" .=->"),
@@ -379,7 +345,7 @@ _HOLDS: tuple[tuple[str, Callable[[Clause, Named, list[Named]], bool]], ...] = (
     ),
     (
         "the preposition at the end is its own",
-        lambda c, holder, _: _is_stranded(c) and holder.kind in (CONTAINER, SUPPORTER),
+        lambda c, holder, _: c.is_stranded() and holder.kind in (CONTAINER, SUPPORTER),
     ),
     ("something is taken from it", lambda c, holder, _: holder.preposition == "from"),
     (
@@ -400,8 +366,8 @@ def _furniture(things: list[Named]) -> list[Named]:
 
 def _is_placing(clause: Clause) -> bool:
     """True if a clause has a verb of being somewhere."""
-    be = ("is", "are", "was", "were")
-    return clause.has("lie", "put", "seek", "keep") or not set(be).isdisjoint(clause.lower)
+    is_there = not {"is", "are", "was", "were"}.isdisjoint(clause.lower)
+    return is_there or clause.has("lie", "put", "seek", "keep")
 
 
 def _is_order_to_put(clause: Clause) -> bool:
@@ -515,7 +481,7 @@ class _Reading(Findings):
             for thing in clause.things
             if thing.kind != ROOM and (thing.kind or thing.preposition not in PLACED)
         ]
-        if present and _opens(clause):
+        if present and clause.opens():
             key = present[0].kind == KEY
             earlier = [t for t in earlier if (t.kind == KEY) != key] or earlier
         if not present:
@@ -588,7 +554,7 @@ class _Reading(Findings):
             return []
         (holder,), (place,) = standing, unknown
         holds = holder.preposition in (*PLACED, "from") or _keeps(clause, holder, place)
-        if holds or _opens(clause) or _looks_at(clause, holder) or _is_stranded(clause):
+        if holds or clause.opens() or _looks_at(clause, holder) or clause.is_stranded():
             return []
         is_where = "where" in clause.lower[place.last : holder.first]
         goes = clause.has("lie", "put", "seek", "go")
