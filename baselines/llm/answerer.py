@@ -55,7 +55,7 @@ class Answerer(LanguagePolicy):
     settings: AnswererSettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look up what the model asks for, answer."""
+        """Read on, look, look up what the model wants, answer."""
         question = obs["task"]
         self.focus = self.focus or question
         command = before_answering(obs)

@@ -115,7 +115,7 @@ class LanguagePolicy(Policy):
         self.set_up()
 
     def set_up(self) -> None:
-        """Prepare what a policy has besides settings and model; called at construction."""
+        """Prepare what a policy has beyond settings and model; called at construction."""
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """LDM2's agent (Wang et al., Section 3.2): imitate what was done in situations like this one.
 
 The examples are what the memory recalls (the paper's pairing: memory ``ldm2``). One call a step
-gives actions with confidences, as the paper's tree exploration asks for them; the most confident
+gives actions with confidences, as the paper's tree exploration needs them; the most confident
 one is played. :func:`gym_memory.papers.explore.explore` plays the others too.
 """
 

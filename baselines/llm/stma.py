@@ -96,10 +96,10 @@ class Stma(LanguagePolicy):
 
         def answer() -> tuple[str, list[str]]:
             schema = _plan_schema(valid)
-            asked = self.ask(
+            reply = self.ask(
                 "stma_plan", schema, subgoal=self._subgoal, feedback=feedback, **situation
             )
-            return asked.parsed.subgoal, asked.parsed.actions[:_MAX_PLAN_ACTIONS]
+            return reply.parsed.subgoal, reply.parsed.actions[:_MAX_PLAN_ACTIONS]
 
         kept: tuple[str, list[str]] = (self._subgoal, [])
         self._subgoal, self._planned = self.attempt(answer, kept)
@@ -110,11 +110,11 @@ class Stma(LanguagePolicy):
             return f"{action!r} is not among the possible actions."
 
         def answer() -> str:
-            asked = self.ask(
+            reply = self.ask(
                 "stma_critic", _verdict_schema(), subgoal=self._subgoal, action=action, **situation
             )
-            reason = asked.parsed.feedback.strip() or f"{action!r} is not suitable."
-            return "" if asked.parsed.suitable else reason
+            reason = reply.parsed.feedback.strip() or f"{action!r} is not suitable."
+            return "" if reply.parsed.suitable else reason
 
         return self.attempt(answer, "")
 

@@ -43,9 +43,9 @@ class OpenAIChat(BaseChatModel):
             ``OPENAI_BASE_URL``, else OpenAI.
         key_env: Name of the environment variable that holds the key. A local server needs none.
         timeout: Seconds to wait for a whole response, > 0.
-        json_mode: How JSON is asked for beyond the prompt: ``off``, ``object`` (the server makes
+        json_mode: How JSON is requested beyond the prompt: ``off``, ``object`` (the server makes
             sure that it is JSON) or ``schema`` (of the right form), where the server can. What
-            must be held to a form (``constrain`` of an agent) is asked for by ``schema`` whatever
+            must be held to a form (``constrain`` of an agent) is requested by ``schema`` whatever
             this says, but for ``grammar``: as ``schema``, and text by a grammar in the field
             ``grammar`` (llama.cpp), so that it need not be wrapped in JSON.
         limit_field: What the server calls the limit of the answer: ``max_tokens``, or

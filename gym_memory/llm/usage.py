@@ -248,7 +248,7 @@ class Call(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Meters, budgets and logs of the present context, besides the model's own."""
+    """Meters, budgets and logs of the present context, and not the model's own."""
 
     meters: tuple[Meter, ...] = ()
     budgets: tuple[Budget, ...] = ()

@@ -139,7 +139,9 @@ class Clin(LessonMemory):
         if self._store is not None:
             records = self._store.records(self.name, kind=_KIND)
             found = [_Entry.read(record.payload) for record in records]
-            self._archive = sorted(found, key=lambda entry: entry.task)  # whoever came first
+            self._archive = sorted(
+                found, key=lambda entry: entry.task
+            )  # in one order, whichever came first
         self._memories, self._is_new = [], True
 
     def observe(self, step: Step) -> None:
@@ -245,16 +247,16 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
     """Advise by rules: what to repeat, what to leave out; then what is left of earlier advice."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
-    told = []
+    lines = []
     plan = plan_of(acts)
     if plan:
-        told.append(_PLAN + ", ".join(f'"{action}"' for action in plan) + ".")
+        lines.append(_PLAN + ", ".join(f'"{action}"' for action in plan) + ".")
     if outcome.lost and acts:
-        told.append(f'Do not do "{acts[-1].action}" then: it lost the game.')
+        lines.append(f'Do not do "{acts[-1].action}" then: it lost the game.')
     idle = [*(f"{verb} ..." for verb in vain_verbs(acts, needed)), *idle_actions(acts, needed)]
-    told += [f'Do not spend steps on "{action}".' for action in idle[:_MOST_IDLE]]
-    told += [line for line in previous if not (plan and line.startswith(_PLAN))]
-    return numbered(dict.fromkeys(told))
+    lines += [f'Do not spend steps on "{action}".' for action in idle[:_MOST_IDLE]]
+    lines += [line for line in previous if not (plan and line.startswith(_PLAN))]
+    return numbered(dict.fromkeys(lines))
 
 
 class _Entry(NamedTuple):

@@ -75,8 +75,10 @@ class Reflexion(LessonMemory):
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
         if not outcome.success:
-            told = self._reflect(trace, outcome, self._reflections, self._task)
-            self._reflections = [*self._reflections, told[:_MAX_REFLECTION_CHARS]][-self.keep :]
+            reflection = self._reflect(trace, outcome, self._reflections, self._task)
+            self._reflections = [*self._reflections, reflection[:_MAX_REFLECTION_CHARS]][
+                -self.keep :
+            ]
 
     def _lessons(self) -> Sequence[str]:
         return self._reflections
@@ -98,21 +100,21 @@ def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], ta
     """Write a reflection by rules, one paragraph."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
-    told = [score_in_words(outcome)]
+    sentences = [score_in_words(outcome)]
     plan = plan_of(acts)[:_MOST_STEPS]
     if plan:
-        told.append(f"These steps lead to all that scored; do them first: {_listed(plan)}.")
+        sentences.append(f"These steps lead to all that scored; do them first: {_listed(plan)}.")
     if outcome.lost and acts:
-        told.append(f'After "{acts[-1].action}" the game was lost; do not repeat it.')
+        sentences.append(f'After "{acts[-1].action}" the game was lost; do not repeat it.')
     costly = dict.fromkeys(act.action for act in acts if act.reward < 0)
     if costly:
-        told.append(f"These cost points; do not repeat them: {_listed(costly)}.")
+        sentences.append(f"These cost points; do not repeat them: {_listed(costly)}.")
     vain = [f"{verb} ..." for verb in vain_verbs(acts, needed)]
     idle = [*vain, *idle_actions(acts, needed)][:_MOST_IDLE]
     if idle:
-        told.append(f"These led to nothing; do not spend steps on them: {_listed(idle)}.")
-    told.append("Then go on with what was not tried yet.")
-    return " ".join(told)
+        sentences.append(f"These led to nothing; do not spend steps on them: {_listed(idle)}.")
+    sentences.append("Then go on with what was not tried yet.")
+    return " ".join(sentences)
 
 
 def _listed(actions: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Text encoders, the models on disk that they need, and matrices of what they encoded.
 
-Nothing is loaded before it is asked for, and weights are those on this machine.
+Nothing is loaded before its first use, and weights are those on this machine.
 """
 
 from gym_memory.memory.encoders.encoder import (

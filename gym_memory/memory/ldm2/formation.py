@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 LONGEST = 512
-"""Steps of a process that are looked at; what lies further back is forgotten."""
+"""Steps of a process that are looked at; older ones are forgotten."""
 _TEXT = 1500
 _ACTION = 300
 _LATEST_ACTIONS = 10
@@ -90,9 +90,9 @@ def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
     """Summarize what was done, the latest actions in order, and the points."""
     actions = [step.action for step in trace if step.action]
     points = sum(step.reward for step in trace)
-    told = ", ".join(actions[-_LATEST_ACTIONS:])
+    latest = ", ".join(actions[-_LATEST_ACTIONS:])
     more = "earlier steps, then " if len(actions) > _LATEST_ACTIONS else ""
-    return f"{more}{told or 'nothing was done yet'}" + (f" ({points:g} points)" if points else "")
+    return f"{more}{latest or 'nothing was done yet'}" + (f" ({points:g} points)" if points else "")
 
 
 def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
@@ -108,11 +108,11 @@ def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     split = getattr(get_extractor(task.dialect), "subgoals", None)
     parts = read or (split and split(task.goal[:_TEXT])) or _CLAUSE.split(task.goal[:_TEXT])
     subgoals = list(dict.fromkeys(" ".join(part.split())[:_SUBGOAL] for part in parts))
-    asked = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
+    judged = [(text, words) for text in subgoals if (words := _words(text))][-_SUBGOALS:]
     done = {_done(step.action, _first_line(step.text)): None for step in trace if step.action}
     return [
         Subgoal(text, any(_covers(did, words) for did in done))
-        for text, words in asked[-_SUBGOALS:]
+        for text, words in judged[-_SUBGOALS:]
     ]
 
 
@@ -163,8 +163,8 @@ class Historian(NamedTuple):
             for n, s in enumerate(self.evaluate(trace, task)[:_SUBGOALS], 1)
         ]
         past = len(trace) > 1  # nothing to summarize before the first action
-        told = self.summarize("", trace, task) if past else "nothing was done yet"
-        return "\n".join([*lines, f"Summary: {' '.join(told.split())[:_SUMMARY]}"])
+        summary = self.summarize("", trace, task) if past else "nothing was done yet"
+        return "\n".join([*lines, f"Summary: {' '.join(summary.split())[:_SUMMARY]}"])
 
 
 def clipped(step: Step) -> Step:
@@ -425,7 +425,7 @@ class Bank:
 
 
 def recordings(path: str) -> list[Path]:
-    """Return the recorded files that a path stands for; none if it is to be a store."""
+    """Return the recorded files that a path names; none if it is to be a store."""
     place = Path(path)
     try:
         if path and place.is_dir():

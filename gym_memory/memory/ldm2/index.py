@@ -35,7 +35,7 @@ __all__ = [
 ALIKE = 0.6
 """Cosine from which goals are of one type: instances of one template reach it."""
 SAME_SIGHT = 0.9
-"""Cosine from which observations need not be told apart."""
+"""Cosine from which observations count as one."""
 
 _DECIMALS = 5
 """Digits of a cosine that count, so that the last bits of a matrix product never do."""
@@ -85,7 +85,7 @@ class EncodedTypes:
             labels = found
             sums = np.zeros_like(centers)
             np.add.at(sums, labels, vectors * weights[:, None])
-            centers = unit(sums[np.unique(labels)])  # a centre that nobody is near is dropped
+            centers = unit(sums[np.unique(labels)])  # a centre without texts is dropped
             labels = np.searchsorted(np.unique(labels), labels)
         return [int(label) for label in labels]
 
@@ -111,9 +111,9 @@ def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
     names: dict[int, str] = {}
     taken: Counter[str] = Counter()
     for label in sorted(words):
-        told = words[label]
+        counts = words[label]
         ranked = sorted(
-            told, key=lambda w: (everywhere[w] / len(texts) - 2 * told[w] / sizes[label], w)
+            counts, key=lambda w: (everywhere[w] / len(texts) - 2 * counts[w] / sizes[label], w)
         )
         name = " ".join(ranked[:3]) or "other"
         taken[name] += 1

@@ -81,14 +81,16 @@ def abstract_causes(
     for key in _merged(list(evidence), list(known)):
         seen = evidence.get(key, 0)
         if key[1] == NEW and (key[0] in led or _done(key[0], acts)):
-            continue  # somebody has been there
+            continue  # visited
         if key not in known:
             rungs[key] = max(-2, min(seen, 2))
         else:
             sign = seen or _contradiction(known[key], acts, needed)
             rungs[key] = _moved(_rung(known[key]), sign)
-    told = [_abstraction(key, rung) for key, rung in rungs.items() if _says_something(key, rung)]
-    return _pruned(told)
+    abstractions = [
+        _abstraction(key, rung) for key, rung in rungs.items() if _says_something(key, rung)
+    ]
+    return _pruned(abstractions)
 
 
 def _evidence(acts: Sequence[Act], needed: Sequence[Needed], outcome: Outcome) -> dict[Key, int]:
@@ -125,7 +127,7 @@ def _contradiction(known: CausalAbstraction, acts: Sequence[Act], needed: Sequen
         refuted = any(pattern.matches(item.act) for item in needed)
     elif known.effect == PROGRESS:
         needed_too = any(pattern.matches(item.act) for item in needed)
-        refuted = needed_too or any(act.told for act in done)
+        refuted = needed_too or any(act.news for act in done)
     elif known.effect == ALIVE:
         refuted = bool(done)
     elif _about_places(known.effect):
@@ -178,15 +180,15 @@ def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
     return order
 
 
-def _pruned(told: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
+def _pruned(abstractions: Sequence[CausalAbstraction]) -> list[CausalAbstraction]:
     """Return what helps, in order; then places; then what does not, fatal mistakes first."""
-    places = [a for a in told if a.necessary and _about_places(a.effect)]
+    places = [a for a in abstractions if a.necessary and _about_places(a.effect)]
     places.sort(key=lambda a: a.effect != NEW)
-    useful = [a for a in told if a.necessary and not _about_places(a.effect)]
-    verbs = {a.cause for a in told if not a.necessary and a.cause.endswith(' ..."')}
+    useful = [a for a in abstractions if a.necessary and not _about_places(a.effect)]
+    verbs = {a.cause for a in abstractions if not a.necessary and a.cause.endswith(' ..."')}
     useless = [
         a
-        for a in told
+        for a in abstractions
         if not a.necessary
         and (a.effect == ALIVE or a.cause in verbs or _lifted(a.cause) not in verbs)
     ]

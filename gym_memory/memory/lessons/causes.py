@@ -64,14 +64,14 @@ class Act(NamedTuple):
     Attributes:
         changed: Whether inventory, place, valid actions or score changed, or the game ended.
             Where valid actions are not listed, a new text counts too.
-        told: Whether it brought news: a place seen first, something read, an important text.
+        news: Whether it brought news: a place seen first, something read, an important text.
     """
 
     number: int
     action: str
     reward: float
     changed: bool
-    told: bool
+    news: bool
     before: Situation
     after: Situation
 
@@ -137,11 +137,11 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
         fresh = step.text not in heard
         if step.action and before is not None:
             changed = bool(step.done or step.reward or after != before)
-            told = after.place not in visited or (
+            news = after.place not in visited or (
                 fresh and rules.importance(step.text, task) >= _INFORMATIVE
             )
             changed = changed or (fresh and not after.valid)
-            acts.append(Act(len(acts), step.action, step.reward, changed, told, before, after))
+            acts.append(Act(len(acts), step.action, step.reward, changed, news, before, after))
         heard.add(step.text)
         visited.add(after.place)
         before = after
@@ -269,7 +269,7 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
     part of looking around, nor does a trial without points, what brought news or was needed.
     """
     useful = {item.act.action for item in needed}
-    useful.update(act.action for act in acts if act.told or act.moved)
+    useful.update(act.action for act in acts if act.news or act.moved)
     scored = any(act.reward > 0 for act in acts)
     first: dict[Situation, int] = {}
     vain: set[int] = set()
@@ -295,7 +295,7 @@ def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
     A trial without points gives none.
     """
     useful = {verb_of(item.act.action) for item in needed}
-    useful.update(verb_of(act.action) for act in acts if act.moved or act.told)
+    useful.update(verb_of(act.action) for act in acts if act.moved or act.news)
     tried: dict[str, set[str]] = {}
     for act in acts:
         tried.setdefault(verb_of(act.action), set()).add(act.action)
@@ -333,32 +333,34 @@ def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tupl
     """
     moves = [act for act in acts if act.moved]
     places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))
-    told = [(f'"{action}" in the {here}', NEW) for action, here in _not_taken(moves, places, graph)]
-    told += [(f'"{action}" in the {a}', REACHING + b) for action, a, b in _moves(moves, graph)]
+    pairs = [
+        (f'"{action}" in the {here}', NEW) for action, here in _not_taken(moves, places, graph)
+    ]
+    pairs += [(f'"{action}" in the {a}', REACHING + b) for action, a, b in _moves(moves, graph)]
     rewind(graph, t)
     held = _holders(graph)
     for thing, holder in held.items():
         place = _room(holder, graph, held)
         # What is named after its place is furniture: every room has some.
         if place in places and not thing.endswith(f" in {holder}"):
-            told.append(_found(thing, holder, place))
+            pairs.append(_found(thing, holder, place))
     for fact in graph.live():
         if fact.relation in LOCATIONS and fact.subject != PLAYER and fact.object != INVENTORY:
             place = _room(fact.object, graph, held)
             if place in places:
                 state = graph.value(fact.subject, "openness")
                 how = f", which is {state.object}" if state else ""
-                told.append(_found(fact.subject, fact.object, place, how))
+                pairs.append(_found(fact.subject, fact.object, place, how))
         elif fact.relation == "opens":
-            told.append((f"having the {fact.subject}", OPENING + fact.object))
+            pairs.append((f"having the {fact.subject}", OPENING + fact.object))
         elif fact.relation == "requires":
-            told.append((f"having the {fact.object}", FOLLOWING + fact.subject))
+            pairs.append((f"having the {fact.object}", FOLLOWING + fact.subject))
         elif fact.relation == "needs to be":
-            told.append((f"making the {fact.subject} {fact.object}", FOLLOWING + "recipe"))
+            pairs.append((f"making the {fact.subject} {fact.object}", FOLLOWING + "recipe"))
         elif fact.relation in VERBATIM:
             text = " ".join(fact.object.split())[:_MAX_TEXT_CHARS].rstrip(". ")
-            told.append((f"reading the {fact.subject}", SAYS + text))
-    return list(dict.fromkeys(told))
+            pairs.append((f"reading the {fact.subject}", SAYS + text))
+    return list(dict.fromkeys(pairs))
 
 
 def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Notes: facts as lines of plain text that a person understands and a rule reads back.
 
-Several papers keep what happened as text that a language model writes anew at every step. The
+Several papers keep what happened as text that a language model rewrites at every step. The
 rules that stand in for the model write this::
 
     Active goals:
@@ -14,7 +14,7 @@ rules that stand in for the model write this::
     you: is in kitchen
     fridge: is in kitchen; is open
 
-A line holds what is known of one thing, the thing seen last stands first, and what no longer fits
+A line holds what is known of one thing, the thing seen last first, and what no longer fits
 is forgotten. The text is the whole state: nothing is known that it does not say.
 """
 

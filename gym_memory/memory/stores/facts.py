@@ -105,10 +105,10 @@ class FactStore:
 
     >>> import tempfile
     >>> store = FactStore(os.path.join(tempfile.mkdtemp(), "facts.db"))
-    >>> def tell(graph, episodes, last):
+    >>> def change(graph, episodes, last):
     ...     _ = graph.add(Triple("apple", "is in", "fridge"), t=0)
     ...     _ = graph.add(Triple("apple", "is in", "inventory"), t=3)
-    >>> store.partition("cooking", "eat").append(tell)
+    >>> store.partition("cooking", "eat").append(change)
     >>> store.as_of("cooking", "eat", 2)
     [Triple(subject='apple', relation='is in', object='fridge')]
 
@@ -118,7 +118,7 @@ class FactStore:
 
     Raises:
         StoreError: The store is damaged, of a newer version, or cannot be opened.
-        MissingDependencyError: A server is asked for and the ``postgres`` extra is absent.
+        MissingDependencyError: The place is a server and the ``postgres`` extra is absent.
     """
 
     def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
@@ -313,7 +313,7 @@ class Partition:
                     f"INSERT INTO {table} VALUES ({marks})", [(id, *row) for row in rows]
                 )
 
-        held, told = count("fact"), count("event")
+        held, known = count("fact"), count("event")
         facts = [fact.triple for fact in self.graph.facts()]
         number = {triple: at for at, triple in enumerate(facts)}
         vectors: list[Any] = [None] * (len(facts) - held)
@@ -327,13 +327,13 @@ class Partition:
                 for at, vector in zip(range(held, len(facts)), vectors, strict=True)
             ),
         )
-        events = self.graph.events[told:]
+        events = self.graph.events[known:]
         changed = dict.fromkeys(event[1] for event in events if number[event[1]] < held)
         connection.executemany(
             "UPDATE fact SET live = ? WHERE partition = ? AND number = ?",
             [(int(triple in self.graph), id, number[triple]) for triple in changed],
         )
-        add("event", ((told + at, e[0], number[e[1]], e[2]) for at, e in enumerate(events)))
+        add("event", ((known + at, e[0], number[e[1]], e[2]) for at, e in enumerate(events)))
         add(
             "observation",
             (

@@ -47,7 +47,7 @@ WITH part AS MATERIALIZED (SELECT id, env, task FROM partition WHERE {0}), neare
 SELECT distance, id, number, env, task, subject, relation, object
 FROM nearest CROSS JOIN part JOIN fact USING (number) WHERE partition = id
 """
-"""Nothing, where the partitions asked for are several."""
+"""Nothing, for several partitions."""
 
 _open = threading.local()
 
@@ -193,7 +193,7 @@ class PostgresDatabase:
             connection = self._connection()
             try:
                 connection.execute(begin)
-            except psycopg.OperationalError:  # the server was started anew since the last call
+            except psycopg.OperationalError:  # the server restarted since the last call
                 connection.raw.close()
                 connection = self._connection()
                 connection.execute(begin)

@@ -23,7 +23,7 @@ from gym_memory.memory.stores.database import Damage, Vector, equals, migrations
 
 __all__ = ["SqliteDatabase"]
 
-_APPLICATION_ID = 0x67796D6D  # "gymm", tells our files from other SQLite databases
+_APPLICATION_ID = 0x67796D6D  # "gymm", marks our files among SQLite databases
 
 
 class SqliteDatabase:
@@ -39,7 +39,7 @@ class SqliteDatabase:
     """
 
     def __init__(self, path: str | os.PathLike[str], timeout: float):
-        if "\0" in os.fspath(path):  # SQLite would open what stands before it
+        if "\0" in os.fspath(path):  # SQLite would open the part before it
             raise StoreError(f"expected the path of a memory store, got {os.fspath(path)!r}")
         self.path = Path(path).absolute()
         self.place = str(self.path)

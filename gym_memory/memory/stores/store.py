@@ -95,7 +95,7 @@ class Store:
         Raises:
             StoreError: It is damaged, is no store, was written by a newer version, or cannot be
                 opened. It is left as it is.
-            MissingDependencyError: A server is asked for and the ``postgres`` extra is absent.
+            MissingDependencyError: The place is a server and the ``postgres`` extra is absent.
         """
         self._database = open_database(place, timeout)
 

@@ -1,6 +1,6 @@
 """A stream of what was observed, searched by meaning or words: RAG and Simulacra retrieve from it.
 
-An observation that comes again word for word after the same action is the same record, seen anew:
+An observation that comes again word for word after the same action is the same record, seen again:
 a long episode repeats itself, so the stream grows with what is different and not with time.
 """
 
@@ -95,8 +95,8 @@ class ByMeaning:
 
     def similarities(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """Return the cosine of every text with the mean of the queries' unit vectors."""
-        asked = [query[:_MAX_ENCODED_CHARS] for query in queries]
-        query = unit(self.encoder.encode(asked).mean(axis=0, keepdims=True))
+        texts = [query[:_MAX_ENCODED_CHARS] for query in queries]
+        query = unit(self.encoder.encode(texts).mean(axis=0, keepdims=True))
         return self._vectors.similarities(query)[0]
 
 
