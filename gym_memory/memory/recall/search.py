@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from gym_memory.core.records import Cue, Reason, Reasons, Recall, Task, Triple
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
@@ -27,12 +26,10 @@ from gym_memory.memory.recall.past import (
 from gym_memory.memory.recall.ranking import put_unexplored, rank
 from gym_memory.memory.recall.render import NOTHING, Page, fact_block, fit_episodes
 from gym_memory.memory.recall.semantic import Queries, SemanticIndex
+from gym_memory.memory.recall.settings import AriGraphSettings
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.roles.base import Explore, RelevantEntities
 from gym_memory.memory.stores.episodes import Episode, EpisodeStore, weight
-
-if TYPE_CHECKING:
-    from gym_memory.memory.arigraph import AriGraphSettings
 
 __all__ = ["Search", "Sources"]
 
