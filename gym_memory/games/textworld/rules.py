@@ -1,47 +1,43 @@
-"""Extraction rules for TextWorld: the text of a step to facts.
+"""Rules for TextWorld: a step, with what the graph knows already, to facts.
 
-A feedback has up to two parts: an answer to the command (:mod:`.textworld_results`; or something
-to read, :mod:`.textworld_reading`) and the description of a room under its banner
-(:mod:`.textworld_rooms`). This module puts them together with what the graph knows already:
-
-* moving: going east from the kitchen into the hall makes ``hall is east of kitchen``, and the
-  way back, for TextWorld's ways lead both ways;
-* complete listings: what a room, an open container, a supporter or the inventory no longer
-  lists is no longer there; a holder whose last thing was taken is empty;
-* preparing a meal uses up the ingredients that the recipe asks for;
-* a key that unlocks something opens it.
-
-The rules are written for the grammars that come with TextWorld, not for particular games.
+A feedback has up to two parts: the answer to the command and the description of a room under its
+banner. What a complete listing (of a room, a container, the inventory) leaves out is gone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract.draft import Draft
 from gym_memory.extract.notes import RULES, Reader, read_report, read_writing
 from gym_memory.extract.notes.recipes import HEATS, is_about_cooking, preparation, read_kitchen
-from gym_memory.extract.notes.words import clean_name, direction_in, head_noun, is_door, kind_in
-from gym_memory.games.textworld.rules_actions import offered
-from gym_memory.games.textworld.rules_names import called, names_in, renamed
-from gym_memory.games.textworld.rules_results import gone, read_inventory, read_results
-from gym_memory.games.textworld.rules_rooms import BANNER, describe
-from gym_memory.games.textworld.rules_sentences import Listing, Reading
-from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import (
-    INVENTORY,
-    LOCATIONS,
-    OPPOSITE,
-    PLAYER,
-    QUOTED,
-    direction_of,
-    way_relation,
+from gym_memory.extract.notes.words import (
+    DOOR,
+    STATES,
+    clean_name,
+    direction_in,
+    head_noun,
+    is_door,
+    kind_of_noun,
 )
+from gym_memory.games.textworld.rules_rooms import BANNER, describe
+from gym_memory.games.textworld.rules_sentences import (
+    Listing,
+    Reading,
+    gone,
+    read_inventory,
+    read_results,
+)
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, QUOTED, direction_of
 
-__all__ = ["TextWorldRules"]
+__all__ = ["Offered", "TextWorldRules", "offered"]
 
 _MAX_TEXT_CHARS = 100_000
 _LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
@@ -51,19 +47,19 @@ _HEAT = re.compile(r"cook .+ (?:with|using|in|on) (?P<tool>.+)", re.IGNORECASE)
 _PUT = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
 _PRAISE = "Your score has just gone up"
 _PREPARED = "Adding the meal to your inventory"
+_OPENNESS = ("open", "closed", "locked")
 
 
 @EXTRACTORS.register("textworld")
 class TextWorldRules:
-    r"""The extraction role for TextWorld, by rules.
+    r"""Extract the facts of one step.
 
     Args:
-        reader: Who reads notes, goals and recipes.
+        reader: Reads notes, goals and recipes.
 
-    >>> from gym_memory.graph import TemporalGraph
     >>> step = Step(0, "-= Pantry =-\nYou see a shelf. On the shelf you can see a raw egg.")
-    >>> said = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
-    >>> for mention in said.mentions:
+    >>> found = TextWorldRules().extract(step, TemporalGraph(), Task("t", "cook"))
+    >>> for mention in found.mentions:
     ...     print(mention.triple)
     you, is in, pantry
     shelf, is in, pantry
@@ -75,21 +71,23 @@ class TextWorldRules:
         self._reader = reader
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.base.Extractor`."""
         text = step.text[:_MAX_TEXT_CHARS]
-        draft = _Draft(graph, step.valid_actions, self._reader)
-        banners = list(BANNER.finditer(text))  # several where a walk is told: it ends in the last
+        draft = _Scene(graph, step.valid_actions, self._reader)
+        banners = list(BANNER.finditer(text))  # several after a walk: it ends in the last
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
         if step.action:
             self._answer(step, answer, draft, task.goal.lower())
         else:
-            draft.tell(draft.told(answer))
-            draft.tell(read_kitchen(text, draft.kind_of))
+            draft.add_reported(draft.goal(answer))
+            draft.add_reported(read_kitchen(text, draft.kind_of))
         if banner is not None:
-            draft.enter(clean_name(banner["room"]), banner.span("room"), step.action)
+            draft.go(clean_name(banner["room"]), banner.span("room"), step.action)
             room = describe(text[banner.end() :], draft.room)
-            draft.take(draft.with_full_names(room), banner.end())
+            draft.offset = banner.end()
+            draft.take(draft.with_full_names(room))
+            draft.offset = 0
             draft.read_again()
         if _PREPARED in answer:
             draft.use_up()
@@ -98,18 +96,18 @@ class TextWorldRules:
         draft.note_offered(step.valid_actions)
         draft.note_locked()
         draft.note_misfits()
+        draft.note_empty()
         return draft.extraction()
 
-    def _answer(self, step: Step, answer: str, draft: _Draft, goal: str) -> None:
-        """What the answer to a command says."""
+    def _answer(self, step: Step, answer: str, draft: _Scene, goal: str) -> None:
         action = " ".join(step.action.split())
         looked = _LOOK_AT.fullmatch(action)
         thing = draft.meant(clean_name(looked["name"])) if looked else ""
         if looked is not None:
-            asked = bool(thing) and thing in goal and is_about_cooking(goal)
-            written = read_writing(thing, answer, draft.kind_of, recipe=asked, reader=self._reader)
+            sure = bool(thing) and thing in goal and is_about_cooking(goal)
+            written = read_writing(thing, answer, draft.kind_of, recipe=sure, reader=self._reader)
             if written:
-                draft.tell(written)
+                draft.add_reported(written)
                 return
         draft.unlocking = answer.startswith("You unlock ")
         draft.take(read_results(answer, draft.room, thing))
@@ -123,247 +121,207 @@ class TextWorldRules:
         turned = _KEY.fullmatch(action)
         if turned is not None and answer.startswith(("You lock ", "You unlock ")):
             key, lock = (draft.meant(clean_name(turned[part])) for part in ("key", "lock"))
-            if key and lock:
-                draft.add((Mention(Triple(key, "opens", lock)),))
+            draft.add(key, "opens", lock)
         if action.lower() == "goal":
-            draft.tell(draft.told(answer))
+            draft.add_reported(draft.goal(answer))
 
 
-class _Draft:
-    """The extraction of one step while it grows; knows the graph before the step."""
+class _Scene(Draft):
+    """The extraction of one step, with the names and the hints of the valid actions."""
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...], reader: Reader) -> None:
-        self._graph, self._reader = graph, reader
+        super().__init__(graph)
+        self._reader = reader
         self._actions = frozenset(action.lower() for action in actions)
         self._spoken = names_in(actions)
-        here = graph.value(PLAYER, "location")
-        self.room = here.object if here else ""
         self.unlocking = False
-        self._mentions: dict[Triple, Mention] = {}
-        self._outdated: dict[Pattern, None] = {}
-        self._moved: dict[str, Triple] = {}  # things whose place this step states
 
-    def known(self, name: str) -> bool:
-        """Whether the graph holds a live fact about a thing or a place."""
-        return name != PLAYER and bool(self._graph.outgoing(name))
+    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
+        """Add a fact, unless it says less than what is known."""
+        if obj == "closed" and not self.unlocking and self._was(subject) == "locked":
+            return  # a text that shows a locked thing may call it closed
+        if obj == "empty" and is_door(self.graph, subject):
+            return  # `You open the gate.` reveals nothing either
+        super().add(subject, relation, obj, start, end)
 
-    def kind_of(self, name: str) -> str | None:
-        """What is known of a name, for a text that speaks of it; None if nothing is."""
-        return kind_in(self._graph, name, self.room)
+    def take(self, reading: Reading) -> None:
+        """Add what a text says, of things as commands call them."""
+        reading = renamed(reading, called(reading, self._spoken))
+        for (subject, relation, obj), start, end in reading.mentions:
+            self.add(subject, relation, obj, start, end)
+        self.outdated.update(dict.fromkeys(reading.outdated))
+        for holder, names in reading.listings:
+            self.keep_only(holder, names)
+
+    def goal(self, text: str) -> tuple[Mention, ...]:
+        """Read what a goal explains."""
+        return read_report(text, self.kind_of, reader=self._reader).facts
+
+    # Names
+
+    def _is_known(self, name: str) -> bool:
+        return name != PLAYER and bool(self.graph.outgoing(name))
 
     def meant(self, name: str) -> str:
-        """The thing at hand that a command calls ``name``; empty if it may be one of several.
+        """Return the thing in reach that a command calls ``name``; empty if several fit.
 
         A player may say ``examine potato`` of the purple potato.
         """
         if name in _PRONOUNS:
             return ""
-        if not name or self.known(name):
+        if not name or self._is_known(name):
             return name
         words = set(name.split())
-        at_hand = dict.fromkeys(
+        in_reach = dict.fromkeys(
             fact.subject if fact.relation in LOCATIONS else fact.object
             for place in (self.room, INVENTORY)
-            for fact in self._graph.incident(place)
+            for fact in self.graph.incident(place)
         )
-        inside = (fact.subject for thing in at_hand for fact in self._graph.incoming(thing))
-        found = {thing for thing in (*at_hand, *inside) if words <= set(thing.split())}
+        inside = (fact.subject for thing in in_reach for fact in self.graph.incoming(thing))
+        found = {thing for thing in (*in_reach, *inside) if words <= set(thing.split())}
         if not found:
             return name
         return found.pop() if len(found) == 1 else ""
 
     def with_full_names(self, room: Reading) -> Reading:
-        """The description of a room with its furniture called as commands call it.
+        """Return the description of a room with furniture called as commands call it.
 
-        Where names have adjectives, the grammar also writes *chest* of a rusty chest; which one
-        is meant shows in the valid actions.
+        Where names have adjectives, the grammar also writes *chest* of a rusty chest; the valid
+        actions show which one.
         """
         names: dict[str, str] = {}
-        told = {mention.triple.subject for mention in room.mentions}
+        described = {mention.triple.subject for mention in room.mentions}
         for (subject, _, place), _, _ in room.mentions:
             if place != self.room or subject in self._spoken:
                 continue
-            before = self._graph.value(subject, "location")
+            before = self.graph.value(subject, "location")
             if before is not None and before.object == place:
                 continue
-            longer = [n for n in self._visible() if n.endswith(f" {subject}") and n not in told]
+            visible = {a.removeprefix("examine ") for a in self._actions if a[:8] == "examine "}
+            longer = [n for n in visible if n.endswith(f" {subject}") and n not in described]
             if len(longer) == 1:
                 names[subject] = longer[0]
         return renamed(room, names)
 
-    def _visible(self) -> set[str]:
-        return {a.removeprefix("examine ") for a in self._actions if a.startswith("examine ")}
-
-    def add(self, mentions: Iterable[Mention], offset: int = 0) -> None:
-        """Add facts; ``offset`` is where the text that their spans point into begins."""
-        for mention in mentions:
-            triple, start, end = mention
-            if triple[2] == "closed" and not self.unlocking and self._is_locked(triple[0]):
-                continue  # a text that shows a locked thing may call it closed
-            if triple[2] == "empty" and is_door(self._graph, triple[0]):
-                continue  # `You open the gate.` reveals nothing either
-            if triple[1] in LOCATIONS:
-                self._moved[triple[0]] = triple
-            if triple not in self._mentions:
-                shifted = offset and start >= 0
-                self._mentions[triple] = (
-                    Mention(triple, start + offset, end + offset) if shifted else mention
-                )
-
-    def _is_locked(self, name: str) -> bool:
-        state = self._graph.value(name, "openness")
-        return state is not None and state.object == "locked"
-
-    def take(self, reading: Reading, offset: int = 0) -> None:
-        """Add what a text says, of things as commands call them."""
-        reading = renamed(reading, called(reading, self._spoken))
-        self.add(reading.mentions, offset)
-        self._outdated.update(dict.fromkeys(reading.outdated))
-        for listing in reading.listings:
-            self._only(listing)
-
-    def _only(self, listing: Listing) -> None:
-        """Retire what a complete listing leaves out."""
-        holder, names = listing
-        for triple in self._graph.incoming(holder):
-            subject, relation, _ = triple
-            if relation in LOCATIONS and subject not in names and subject != PLAYER:
-                self._outdated[Pattern(*triple)] = None
-
-    def tell(self, mentions: Iterable[Mention]) -> None:
-        """Add what a text tells; it does not overrule where a thing was seen."""
-        for mention in mentions:
-            subject, relation, _ = mention.triple
-            if relation not in LOCATIONS or self._graph.value(subject, "location") is None:
-                self.add((mention,))
-
-    def told(self, text: str) -> tuple[Mention, ...]:
-        """What a goal tells."""
-        return read_report(text, self.kind_of, reader=self._reader).facts
+    # Notes again
 
     def read_again(self) -> None:
-        """Read notes anew that name what has just come into view: now it is known what it is."""
+        """Read notes again that name what has just come into view: now its kind is known."""
         new = {
             name
-            for subject, relation, place in self._mentions
+            for subject, relation, place in self.mentions
             if relation in LOCATIONS
             for name in (subject, place)
-            if name not in (PLAYER, INVENTORY) and not self.known(name)
+            if name not in (PLAYER, INVENTORY) and not self._is_known(name)
         }
         if not new:
             return
-        for fact in self._graph.live():
-            if fact.relation == "says" and any(name in fact.object.lower() for name in new):
-                note, text = fact.subject, fact.object
-                for mention in read_writing(note, text, self.kind_in_view, reader=self._reader):
-                    if mention.triple.relation not in QUOTED:
-                        self.tell((Mention(mention.triple),))
+        for note, relation, text in self.graph.live():
+            if relation == "says" and any(name in text.lower() for name in new):
+                read = read_writing(note, text, self._kind_in_view, reader=self._reader)
+                self.add_reported(Mention(m.triple) for m in read if m.triple[1] not in QUOTED)
                 self._correct_recipe()
 
     def _correct_recipe(self) -> None:
-        """Retire ingredients whose names were cut short: *tomato* where it is a tomato plant."""
-        now = [f.object for f in self._mentions if f[:2] == ("recipe", "requires")]
-        for fact in self._graph.outgoing("recipe"):
+        """End ingredients whose names were cut short: *tomato* where it is a tomato plant."""
+        now = [f.object for f in self.mentions if f[:2] == ("recipe", "requires")]
+        for fact in self.graph.outgoing("recipe"):
             short = fact.object
             if any(short != name and short in name.split() for name in now) and short not in now:
-                self._outdated[Pattern(*fact)] = None
-                self._outdated[Pattern(short, "needs to be", None)] = None
+                self.outdate(*fact)
+                self.outdate(short, "needs to be")
 
-    def kind_in_view(self, name: str) -> str | None:
-        """What is known of a name, with what this step shows."""
+    def _kind_in_view(self, name: str) -> str | None:
+        """Return what is known of a name, with what this step shows."""
         known = self.kind_of(name)
         if known is not None:
             return known
         shown = [
             f
-            for f in self._mentions
+            for f in self.mentions
             if f.subject == name or (f.object == name and f.relation in LOCATIONS)
         ]
-        if any(f.subject == name and f.object in ("open", "closed", "locked") for f in shown):
+        if any(f.subject == name and f.object in _OPENNESS for f in shown):
             return "container"
         if any(f.object == name and f.relation == "is on" for f in shown):
             return "supporter"
         return "" if shown else None
 
-    def enter(self, room: str, span: tuple[int, int], action: str) -> None:
-        """The player is in ``room``; after a move this tells a way between two rooms."""
-        left, self.room = self.room, room
-        self.add((Mention(Triple(PLAYER, "is in", room), *span),))
-        direction = direction_in(action) or self._through_door(left, action)
-        if direction is not None and left and left != room:
-            back = OPPOSITE[direction]
-            self.add(
-                (
-                    Mention(Triple(room, way_relation(direction), left), *span),
-                    Mention(Triple(left, way_relation(back), room), *span),
-                )
-            )
+    # What follows
 
-    def _through_door(self, room: str, action: str) -> str | None:
-        """The direction of a move that names a door: ``enter the screen door``."""
+    def go(self, room: str, span: tuple[int, int], action: str) -> None:
+        """Put the agent into ``room``, by the direction or the door that the command names."""
+        direction = direction_in(action)
         action = action.lower()
-        for fact in self._graph.outgoing(room) if room and action != "look" else ():
+        for fact in self.graph.outgoing(self.left) if self.left and action != "look" else ():
             if fact.relation.endswith(" door") and fact.object in action:
-                return fact.relation.split()[1]
-        return None
+                direction = direction or fact.relation.split()[1]
+        self.enter(room, span, direction)
 
     def note_use(self, tool: str, answer: str) -> None:
-        """What something that food was heated with is for, as in *You fried the egg*."""
-        done = preparation(answer.split()[1]) if len(answer.split()) > 1 else ""
+        """Note what food was heated with, as in *You fried the egg*."""
+        words = answer.split()
+        done = preparation(words[1]) if len(words) > 1 else ""
         if done in HEATS:
-            self.add((Mention(Triple(tool, "used for", HEATS[done])),))
+            self.add(tool, "used for", HEATS[done])
 
     def note_placing(self, *, praised: bool) -> None:
-        """Something was put in or on something, and perhaps praised for it."""
-        for thing, relation, holder in tuple(self._moved.values()):
+        """Note where something was put, and whether that was praised."""
+        for thing, relation, holder in tuple(self.moved.values()):
             if holder not in (INVENTORY, self.room):
                 where = relation.removeprefix("is ")
                 if self._holds(Triple(thing, f"belongs {where}", holder)):
                     continue  # put back after it was taken from its place, which is no new attempt
-                self.add((Mention(Triple(thing, f"was put {where}", holder)),))
+                self.add(thing, f"was put {where}", holder)
                 if praised:
-                    self.add((Mention(Triple(thing, f"belongs {where}", holder)),))
+                    self.add(thing, f"belongs {where}", holder)
+
+    def note_loss(self) -> None:
+        """Note that what was taken for a negative reward belonged where it was."""
+        for thing, _, holder in tuple(self.moved.values()):
+            before = self.graph.value(thing, "location")
+            if holder == INVENTORY and before is not None and before.object != INVENTORY:
+                self.add(thing, f"belongs {before.relation.removeprefix('is ')}", before.object)
+
+    def use_up(self) -> None:
+        """Note that the ingredients of the recipe have gone into the meal."""
+        for fact in self.graph.outgoing("recipe"):
+            if fact.relation == "requires":
+                self.outdated.update(dict.fromkeys(gone(fact.object)))
+                self.add(fact.object, "is", "consumed")
 
     def note_offered(self, actions: tuple[str, ...]) -> None:
-        """Exits and things at hand that no text mentions, and that can be acted upon."""
+        """Note exits and things that no text mentions and that can be acted upon."""
         exits, here = offered(actions)
         if not self.room or not (exits or here):
             return
-        about = [*self._graph.outgoing(self.room)]
-        about += [fact for fact in self._mentions if self.room in (fact.subject, fact.object)]
-        told = (direction_of(fact.relation) for fact in about if fact.object == self.room)
-        ways = {direction for direction in told if direction}
+        about = [*self.graph.outgoing(self.room)]
+        about += [fact for fact in self.mentions if self.room in (fact.subject, fact.object)]
+        known = (direction_of(fact.relation) for fact in about if fact.object == self.room)
+        ways = {direction for direction in known if direction}
         ways |= {f.relation.split()[1] for f in about if f.relation.endswith(" door")}
         for direction in exits:
-            if direction not in ways and self._graph.value(self.room, direction) is None:
-                self.add((Mention(Triple(self.room, "has exit", direction)),))
+            if direction not in ways and self.graph.value(self.room, direction) is None:
+                self.add(self.room, "has exit", direction)
         doors = {fact.object for fact in about if fact.relation.endswith(" door")}
         for name, state in here:
-            if name in doors or name in self._moved or self._graph.value(name, "location"):
+            if name in doors or name in self.moved or self.graph.value(name, "location"):
                 continue
-            self.add((Mention(Triple(name, "is in", self.room)),))
+            self.add(name, "is in", self.room)
             if state and not self._openness(name):
-                self.add((Mention(Triple(name, "is", state)),))
+                self.add(name, "is", state)
 
     def note_locked(self) -> None:
-        """What is shut in view and yet cannot be opened is locked: the valid actions tell."""
+        """Note that what is shut in view and cannot be opened is locked."""
         for name in self._in_view():
-            at_hand = f"examine {name}" in self._actions  # called so by commands too
-            shut = at_hand and f"open {name}" not in self._actions
+            named = f"examine {name}" in self._actions  # commands call it so too
+            shut = named and f"open {name}" not in self._actions
             if shut and self._openness(name) == "closed":
-                self._mentions.pop(Triple(name, "is", "closed"), None)
-                self.add((Mention(Triple(name, "is", "locked")),))
-
-    def note_loss(self) -> None:
-        """A reward was lost: what was taken belonged where it was."""
-        for thing, _, holder in tuple(self._moved.values()):
-            before = self._graph.value(thing, "location")
-            if holder == INVENTORY and before is not None and before.object != INVENTORY:
-                where = before.relation.removeprefix("is ")
-                self.add((Mention(Triple(thing, f"belongs {where}", before.object)),))
+                self.mentions.pop(Triple(name, "is", "closed"), None)
+                self.add(name, "is", "locked")
 
     def note_misfits(self) -> None:
-        """Keys at hand that turn in none of the locks in view, to judge by the valid actions."""
+        """Note keys in hand that no valid action turns in the locks in view."""
         keys = [key for key in self._inside(INVENTORY) if self._is_riddle(key)]
         if not (keys and self._actions):
             return
@@ -373,63 +331,163 @@ class _Draft:
             for key in keys:
                 turns = Triple(key, "opens", lock)
                 if f"unlock {lock} with {key}" not in self._actions and not self._holds(turns):
-                    self.add((Mention(Triple(key, "does not open", lock)),))
+                    self.add(key, "does not open", lock)
 
-    def _is_riddle(self, key: str) -> bool:
-        """Whether it is a key, and nothing is known that it opens."""
-        known = (*self._graph.outgoing(key), *self._mentions)
-        opens = any(f.subject == key and f.relation == "opens" for f in known)
-        return head_noun(key).endswith("key") and not opens
-
-    def _holds(self, fact: Triple) -> bool:
-        return fact in self._mentions or fact in self._graph
-
-    def _inside(self, holder: str) -> list[str]:
-        """What is directly in a room or the inventory once this step is over."""
-        before = (f.subject for f in self._graph.incoming(holder) if f.relation in LOCATIONS)
-        kept = [n for n in before if n != PLAYER and n not in self._moved]
-        return kept + [n for n, now in self._moved.items() if now.object == holder and n != PLAYER]
-
-    def _in_view(self) -> tuple[str, ...]:
-        """What stands in the room and in its exits."""
-        about = (*self._graph.outgoing(self.room), *self._mentions)
-        doors = (f.object for f in about if f.subject == self.room and f.relation.endswith(" door"))
-        return tuple(dict.fromkeys((*self._inside(self.room), *doors)))
-
-    def _openness(self, name: str) -> str:
-        """Open, closed, locked or unknown, once this step is over."""
-        for subject, relation, obj in self._mentions:
-            if subject == name and relation == "is" and obj in ("open", "closed", "locked"):
-                return obj
-        state = self._graph.value(name, "openness")
-        return state.object if state else ""
-
-    def use_up(self) -> None:
-        """The ingredients of the recipe have gone into the meal."""
-        for fact in self._graph.outgoing("recipe"):
-            if fact.relation == "requires":
-                self._outdated.update(dict.fromkeys(gone(fact.object)))
-                self.add((Mention(Triple(fact.object, "is", "consumed")),))
-
-    def extraction(self) -> Extraction:
-        """All facts, with what follows for the holders that things left and came to."""
-        self._empty_holders()
-        return Extraction(tuple(self._mentions.values()), tuple(self._outdated))
-
-    def _empty_holders(self) -> None:
-        value = self._graph.value
-        for holder in dict.fromkeys(fact.object for fact in self._moved.values()):
+    def note_empty(self) -> None:
+        """Note holders that their last thing left, and end that the others are empty."""
+        value = self.graph.value
+        for holder in dict.fromkeys(fact.object for fact in self.moved.values()):
             empty = Triple(holder, "is", "empty")
-            if empty in self._graph and empty not in self._mentions:
-                self._outdated[Pattern(*empty)] = None
+            if empty in self.graph and empty not in self.mentions:
+                self.outdate(*empty)
         left: dict[str, None] = {}
-        for name, now in self._moved.items():
+        for name, now in self.moved.items():
             before = value(name, "location")
             if before is not None and before.object != now.object:
                 left[before.object] = None
         for holder in left:
             if value(holder, "location") is None:  # a room, the inventory
                 continue
-            rest = (f.subject for f in self._graph.incoming(holder) if f.relation in LOCATIONS)
-            if all(name in self._moved and self._moved[name].object != holder for name in rest):
-                self.add((Mention(Triple(holder, "is", "empty")),))
+            rest = (f.subject for f in self.graph.incoming(holder) if f.relation in LOCATIONS)
+            if all(name in self.moved and self.moved[name].object != holder for name in rest):
+                self.add(holder, "is", "empty")
+
+    # Once this step is over
+
+    def _is_riddle(self, key: str) -> bool:
+        """True if it is a key, and nothing is known that it opens."""
+        known = (*self.graph.outgoing(key), *self.mentions)
+        opens = any(f.subject == key and f.relation == "opens" for f in known)
+        return head_noun(key).endswith("key") and not opens
+
+    def _holds(self, fact: Triple) -> bool:
+        return fact in self.mentions or fact in self.graph
+
+    def _inside(self, holder: str) -> list[str]:
+        """Return what is directly in a room or the inventory."""
+        kept = [f.subject for f in self.contents(holder) if f.subject not in self.moved]
+        return kept + [n for n, now in self.moved.items() if now.object == holder and n != PLAYER]
+
+    def _in_view(self) -> tuple[str, ...]:
+        """Return what is in the room and in its exits."""
+        about = (*self.graph.outgoing(self.room), *self.mentions)
+        doors = (f.object for f in about if f.subject == self.room and f.relation.endswith(" door"))
+        return tuple(dict.fromkeys((*self._inside(self.room), *doors)))
+
+    def _openness(self, name: str) -> str:
+        """Return open, closed, locked, or nothing if that is unknown."""
+        for subject, relation, obj in self.mentions:
+            if subject == name and relation == "is" and obj in _OPENNESS:
+                return obj
+        return self._was(name)
+
+    def _was(self, name: str) -> str:
+        """Return the openness of a thing before the step."""
+        state = self.graph.value(name, "openness")
+        return state.object if state else ""
+
+
+# Valid actions: a description may leave out exits and furniture that can be acted upon
+
+_ACTION = re.compile(
+    r"(?P<verb>open|close|unlock|lock|insert|put|take) (?P<first>.+?)"
+    r"(?: (?P<how>with|into|on|from) (?P<second>.+))?"
+)
+_STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked"}
+
+
+class Offered(NamedTuple):
+    """Directions, and things in the room with the state that their action implies, if any."""
+
+    exits: tuple[str, ...]
+    here: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=256)
+def offered(actions: tuple[str, ...]) -> Offered:
+    """Return exits and things that valid actions name.
+
+    >>> offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
+    Offered(exits=('east',), here=(('red safe', 'locked'), ('jar', '')))
+    """
+    lower = [action.lower() for action in actions]
+    exits = (direction_in(action) for action in lower if action.startswith("go "))
+    here: dict[str, str] = {}
+    for name, state in _named(lower):
+        if name != INVENTORY and kind_of_noun(name) != DOOR and not here.get(name):
+            here[name] = state
+    return Offered(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
+
+
+def _named(actions: list[str]) -> Iterator[tuple[str, str]]:
+    for action in actions:
+        found = _ACTION.fullmatch(action)
+        if found is None:
+            continue
+        verb, second = found["verb"], found["second"] or ""
+        if verb in ("open", "close", "unlock", "lock"):
+            yield found["first"], _STATE_BEFORE.get(verb, "")
+        elif second:
+            yield second, ""
+        elif verb == "take":
+            yield found["first"], ""
+
+
+# Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court
+# shoes`, *a raw meat* may be `meat` that is raw or a thing called `raw meat`
+
+_BETWEEN = re.compile(r" (?:from|into|in|onto|on|with|to|under|at) ")
+_MEASURE = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest>.+)")
+
+
+@lru_cache(maxsize=256)
+def names_in(actions: tuple[str, ...]) -> frozenset[str]:
+    """Return names that commands take as their arguments, in lower case.
+
+    >>> sorted(names_in(("take Key 1 from red box", "look")))
+    ['key 1', 'key 1 from red box', 'red box']
+    """
+    found: set[str] = set()
+    for action in actions:
+        rest = action.lower().partition(" ")[2]
+        found.update((rest, *_BETWEEN.split(rest)))
+    return frozenset(found - {""})
+
+
+def called(reading: Reading, spoken: Collection[str]) -> dict[str, str]:
+    """Return names in a reading that no command uses, and what commands use instead."""
+    states: dict[str, list[str]] = {}
+    for (subject, relation, obj), _, _ in reading.mentions:
+        states.setdefault(subject, [])
+        if relation == "is" and obj in STATES:
+            states[subject].append(obj)
+    names: dict[str, str] = {}
+    for name, worn in states.items():
+        whole = " ".join((*worn, name))
+        measured = _MEASURE.fullmatch(name)
+        if name in spoken:
+            continue
+        if worn and whole in spoken:
+            names[name] = whole
+        elif measured is not None and (measured["rest"] in spoken or not spoken):
+            names[name] = measured["rest"]
+    return names
+
+
+def renamed(reading: Reading, names: Mapping[str, str]) -> Reading:
+    """Return a reading with other names; a state that became part of a name is no fact."""
+    if not names:
+        return reading
+    get = names.get
+    return reading._replace(
+        mentions=tuple(
+            m._replace(triple=Triple(get(s, s), r, get(o, o)))
+            for m in reading.mentions
+            for s, r, o in (m.triple,)
+            if not (r == "is" and o in STATES and o in get(s, "").split())
+        ),
+        listings=tuple(
+            Listing(get(holder, holder), tuple(get(n, n) for n in inside))
+            for holder, inside in reading.listings
+        ),
+    )

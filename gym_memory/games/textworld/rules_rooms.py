@@ -1,12 +1,8 @@
-"""How TextWorld describes a room: furniture, what it holds, the floor, exits and doors.
+"""Sentences of TextWorld's rooms: furniture and its contents, the floor, exits and doors.
 
-TextWorld writes rooms with a grammar of a few hundred templates. Most of them are asides that
-say nothing of the room; the rest are the forms below. Wording is taken loosely (the words that
-lead to a name, not the whole template), so that the cooking, house and basic grammars are read
-by the same rules, with blended descriptions and adjectives or without.
-
-A thing that is shown without its contents and without a state is a closed container: of a
-supporter the grammar always tells what is on it, of an open container what is in it.
+Wording is taken loosely, so that the cooking, house and basic grammars are read by the same forms.
+Furniture without contents and without a state is a closed container: the grammar always gives the
+contents of a supporter and of an open container.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ from gym_memory.graph.schema import door_relation
 __all__ = ["BANNER", "describe", "read_room_sentence"]
 
 _MAX_KEPT_CHARS = 10_000
-"""Descriptions beyond this many characters are read anew each time."""
+"""Most characters of a description whose reading is kept."""
 
 BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.MULTILINE)
 """The line over a room's description: ``-= Living Room =-``."""
@@ -89,7 +85,7 @@ def _exits(found: re.Match[str]) -> Reading:
 
 
 def _thing(found: re.Match[str]) -> Reading:
-    """Furniture. A *typical looking chest* and one *which looks typical* are called chest."""
+    """Read furniture; a *typical looking chest* and one *which looks typical* are a chest."""
     begin = found["name"].find(" looking ")
     start = found.start("name") + (begin + len(" looking ") if begin > 0 else 0)
     name, span = clean_name(found.string[start : found.end("name")]), (start, found.end("name"))
@@ -101,7 +97,7 @@ def _thing(found: re.Match[str]) -> Reading:
 
 
 def _several(found: re.Match[str]) -> Reading:
-    """``two chests, one rusty and one big`` or ``two rustythings, a chest and a table``."""
+    """Read ``two chests, one rusty and one big``, ``two rustythings, a chest and a table``."""
     noun = found["kind"].lower().removesuffix("s")
     adjective = found["kind"].lower().removesuffix("things")
     mentions = []
@@ -207,20 +203,12 @@ _RULES: tuple[Rule, ...] = tuple(
 
 @lru_cache(maxsize=1 << 9)
 def read_room_sentence(sentence: str) -> Reading | None:
-    """What one sentence of a room's description says; None for an aside."""
+    """Read one sentence of a description; None for an aside."""
     return first_match(_RULES, sentence)
 
 
 def describe(text: str, room: str) -> Reading:
-    """Everything that a description says of the room it describes.
-
-    Args:
-        text: What stands under the banner, to the end of the feedback.
-        room: Name of the room.
-
-    Returns:
-        Facts with spans in ``text``; the last listing is that of the room itself.
-    """
+    """Read the description of a room; the last listing is that of the room itself."""
     return (_describe if len(text) <= _MAX_KEPT_CHARS else _describe.__wrapped__)(text, room)
 
 
@@ -235,7 +223,7 @@ def _describe(text: str, room: str) -> Reading:
 
 
 class _Seen:
-    """What has been read of a description so far."""
+    """The sentences of a description that were read so far."""
 
     def __init__(self, room: str) -> None:
         self.room = room
@@ -246,7 +234,6 @@ class _Seen:
         self.last = ""
 
     def take(self, said: Reading, offset: int) -> None:
-        """Add what one sentence says."""
         topic = said.topic if said.new or not said.topic else self._meant(said.topic)
         known = {HERE: self.room, IT: self._it(), said.topic: topic}
         for (subject, relation, obj), start, end in said.mentions:
@@ -261,14 +248,14 @@ class _Seen:
         self.last = topic or self.last
 
     def _it(self) -> str:
-        """The thing seen last; of a group, the next one whose contents were not told yet."""
-        told = {listing.holder for listing in self.listings}
-        if self.last and self.last not in told:
+        """Return the thing seen last; of a group, the next one without contents so far."""
+        listed = {listing.holder for listing in self.listings}
+        if self.last and self.last not in listed:
             return self.last
-        return next((name for name in self.furniture if name not in told), self.last)
+        return next((name for name in self.furniture if name not in listed), self.last)
 
     def _meant(self, name: str) -> str:
-        """The furniture that a name means: a rusty chest is also called *chest*, *rusty one*."""
+        """Return the furniture that a name means: *chest* or *rusty one* is a rusty chest."""
         if name in self.furniture:
             return name
         if name.endswith(" one"):
@@ -281,18 +268,18 @@ class _Seen:
         return name
 
     def _rename(self, old: str, new: str) -> None:
-        """What was called *chest* when it came into view turns out to be a rusty chest."""
+        """Rename furniture whose full name comes later: a *chest* that is a rusty chest."""
         begin = self.furniture[new] = self.furniture.pop(old)
         for i, ((subject, relation, obj), start, end) in enumerate(self.mentions[begin:], begin):
             if subject == old:
                 self.mentions[i] = Mention(Triple(new, relation, obj), start, end)
 
     def reading(self) -> Reading:
-        """All facts, those that follow from what was left unsaid included."""
-        told = {listing.holder for listing in self.listings}
-        told.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
+        """Return all facts, with what follows from what was left unsaid."""
+        described = {listing.holder for listing in self.listings}
+        described.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
         for name, begin in self.furniture.items():
-            if name not in told:
+            if name not in described:
                 shut = self.mentions[begin]._replace(triple=Triple(name, "is", "closed"))
                 self.mentions.append(shut)
         inside = (m.triple.subject for m in self.mentions if m.triple.object == self.room)
