@@ -31,11 +31,11 @@ from gym_memory.extract.notes.statements import read_statements  # noqa: E402
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem  # noqa: E402
 from gym_memory.games.alfworld.text import parse_grammar  # noqa: E402
 from gym_memory.games.alfworld.world import load_game  # noqa: E402
-from gym_memory.games.foreign.detect import detect_dialect  # noqa: E402
+from gym_memory.games.foreign.sources import detect_dialect  # noqa: E402
 from gym_memory.games.nethack import commands  # noqa: E402
 from gym_memory.games.qa.formats import read_questions  # noqa: E402
 from gym_memory.games.textworld.engine import clean_text, endings  # noqa: E402
-from gym_memory.games.textworld.zmachine import check_story  # noqa: E402
+from gym_memory.games.textworld.engine import check_story  # noqa: E402
 from gym_memory.games.webshop.rules_request import read_request  # noqa: E402
 from gym_memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.llm import prompts  # noqa: E402

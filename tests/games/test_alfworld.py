@@ -32,7 +32,7 @@ from gym_memory.games.alfworld.household import SIZES, TASK_TYPES, make_househol
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Grammar, Sentence, Teller, parse_grammar
 from gym_memory.games.alfworld.world import Game, Play, entity_names
-from gym_memory.games.textworld.state import Index, State
+from gym_memory.games.textworld.logic import Index, State
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.records import Triple
 from gym_memory.games.textworld.cleaning import HOUSE, Cleaning, Tally, plan_house, room_of, tidy
-from gym_memory.games.textworld.manifest import SPLITS, entries
+from gym_memory.games.textworld.games import SPLITS, entries
 
 STANDARD = Cleaning.levels["standard"]
 

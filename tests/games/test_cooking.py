@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.games import generate
-from gym_memory.games.textworld.logic import World, load_logic
-from gym_memory.games.textworld.state import Index, State
+from gym_memory.games.textworld.logic import Index, State, World, load_logic
 
 MAX_SCORE = {
     "rl-1": 4, "rl-2": 5, "rl-3": 3, "rl-4": 11, "medium": 11, "hard": 14, "hardest": 17,

@@ -10,8 +10,7 @@ import pytest
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.records import Step, Task
 from gym_memory.games.textworld.errands import Errands, plan_life
-from gym_memory.games.textworld.games import generate
-from gym_memory.games.textworld.manifest import SPLITS, entries
+from gym_memory.games.textworld.games import SPLITS, entries, generate
 from gym_memory.run.loop import rollout
 
 LEVELS = ("short", "long")

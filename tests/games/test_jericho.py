@@ -13,17 +13,22 @@ from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, Missi
 pytest.importorskip("jericho")
 
 from gym_memory.games.jericho import Jericho
-from gym_memory.games.jericho.candidates import (
+from gym_memory.games.jericho.engine import (
     GENERIC,
     PREFERRED,
     commands,
     names_in_view,
     templates_of,
+    understood,
 )
-from gym_memory.games.jericho.engine import understood
 from gym_memory.games.jericho.env import _our_story
-from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary, read_vocabulary
-from gym_memory.games.jericho.world import object_region
+from gym_memory.games.jericho.vocabulary import (
+    HELD,
+    NOUN,
+    Vocabulary,
+    object_region,
+    read_vocabulary,
+)
 from gym_memory.games.textworld.games import cached_story
 from gym_memory.wrappers import MemoryObservation
 

@@ -20,8 +20,13 @@ from gym_memory.core.errors import (
 )
 from gym_memory.games.textworld.challenges import StoryFile, make_textworld
 from gym_memory.games.textworld.cooking import Cooking
-from gym_memory.games.textworld.engine import Engine, clean_text, load_game
-from gym_memory.games.textworld.zmachine import Interpreter, check_story
+from gym_memory.games.textworld.engine import (
+    Engine,
+    Interpreter,
+    check_story,
+    clean_text,
+    load_game,
+)
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +371,7 @@ def test_plain_story_plays_without_valid_actions(plain_story):
 
 BREAK = """
 import sys
-from gym_memory.games.textworld.zmachine import Interpreter
+from gym_memory.games.textworld.engine import Interpreter
 story, command = sys.argv[1:]
 machine = Interpreter(story)
 for begin in (lambda: None, machine.start):

@@ -14,19 +14,22 @@ import pytest
 
 from gym_memory.core.errors import BackendError
 from gym_memory.core.files import cache_dir
-from gym_memory.games.textworld import games, list_games, manifest
+from gym_memory.games.textworld import games, list_games
 from gym_memory.games.textworld.cooking import Cooking
+from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.env import TextWorldFamily
-from gym_memory.games.textworld.games import GameKey, cached_game, game_sha256, generate
-from gym_memory.games.textworld.manifest import (
+from gym_memory.games.textworld.games import (
     SIZES,
     SPLITS,
     Entry,
+    GameKey,
     Manifest,
+    cached_game,
     entries,
+    game_sha256,
+    generate,
     load_manifest,
 )
-from gym_memory.games.textworld.zmachine import check_story
 
 LEVEL = Cooking.levels["rl-1"]
 
@@ -297,7 +300,7 @@ def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
 
 
 FAMILIES = sorted(p.name.removesuffix(".json")
-                  for p in (manifest.files("gym_memory.games.textworld") / "manifests").iterdir()
+                  for p in (games.files("gym_memory.games.textworld") / "manifests").iterdir()
                   if p.name.endswith(".json"))  # fmt: skip
 
 

@@ -15,8 +15,7 @@ from gym_memory.games.textworld.challenges import make_textworld
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import clean_text
 from gym_memory.games.textworld.knowledge import load_knowledge
-from gym_memory.games.textworld.logic import Rule
-from gym_memory.games.textworld.state import Index, State
+from gym_memory.games.textworld.logic import Index, Rule, State
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not fully supported")
 

@@ -9,7 +9,7 @@ from collections import deque
 import pytest
 
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.games.textworld.manifest import SPLITS, entries
+from gym_memory.games.textworld.games import SPLITS, entries
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt, plan_hunt
 
 LEVELS = {  # rooms, keys, best score: the paper's, hardest's score is ours

@@ -15,7 +15,8 @@ from itertools import product
 from typing import NamedTuple
 
 from gym_memory.core.errors import CorruptGameError
-from gym_memory.games.textworld.state import Binding, Fact, Index, Pattern, State
+from gym_memory.games.textworld.knowledge import FactPattern
+from gym_memory.games.textworld.logic import Binding, Fact, Index, State
 
 __all__ = ["Action", "Case", "Effect", "Expression", "Problem", "Query", "ground"]
 __all__ += ["parse_domain", "parse_problem", "type_fact"]
@@ -41,8 +42,8 @@ class Case(NamedTuple):
         distinct: Pairs of slots that must hold different entities.
     """
 
-    holds: tuple[Pattern, ...] = ()
-    fails: tuple[Pattern, ...] = ()
+    holds: tuple[FactPattern, ...] = ()
+    fails: tuple[FactPattern, ...] = ()
     distinct: tuple[tuple[int, int], ...] = ()
 
 
@@ -50,8 +51,8 @@ class Effect(NamedTuple):
     """What an action changes, under a condition or always."""
 
     when: tuple[Case, ...]
-    added: tuple[Pattern, ...]
-    removed: tuple[Pattern, ...]
+    added: tuple[FactPattern, ...]
+    removed: tuple[FactPattern, ...]
 
 
 class Problem(NamedTuple):
@@ -105,10 +106,10 @@ class Query:
         patterns = (*case.holds, *case.fails)
         used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
         typed = sorted(slot for slot in used if slot in self._types)
-        kinds = tuple(Pattern(f"{self._types[slot]}:", (slot,)) for slot in typed)
+        kinds = tuple(FactPattern(f"{self._types[slot]}:", (slot,)) for slot in typed)
         return case._replace(holds=(*case.holds, *kinds))
 
-    def pattern(self, literal: Expression, scope: dict[str, int]) -> Pattern:
+    def pattern(self, literal: Expression, scope: dict[str, int]) -> FactPattern:
         """A literal as a pattern over slots; constants get slots of their own."""
         name, *arguments = _literal(literal)
         slots = []
@@ -123,7 +124,7 @@ class Query:
                     self.slots.append(argument)
                     self.start.append(argument)
                 slots.append(self._first[argument])
-        return Pattern(name, tuple(slots))
+        return FactPattern(name, tuple(slots))
 
     def read(
         self, condition: Expression, scope: dict[str, int], *, negated: bool = False
@@ -158,7 +159,7 @@ class Query:
         return [Case(fails=(pattern,)) if negated else Case(holds=(pattern,))]
 
     def solutions(
-        self, state: State, plans: Sequence[Sequence[Pattern]]
+        self, state: State, plans: Sequence[Sequence[FactPattern]]
     ) -> Iterator[tuple[Case, Binding]]:
         """Bindings that meet the condition, with the case met; one may come in several cases.
 
@@ -171,7 +172,7 @@ class Query:
                 if _allowed(state, case, binding):
                     yield case, binding
 
-    def plan(self, facts: Index) -> tuple[tuple[Pattern, ...], ...]:
+    def plan(self, facts: Index) -> tuple[tuple[FactPattern, ...], ...]:
         """For each case its patterns, those with few candidates first."""
         plans = []
         for case in self.cases:
@@ -195,14 +196,14 @@ def _all_of(cases: Sequence[Case]) -> Case:
     )
 
 
-def _candidates(pattern: Pattern, known: set[int], facts: Index) -> tuple[int, int]:
+def _candidates(pattern: FactPattern, known: set[int], facts: Index) -> tuple[int, int]:
     unknown = sum(slot not in known for slot in pattern.slots)
     total = len(facts.found.get((pattern.predicate,), ()))
     return (unknown, 0) if unknown < len(pattern.slots) else (max(total, 1), unknown)
 
 
 def _match(
-    state: State, plan: Sequence[Pattern], binding: Binding, depth: int
+    state: State, plan: Sequence[FactPattern], binding: Binding, depth: int
 ) -> Iterator[Binding]:
     if depth == len(plan):
         yield binding
@@ -219,7 +220,7 @@ def _match(
             yield from _match(state, plan, bound, depth + 1)
 
 
-def ground(pattern: Pattern, binding: Binding) -> Fact:
+def ground(pattern: FactPattern, binding: Binding) -> Fact:
     """The fact that a pattern stands for under a binding of all its slots."""
     return pattern.predicate, *(str(binding[slot]) for slot in pattern.slots)
 

@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.core.errors import CorruptGameError
-from gym_memory.games.textworld.state import Pattern, State
+from gym_memory.games.textworld.knowledge import FactPattern
+from gym_memory.games.textworld.logic import State
 
 __all__ = ["Bound", "Grammar", "Sentence", "Teller", "parse_grammar"]
 
@@ -226,7 +227,7 @@ def _extend(
         yield bound
         return
     predicate, variables = terms[depth]
-    pattern = Pattern(predicate, tuple(range(len(variables))))
+    pattern = FactPattern(predicate, tuple(range(len(variables))))
     for fact in sorted(state.matching(pattern, [bound.get(v) for v in variables])):
         fresh = dict(bound)
         for variable, value in zip(variables, fact[1:], strict=True):

@@ -19,7 +19,7 @@ from gym_memory.core.errors import CorruptGameError
 from gym_memory.core.files import read_json
 from gym_memory.games.alfworld.pddl import Action, parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Teller, parse_grammar
-from gym_memory.games.textworld.state import Binding, Fact, State
+from gym_memory.games.textworld.logic import Binding, Fact, State
 
 __all__ = ["NOTHING_HAPPENS", "Game", "Play", "PlayState", "entity_names", "load_game"]
 

@@ -6,7 +6,6 @@ called, ``adapter.py`` makes a raw environment of it, ``make.py`` finds it by a 
 knows a particular package.
 """
 
-from gym_memory.games.foreign.env import ForeignEnv
-from gym_memory.games.foreign.make import make_foreign
+from gym_memory.games.foreign.env import ForeignEnv, make_foreign
 
 __all__ = ["ForeignEnv", "make_foreign"]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.records import Step, Task
+from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
+from gym_memory.extract.base import apply
+from gym_memory.graph import TemporalGraph
 
 __all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_number", "as_text"]
+__all__ += ["detect_dialect", "explained", "is_chat", "message_text", "said"]
 
 Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
 """A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""
@@ -146,3 +153,88 @@ def as_number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"expected {name} as a number, got {value!r:.200}") from None
+
+
+def is_chat(obs: Any) -> bool:
+    """Whether an observation is a list of messages."""
+    return isinstance(obs, list | tuple) and all(
+        isinstance(message, Mapping) and {"role", "content"} <= set(message) for message in obs
+    )
+
+
+def said(chat: Sequence[Mapping[str, Any]]) -> str:
+    """What others than the assistant said, the system aside where it is not alone."""
+    told = [message for message in chat if message["role"] != "assistant"]
+    others = [message for message in told if message["role"] != "system"] or told
+    return "\n\n".join(map(message_text, others))
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """A message's text, whole or in parts."""
+    content = message["content"]
+    if isinstance(content, list | tuple):
+        return "\n".join(part["text"] for part in content if part.get("type", "text") == "text")
+    return as_text("content", content)
+
+
+GENERAL = "plain"
+_LEAST = 0.15
+"""Share of a text that a dialect must explain."""
+_BESIDE = 0.5
+"""What it must explain of what general rules do: they read more words, and less in them."""
+_MAX_TEXT_CHARS = 20_000
+_LOOKED = "look"
+"""Texts are read as answers: a first text has a goal, which is plain English in any dialect."""
+_UNIT = re.compile(r"[^.!?\n]+")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+@lru_cache(maxsize=256)
+def detect_dialect(*texts: str) -> str:
+    """The dialect of the first texts of an episode; ``plain`` where none stands out.
+
+    Every dialect's rules read the texts in turn; the share of words in sentences from which they
+    took a fact is compared. Rules that read any English (``general = True`` on their class) do
+    not compete: that they find something says nothing about who wrote the text.
+
+    >>> detect_dialect("The weather is fine today.")
+    'plain'
+    """
+    scores = {name: explained(texts, rules) for name, rules in _candidates().items()}
+    own = explained(texts, get_extractor(GENERAL))
+    best = max(scores, key=lambda name: scores[name], default=GENERAL)
+    return best if scores.get(best, 0.0) >= max(_LEAST, own * _BESIDE) else GENERAL
+
+
+@cache
+def _candidates() -> dict[str, Extractor]:
+    """The rules of all dialects that are none for English at large; found once."""
+    found = {}
+    for name in EXTRACTORS.names():
+        try:
+            rules = get_extractor(name)
+        except ImportError:  # its package is not there, so neither is its text
+            continue
+        if not getattr(rules, "general", False):
+            found[name] = rules
+    return found
+
+
+def explained(texts: tuple[str, ...], rules: Extractor) -> float:
+    """Share of the words that stand in a sentence or line from which rules read a fact, in [0, 1].
+
+    Args:
+        texts: What an episode showed, in order.
+        rules: An extraction role.
+    """
+    graph, words, hit = TemporalGraph(), 0, 0
+    for t, text in enumerate(text[:_MAX_TEXT_CHARS] for text in texts):
+        extraction = rules.extract(Step(t, text, _LOOKED), graph, Task("", ""))
+        apply(extraction, graph, t)
+        spans = [(m.start, m.end) for m in extraction.mentions if m.start >= 0]
+        for unit in _UNIT.finditer(text):
+            weight = len(_WORD.findall(unit.group()))
+            words += weight
+            if any(start < unit.end() and end > unit.start() for start, end in spans):
+                hit += weight
+    return hit / words if words else 0.0

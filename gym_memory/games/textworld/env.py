@@ -26,14 +26,18 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.textworld.engine import Answer, Engine, GameData
 from gym_memory.games.textworld.facts import describe, triples_of
 from gym_memory.games.textworld.games import (
+    SIZES,
+    SPLITS,
+    Entry,
     GameKey,
     cached_game,
+    entries,
     game_sha256,
     generate,
+    load_manifest,
     quiet_random_state,
 )
-from gym_memory.games.textworld.manifest import SIZES, SPLITS, Entry, entries, load_manifest
-from gym_memory.games.textworld.state import Fact
+from gym_memory.games.textworld.logic import Fact
 from gym_memory.games.textworld.story_engine import StoryEngine
 
 __all__ = ["TextWorldEnv", "TextWorldFamily"]
@@ -220,7 +224,7 @@ class TextWorldFamily(TextWorldEnv):
 
     A subclass sets the class attributes and :meth:`make_game`; the other hooks have defaults.
     Task ids are ``<family>/<level>/<split>/<number>``. Which seeds they stand for is listed in the
-    family's manifest (see :mod:`gym_memory.games.textworld.manifest`).
+    family's manifest (see :mod:`gym_memory.games.textworld.games`).
 
     Args:
         level: One of ``levels``; None takes ``default_level``.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gym_memory.core.records import Triple
-from gym_memory.games.textworld.state import Fact
+from gym_memory.games.textworld.logic import Fact
 from gym_memory.graph.schema import INVENTORY, PLAYER, door_relation, way_relation
 
 __all__ = ["describe", "triples_of"]

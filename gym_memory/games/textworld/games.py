@@ -21,6 +21,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,19 +30,63 @@ import numpy as np
 from gym_memory.core.errors import BackendError, CorruptGameError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
+from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.knowledge import textworld_version
-from gym_memory.games.textworld.zmachine import check_story
 
-__all__ = [
-    "GameKey",
-    "cached_game",
-    "cached_story",
-    "compile_game",
-    "game_sha256",
-    "generate",
-    "no_trial_run",
-    "quiet_random_state",
-]
+__all__ = ["FIRST_SEED", "SIZES", "SPLITS", "Entry", "GameKey", "Manifest", "cached_game"]
+__all__ += ["cached_story", "compile_game", "entries", "game_sha256", "generate", "load_manifest"]
+__all__ += ["no_trial_run", "quiet_random_state"]
+
+SPLITS = ("train", "valid", "test", "held_out")
+SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}
+"""Games a level, unless its family says otherwise."""
+FIRST_SEED = {"train": 0, "valid": 100_000, "test": 200_000, "held_out": 300_000}
+
+
+class Entry(NamedTuple):
+    """One listed game; ``sha256`` is empty where no manifest lists it."""
+
+    seed: int
+    sha256: str = ""
+
+
+class Manifest(NamedTuple):
+    """All listed games of a family.
+
+    Attributes:
+        family: Name of the family.
+        generator: Version of the family's generator that made them.
+        textworld: Version of TextWorld that made them.
+        levels: Level to ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
+    """
+
+    family: str
+    generator: int
+    textworld: str
+    levels: Mapping[str, Mapping[str, Any]]
+
+
+@lru_cache(maxsize=32)
+def load_manifest(family: str) -> Manifest | None:
+    """The manifest of a family; None where the package has none."""
+    source = files("gym_memory.games.textworld") / "manifests" / f"{family}.json"
+    if not source.is_file():
+        return None
+    return Manifest(**json.loads(source.read_text(encoding="utf-8")))
+
+
+def entries(family: str, generator: int, level: str, split: str) -> tuple[Entry, ...]:
+    """The games of a level and split, in order.
+
+    Games that no manifest lists (a family of another package, an unlisted level or split) have
+    seeds by rule, different in every split, and no digest.
+    """
+    manifest = load_manifest(family)
+    if manifest and manifest.generator == generator and split in manifest.levels.get(level, ()):
+        return tuple(Entry(*pair) for pair in manifest.levels[level][split])
+    first = FIRST_SEED[split]
+    return tuple(Entry(seed) for seed in range(first, first + SIZES[split]))
+
 
 _STALE_SECONDS = 3600.0
 
@@ -131,7 +176,7 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
     Args:
         factory: A class with ``make_game(settings, split, seed)``.
         settings: Settings of a level.
-        split: One of :data:`~gym_memory.games.textworld.manifest.SPLITS`; ``held_out`` is made of
+        split: One of :data:`~gym_memory.games.textworld.games.SPLITS`; ``held_out`` is made of
             what ``test`` is made of.
         seed: Chooses the game.
 

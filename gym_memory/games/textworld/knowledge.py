@@ -18,11 +18,17 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.files import cache_dir, read_json, write_atomic
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.state import Pattern
 
-__all__ = ["Knowledge", "RuleText", "Slot", "load_knowledge", "textworld_version"]
+__all__ = ["FactPattern", "Knowledge", "RuleText", "Slot", "load_knowledge", "textworld_version"]
 
 _FORMAT = 1
+
+
+class FactPattern(NamedTuple):
+    """A predicate over slots: argument ``i`` is what is bound to ``slots[i]``."""
+
+    predicate: str
+    slots: tuple[int, ...]
 
 
 class Slot(NamedTuple):
@@ -46,9 +52,9 @@ class RuleText(NamedTuple):
     command: str
     event: str
     slots: tuple[Slot, ...]
-    preconditions: tuple[Pattern, ...]
-    added: tuple[Pattern, ...]
-    removed: tuple[Pattern, ...]
+    preconditions: tuple[FactPattern, ...]
+    added: tuple[FactPattern, ...]
+    removed: tuple[FactPattern, ...]
 
 
 class Knowledge(NamedTuple):
@@ -115,8 +121,10 @@ def _parsed(serialized_kb: str) -> Knowledge:
 def _rule(rule: Any, event: str, fixed: Mapping[Any, Any]) -> RuleText:
     number = {placeholder: i for i, placeholder in enumerate(rule.placeholders)}
 
-    def patterns(predicates: Iterable[Any]) -> tuple[Pattern, ...]:
-        return tuple(Pattern(p.name, tuple(number[a] for a in p.parameters)) for p in predicates)
+    def patterns(predicates: Iterable[Any]) -> tuple[FactPattern, ...]:
+        return tuple(
+            FactPattern(p.name, tuple(number[a] for a in p.parameters)) for p in predicates
+        )
 
     return RuleText(
         rule.name,
@@ -147,7 +155,7 @@ def _from_json(record: Any) -> Knowledge:
 def _rule_of(record: Mapping[str, Any], subtypes: Mapping[str, Any]) -> RuleText:
     slots = tuple(Slot(*slot) for slot in record["slots"])
     preconditions, added, removed = (
-        tuple(Pattern(str(name), tuple(numbers)) for name, numbers in record[part])
+        tuple(FactPattern(str(name), tuple(numbers)) for name, numbers in record[part])
         for part in ("preconditions", "added", "removed")
     )
     for pattern in (*preconditions, *added, *removed):

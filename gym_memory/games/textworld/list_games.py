@@ -21,8 +21,13 @@ from typing import Any
 
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.textworld.challenges import CHALLENGES
-from gym_memory.games.textworld.games import game_sha256, generate
-from gym_memory.games.textworld.manifest import FIRST_SEED, Manifest, load_manifest
+from gym_memory.games.textworld.games import (
+    FIRST_SEED,
+    Manifest,
+    game_sha256,
+    generate,
+    load_manifest,
+)
 
 __all__ = ["collect", "main", "verify"]
 

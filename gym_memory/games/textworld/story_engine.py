@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.engine import Answer, GameData, clean_text, endings, trace_on
-from gym_memory.games.textworld.logic import Logic, World
-from gym_memory.games.textworld.state import Fact, Index
-from gym_memory.games.textworld.zmachine import Interpreter
+from gym_memory.games.textworld.engine import (
+    Answer,
+    GameData,
+    Interpreter,
+    clean_text,
+    endings,
+    trace_on,
+)
+from gym_memory.games.textworld.logic import Fact, Index, Logic, World
 
 __all__ = ["StoryEngine"]
 

@@ -13,8 +13,7 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gym_memory.games.textworld.voices.furniture import Holder, add_holders, add_things
-from gym_memory.games.textworld.voices.voice import Name, Voice
+from gym_memory.games.textworld.voices.voice import Holder, Name, Voice, add_holders, add_things
 from gym_memory.games.textworld.worldgen import (
     Cell,
     Grid,

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gym_memory.core.errors import BackendError
-from gym_memory.games.textworld.cooking_plan import cooking_walkthrough
 from gym_memory.games.textworld.voices.voice import Name, Voice
 
 __all__ = ["make_voiced_kitchen"]
@@ -37,8 +36,8 @@ def make_voiced_kitchen(
     settings: Mapping[str, Any],
     split: str,
     seed: int,
-) -> Any:
-    """Generate the game of a seed.
+) -> tuple[Any, dict[str, Any], dict[str, Name]]:
+    """Generate the game of a seed; also return the settings drawn and the new names.
 
     Args:
         make: TextWorld's generator, of settings and a seed.
@@ -56,11 +55,7 @@ def make_voiced_kitchen(
             names = _revoice(game, Voice(split, rng), rng)
         except (ValueError, IndexError):  # no food that can be prepared so, or more than words
             continue
-        knife, book = names.get("knife"), names["cookbook"]
-        game.metadata["walkthrough"] = cooking_walkthrough(
-            game, drawn, knife.name if knife else "", book.name
-        )
-        return game
+        return game, drawn, names
     raise BackendError(f"TextWorld made no cooking game of {wanted} in {_ATTEMPTS} attempts")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import re
@@ -11,7 +12,10 @@ from importlib.resources import files
 from itertools import product
 from typing import Any, NamedTuple
 
-__all__ = ["SHARED", "Name", "Voice", "expanded", "load_voices", "singular", "words_of"]
+from gym_memory.games.textworld.worldgen import Cell, new_holder
+
+__all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "expanded"]
+__all__ += ["load_voices", "singular", "words_of"]
 
 SHARED = frozenset({"key", "note", "of"})
 """Words of names that all splits use; beside them letters and numbers."""
@@ -177,3 +181,48 @@ def sentence(text: str) -> str:
     if not text:
         return ""
     return text[0].upper() + text[1:] + ("" if text.endswith(_ENDS) else ".")
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """A piece of furniture that is not locked; kind ``c`` container or ``s`` supporter."""
+
+    name: Name
+    kind: str
+    cell: Cell
+    shut: bool = False
+
+    @property
+    def prep(self) -> str:
+        """Where a thing of it is."""
+        return "in" if self.kind == "c" else "on"
+
+
+def add_holders(
+    maker: Any, rng: random.Random, places: dict[Any, Any], holders: Iterable[Holder]
+) -> None:
+    """Put furniture into its rooms.
+
+    Args:
+        maker: TextWorld's game maker.
+        rng: Draws the descriptions.
+        places: Cell to room; the furniture comes beside.
+        holders: The furniture.
+    """
+    for holder in holders:
+        piece = new_holder(maker, rng, holder.kind, holder.name.name)
+        if holder.kind == "c":
+            piece.add_property("closed" if holder.shut else "open")
+        places[holder.cell].add(piece)
+        places[holder] = piece
+
+
+def add_things(
+    maker: Any, places: dict[Any, Any], things: Iterable[tuple[Name, Cell | Holder]]
+) -> None:
+    """Put things where they are: on the floor of a cell, or in or on furniture."""
+    for thing, place in things:
+        look = sentence(f"{thing} look ordinary") if thing.indefinite else None
+        entity = maker.new("o", thing.name, look)
+        entity.infos.indefinite = thing.indefinite or None
+        places[place].add(entity)
