@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from gym_memory.core.records import Observation, Transition
+from gym_memory.core.records import Observation, PlanState, Transition
 
 __all__ = ["Policy"]
 
@@ -23,8 +23,8 @@ class Policy(ABC):
     """Whether the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None
     """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
-    focus: str = ""
-    """What the policy is after now (its plan); the loop hands it to the memory as a cue."""
+    focus: PlanState = PlanState()
+    """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
         """Start an episode.

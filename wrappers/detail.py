@@ -9,7 +9,8 @@ the order in which a row first names them, so that a row of a long episode stays
     why             [how many of them in a row, why, score, path], likewise for the observations
                     in why_episodes
     memory          the rendered recall; episodes, lessons: its parts that are no facts
-    focus           what the policy was after
+    focus           what the policy was after, in one line
+    plan            the same by name: aim, last action, given up, ...
     valid_actions   the valid actions shown
     stats           facts, live facts, episodes, lessons, tokens; update_ms, recall_ms, ms (wall
                     milliseconds since the last row)
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from gym_memory.core.records import MemoryStats, Reason, Reasons, Triple
+from gym_memory.core.records import MemoryStats, PlanState, Reason, Reasons, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.usage import Call, current_scope
 
@@ -52,7 +53,7 @@ class StepDetail:
         self._told = 0 if graph is None else len(graph.events)
 
     def of(
-        self, obs: Mapping[str, Any], stats: MemoryStats | None, focus: str, reasons: Reasons
+        self, obs: Mapping[str, Any], stats: MemoryStats | None, plan: PlanState, reasons: Reasons
     ) -> dict[str, Any]:
         """The detail of the step that led to an observation."""
         before = len(self._numbers)
@@ -68,7 +69,8 @@ class StepDetail:
             "memory": obs.get("memory", ""),
             "episodes": obs.get("episodes", ()),
             "lessons": obs.get("lessons", ()),
-            "focus": focus,
+            "focus": str(plan),
+            "plan": {"aim": str(plan.aim), **plan.notes()} if str(plan.aim) else {},
             "valid_actions": tuple(obs["valid_actions"]),
             "stats": self._stats(stats),
             "calls": _calls(),

@@ -9,11 +9,10 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Cue, MemoryStats, Outcome, Reasons, Step, Task
+from gym_memory.core.records import Cue, MemoryStats, Outcome, PlanState, Reasons, Step, Task
 from gym_memory.core.settings import check_text
 from gym_memory.games.spaces import memory_observation_space
-from gym_memory.memory.base import Memory, check_budget
-from gym_memory.memory.base import make_memory
+from gym_memory.memory.base import Memory, check_budget, make_memory
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 
 __all__ = ["DEFAULT_BUDGET", "DEFAULT_MEMORY", "MemoryObservation"]
@@ -22,7 +21,6 @@ DEFAULT_MEMORY = "arigraph"
 """The memory where none is named."""
 DEFAULT_BUDGET = 1000
 """Tokens of a recall where none are said."""
-_NOTES = " | "
 
 Obs = dict[str, Any]
 
@@ -66,30 +64,28 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         self.observation_space = memory_observation_space()
         self.memory: Memory = make_memory(memory)
         self.budget = budget
-        self._focus = ""
+        self._plan = PlanState()
         self._cue = Cue("")
         self._open: Outcome | None = None
         if self.memory.uses_oracle:
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
-    def set_focus(self, focus: str) -> None:
-        """Steer the recalls of this episode from now on by what the policy is after (its plan).
+    def set_focus(self, focus: PlanState | str) -> None:
+        """Steer the recalls of this episode from now on.
 
         Args:
-            focus: The plan. What stands behind a `` | `` are the policy's own notes, for whoever
-                looks on: nothing is recalled for them.
-
-        Raises:
-            InvalidArgumentError: The focus is no text.
+            focus: The policy's plan, or an aim in words; nothing but the aim steers.
         """
-        self._focus = check_text("focus", focus)
+        if not isinstance(focus, PlanState):
+            focus = PlanState(check_text("focus", focus))
+        self._plan = focus
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
         """Reset the environment; the memory begins an episode and sees the first observation."""
         obs, info = self.env.reset(seed=seed, options=options)
-        self._focus = ""
+        self._plan = PlanState()
         dialect = self.env.get_wrapper_attr("dialect")
         started = time.perf_counter()
         self.finish()
@@ -109,9 +105,9 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         return self._cue.focus
 
     @property
-    def plan(self) -> str:
-        """The focus as the policy published it, with its own notes."""
-        return self._focus
+    def plan(self) -> PlanState:
+        """The plan that the policy published last, with its own notes."""
+        return self._plan
 
     def reasons(self) -> Reasons:
         """Why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
@@ -155,7 +151,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     def _recall(self, obs: Obs, update_ms: float) -> tuple[Obs, MemoryStats]:
         started = time.perf_counter()
-        aim = self._focus.partition(_NOTES)[0]
+        aim = str(self._plan.aim)
         self._cue = Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
         recall_ms = (time.perf_counter() - started) * 1e3
@@ -172,11 +168,11 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
     def snapshot(self) -> Any:
         """State of the environment and of the memory together, for tree search."""
         below = self.env.get_wrapper_attr("snapshot")()
-        return below, self.memory.snapshot(), self._focus, self._open
+        return below, self.memory.snapshot(), self._plan, self._open
 
     def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:
         """Return to a snapshot of both and give its observation and info."""
-        below, memory, self._focus, self._open = snapshot
+        below, memory, self._plan, self._open = snapshot
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
         shown, info["memory_stats"] = self._recall(obs, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Reasons
+from gym_memory.core.records import PlanState, Reasons
 from gym_memory.core.settings import check_flag
 from gym_memory.core.trajectory import Row, RowWriter
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
@@ -137,7 +137,9 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
     def _details(self, obs: Obs, info: dict[str, Any]) -> Row:
         reasons = self._below("reasons", Reasons)()
-        return self._detail.of(obs, info.get("memory_stats"), self._below("plan", ""), reasons)
+        return self._detail.of(
+            obs, info.get("memory_stats"), self._below("plan", PlanState()), reasons
+        )
 
     def _below(self, name: str, otherwise: Any) -> Any:
         """Something of a memory below, where there is one."""

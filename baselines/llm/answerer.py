@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.qa.reader import THEN, before_answering
+from gym_memory.baselines.rules.qa.reader import before_answering, next_lookup
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -57,15 +57,15 @@ class Answerer(LanguagePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Read on, look, look up what the model wants, answer."""
         question = obs["task"]
-        self.focus = self.focus or question
+        plan = self.focus = dataclasses.replace(self.focus, aim=self.focus.aim or question)
         command = before_answering(obs)
         if command:
             return command
         slots = {"task": question, "memory": obs["memory"]}
-        if self.focus.count(THEN) < self.settings.hops - 1:
+        if plan.done < self.settings.hops - 1:
             wanted = self.attempt(lambda: self._wanted(slots), "")
             if wanted:
-                self.focus += THEN + wanted
+                self.focus = next_lookup(plan, wanted)
                 return "look"
         return f"answer[{self.attempt(lambda: self._answer(slots), 'unknown')}]"
 

@@ -16,7 +16,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.llm import Reply
 
@@ -71,7 +71,7 @@ class Ariadne(LanguagePolicy):
             self._plan = self.attempt(lambda: self._ask_plan(situation), self._plan)
             self._planned_before = 0
         self._planned_before += 1
-        self.focus = "; ".join(step.text for step in self._plan)
+        self.focus = PlanState("; ".join(step.text for step in self._plan))
         slots = {**situation, "actions": actions, "plan": self._plan_text()}
         answer = self.attempt(lambda: self._ask_action(slots, obs), "")
         return self.act_on(answer, obs)

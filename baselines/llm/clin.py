@@ -17,7 +17,7 @@ from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int, check_share
 from gym_memory.memory.encoders import DEFAULT_MODEL, Encoder, make_encoder
 from gym_memory.memory.roles.text import prose
@@ -76,9 +76,9 @@ class Clin(LanguagePolicy):
         """Get a goal from the controller, an action from the executor."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
-        kept: tuple[str, tuple[int, ...]] = (self.focus, ())
+        kept: tuple[str, tuple[int, ...]] = (str(self.focus.aim), ())
         goal, ids = self.attempt(lambda: self._control(situation, memory), kept)
-        self.focus = goal
+        self.focus = PlanState(goal)
         self.think(goal)
         used = [lesson for lesson in obs["lessons"] if _id(lesson) in ids]
         slots = {**situation, "actions": actions, "goal": goal, "learnings": "\n".join(used)}

@@ -20,7 +20,7 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.core.errors import InvalidArgumentError, ModelError
 from gym_memory.core.names import parse_spec
-from gym_memory.core.records import Observation, Transition
+from gym_memory.core.records import Observation, PlanState, Transition
 from gym_memory.core.settings import check_flag, check_int, check_number
 from gym_memory.core.tokens import CHARS_PER_TOKEN
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
@@ -123,7 +123,7 @@ class LanguagePolicy(Policy):
         self._acted = False
         self._head = _head(0, "")  # what led to the present observation
         self._thought = ""
-        self.focus = ""
+        self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan and without a past."""

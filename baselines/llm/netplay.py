@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 
 __all__ = ["NetPlay", "NetPlaySettings"]
 
@@ -47,7 +47,7 @@ class NetPlay(LanguagePolicy):
         thought, action = self.attempt(lambda: self._ask_skill(slots), ("", ""))
         if thought:
             self.think(thought)
-            self.focus = thought
+            self.focus = PlanState(thought)
         if not action:
             return self.act_on("", obs)
         return match_action(action, obs["valid_actions"]) or action

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.llm import Reply
 
 __all__ = ["React", "ReactSettings", "read_thought"]
@@ -51,7 +51,7 @@ class React(LanguagePolicy):
         action = self.attempt(lambda: self.decide(self.prompt, read, obs, form, **slots), "")
         if thought:
             self.think(thought)
-            self.focus = thought
+            self.focus = PlanState(thought)
         return self.act_on(action, obs)
 
 

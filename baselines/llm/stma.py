@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, match_action
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_flag, check_int
 
 __all__ = ["Stma", "StmaSettings"]
@@ -87,7 +87,7 @@ class Stma(LanguagePolicy):
                 self.unapproved += 1
             else:
                 self._planned = []
-        self.focus = self._subgoal
+        self.focus = PlanState(self._subgoal)
         self._planned = self._planned[1:] if not feedback else []
         return self.act_on(action, obs)
 

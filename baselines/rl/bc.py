@@ -26,6 +26,7 @@ from gym_memory.baselines.rl.shared.learner import (
     TeacherAdvice,
 )
 from gym_memory.baselines.rl.shared.replay import Ragged, cells, gather_distinct
+from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
@@ -79,7 +80,7 @@ class Taught(NamedTuple):
     seen: Seen
     actions: tuple[str, ...] = ()
     label: int = -1
-    advice: TeacherAdvice = TeacherAdvice("", "")
+    advice: TeacherAdvice = TeacherAdvice("")
 
 
 class BcLearner(DrrnLearner):
@@ -119,12 +120,14 @@ class BcLearner(DrrnLearner):
 
     def pack(self, seen: Any) -> list[Any]:
         """Return it as JSON-able values."""
-        return [super().pack(seen.seen), seen.actions, seen.label, seen.advice]
+        advice = [seen.advice.action, seen.advice.plan.pack()]
+        return [super().pack(seen.seen), seen.actions, seen.label, advice]
 
     def unpack(self, packed: list[Any]) -> Any:
         """Return the inverse of :meth:`pack`."""
         seen, actions, label, advice = packed
-        return Taught(super().unpack(seen), tuple(actions), label, TeacherAdvice(*advice))
+        advice = TeacherAdvice(advice[0], Plan.unpack(advice[1]))
+        return Taught(super().unpack(seen), tuple(actions), label, advice)
 
     @property
     def beta(self) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.novelty import shows_only, try_any, try_new
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.plan import ALL_DONE, Move, Notes
+from gym_memory.baselines.rules.plan import Move, Plan, saw
 from gym_memory.core.records import Observation
 from gym_memory.extract import get_extractor
 
@@ -36,35 +36,39 @@ class Advised(RulePolicy):
         advisors: The most urgent first.
     """
 
+    start: ClassVar[Plan] = Plan()
+    focus: Plan
+
     def __init__(self, *advisors: Advisor) -> None:
         super().__init__()
         self._advisors = advisors
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        plan, patience = Patience.read(self.focus)
-        patience = patience.after(obs["text"], obs["inventory"])
-        last, notes = Move.read(plan), Notes.read(plan)
-        if patience.idle == 0:
-            notes = notes.take_up()
-        elif patience.idle >= _PATIENCE and not last.aim.endswith(ALL_DONE):
-            notes, patience = notes.give_up(last.aim), patience._replace(idle=1)
-        rules, chance = get_extractor(self._dialect), self._rng
-        beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last.action, rng=chance)
-        move = self._decide(beliefs, last.action, notes)
+        plan = self.focus
+        idle, seen = saw(plan, obs["text"], obs["inventory"])
+        plan = replace(plan, idle=idle, seen=seen)
+        if idle == 0:
+            plan = plan.take_up()
+        elif idle >= _PATIENCE and not plan.aim.waits:
+            plan = replace(plan.give_up(plan.aim), idle=1)
+        beliefs = Beliefs(obs, get_extractor(self._dialect), self._task(obs), plan, self._rng)
+        move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
-        if forgets and patience.idle >= _RESTLESS and shows_only(move.action):
-            move = try_any(beliefs, chance) or move
-        self.focus = patience.written_behind(notes.after(last, move).written_into(move))
+        if forgets and plan.idle >= _RESTLESS and shows_only(move.action):
+            move = try_any(beliefs, self._rng) or move
+        self.focus = plan.after(move)
         return beliefs.spelled(move.action)
 
-    def _decide(self, beliefs: Beliefs, last: str, notes: Notes) -> Move:
+    def _decide(self, beliefs: Beliefs, plan: Plan) -> Move:
         for advise in self._advisors:
             for move in advise(beliefs):
                 if (
                     beliefs.can(move.action)
-                    and not notes.has_given_up(move.aim)
-                    and not (move.action == last and move.action.startswith(_WITHOUT_EFFECT_TWICE))
+                    and not plan.has_given_up(move.aim)
+                    and not (
+                        move.action == plan.action and move.action.startswith(_WITHOUT_EFFECT_TWICE)
+                    )
                 ):
                     return move
         return try_new(beliefs, self._rng)

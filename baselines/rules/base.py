@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.core.records import Observation, Task
+from gym_memory.core.records import Observation, PlanState, Task
 
 __all__ = ["RulePolicy"]
 
@@ -18,20 +18,22 @@ class RulePolicy(Policy):
     From step to step such a policy keeps nothing but the plan that it publishes as ``focus``.
     """
 
+    start: ClassVar[PlanState] = PlanState()
+    """The plan before the first step."""
     dialect: ClassVar[str] = "textworld"
     """Whose rules it reads by where the info of the reset names no dialect."""
 
     def __init__(self) -> None:
         self._rng = np.random.default_rng(0)
         self._task_id, self._dialect = "", self.dialect
-        self.focus = ""
+        self.focus = self.start
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode without a plan."""
         self._rng = np.random.default_rng(seed)
         self._task_id = info.get("task_id", "")
         self._dialect = info.get("dialect", self._dialect)
-        self.focus = ""
+        self.focus = self.start
 
     def _task(self, obs: Observation) -> Task:
         """The task as the extraction rules want it."""

@@ -9,18 +9,27 @@ fair chance.
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
 
 from gym_memory.baselines.rules.commands import canonical
+from gym_memory.baselines.rules.plan import Exit, Plan
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract.base import Extractor, apply
 from gym_memory.extract.notes.words import head_noun
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place, unexplored_exits
+from gym_memory.graph.map import (
+    Square,
+    beyond,
+    current_place,
+    distances,
+    positions,
+    unexplored_exits,
+    ways_out,
+)
 from gym_memory.graph.schema import (
     DIRECTIONS,
     INVENTORY,
@@ -37,17 +46,9 @@ from gym_memory.graph.schema import (
 )
 from gym_memory.memory.reading import Entry, split_entries
 
-__all__ = ["Beliefs", "Exit"]
-
-Exit = tuple[str, str]
-"""(place, direction)."""
+__all__ = ["Beliefs"]
 
 _DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
-
-_MOVES = {
-    "north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0),
-    "northeast": (1, 1), "northwest": (-1, 1), "southeast": (1, -1), "southwest": (-1, -1),
-}  # fmt: skip
 
 
 class Beliefs:
@@ -57,8 +58,7 @@ class Beliefs:
         obs: The observation.
         extractor: Rules that read the game's text.
         task: The task.
-        plan: What the policy published last; empty at the start.
-        action: The last action; empty at the start.
+        plan: The policy's plan, with its last action.
         rng: Decides between equal exits; without it they keep their order.
     """
 
@@ -67,12 +67,11 @@ class Beliefs:
         obs: Observation,
         extractor: Extractor,
         task: Task,
-        *,
-        plan: str = "",
-        action: str = "",
+        plan: Plan | None = None,
         rng: np.random.Generator | None = None,
     ):
-        self.text, self.task, self.plan = obs["text"], task, plan
+        self.text, self.task, self.plan = obs["text"], task, plan or Plan()
+        action = self.plan.action
         self._rng, self._came = rng, action.removeprefix("go ")
         self.recalled = obs["memory"]
         self._spelling: dict[str, str] = {}
@@ -97,10 +96,7 @@ class Beliefs:
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
         self._add_ways_back()
-        self._known_ways: dict[str, dict[str, str]] = {}
-        self._guessed: dict[str, dict[str, str]] = {}
-        self._cells = self._lay_out()
-        self._guess_ways()
+        self._known: dict[str, dict[str, str]] = {}
 
     def _believe(self, triples: tuple[Triple, ...]) -> None:
         """Take recalled facts; where two exclude each other, the more relevant one counts."""
@@ -178,7 +174,11 @@ class Beliefs:
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
 
     def things(self) -> list[str]:
-        """What is known to be somewhere: no room, and no name in a fact of another kind."""
+        """Return what is known to be somewhere: no room, no name in a fact of another kind."""
+        return self._things
+
+    @cached_property
+    def _things(self) -> list[str]:
         return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
 
     def holds(self, thing: str) -> bool:
@@ -284,32 +284,39 @@ class Beliefs:
     # ------------------------------------------------------------ the map
 
     def ways(self, place: str) -> dict[str, str]:
-        """Known and guessed ways out of a place: direction to the next place."""
-        known = self._known_ways.get(place)
+        """Return the known and guessed ways out of a place: direction to the next place."""
+        return {**self._guessed.get(place, {}), **self._known_ways(place)}
+
+    def _known_ways(self, place: str) -> dict[str, str]:
+        known = self._known.get(place)
         if known is None:
-            facts = ((way, self.graph.value(place, way)) for way in DIRECTIONS)
-            known = {way: fact.subject for way, fact in facts if fact is not None}
-            self._known_ways[place] = known
-        return {**self._guessed.get(place, {}), **known}
+            out = ways_out(self.graph, place)
+            known = self._known[place] = {way: out[way] for way in DIRECTIONS if way in out}
+        return known
 
     def unexplored(self, place: str) -> list[str]:
-        """Directions in which a place has an exit that nobody took."""
+        """Return the directions in which a place has an unexplored exit."""
+        ways = self.ways(place)
+        return [exit_ for exit_ in self._exits(place) if exit_ not in ways]
+
+    def _exits(self, place: str) -> list[str]:
+        """Directions of exits that lead to no known place."""
         exits = [e.object for e in unexplored_exits(self.graph, place)]
         exits += self.objects(place, UNEXPLORED)
-        ways = self.ways(place)
-        return [e for e in dict.fromkeys(exits) if e not in ways]
+        known = self._known_ways(place)
+        return [exit_ for exit_ in dict.fromkeys(exits) if exit_ not in known]
 
     def distances(self) -> dict[str, int]:
-        """Moves from here to every place that a known way leads to."""
-        moves = {self.here: 0}
-        queue = deque([self.here])
-        while queue:
-            place = queue.popleft()
-            for direction, other in self.ways(place).items():
-                if other not in moves and self.openness(self.door(place, direction)) != "locked":
-                    moves[other] = moves[place] + 1
-                    queue.append(other)
-        return moves
+        """Return the moves from here to every place that ways without a locked door lead to."""
+
+        def unlocked(place: str) -> dict[str, str]:
+            return {
+                way: other
+                for way, other in self.ways(place).items()
+                if self.openness(self.door(place, way)) != "locked"
+            }
+
+        return distances(self.here, unlocked)
 
     def frontier(self) -> list[tuple[int, Exit]]:
         """Exits that nobody took, with the moves to their place, nearest first.
@@ -317,13 +324,13 @@ class Beliefs:
         Exits that should lead to a known place, to judge by the directions walked, come last, and
         so does the way that one came. Chance decides between equals.
         """
-        taken = set(self._cells.values())
+        taken = set(self._squares.values())
         exits = []
         for place, distance in self.distances().items():
             for direction in self.unexplored(place):
                 if self.openness(self.door(place, direction)) != "locked":
                     back = place == self.here and direction == OPPOSITE.get(self._came)
-                    known = back or _beyond(self._cells.get(place), direction) in taken
+                    known = back or beyond(self._squares.get(place), direction) in taken
                     exits.append((known, distance, place, direction))
         if self._rng is not None:
             exits = [exits[i] for i in self._rng.permutation(len(exits))]
@@ -336,28 +343,22 @@ class Beliefs:
         facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
         return [(t.subject, t.object) for t in facts if t.subject not in known]
 
-    def _guess_ways(self) -> None:
-        """Two exits that nobody took and that face each other are taken to be one way."""
-        at: dict[object, str] = {cell: place for place, cell in self._cells.items()}
-        exits = {place: self.unexplored(place) for place in self._cells}
-        for place, cell in self._cells.items():
-            for direction in exits[place]:
-                other = at.get(_beyond(cell, direction))
-                if other is not None and OPPOSITE[direction] in exits[other]:
-                    self._guessed.setdefault(place, {})[direction] = other
+    @cached_property
+    def _squares(self) -> dict[str, Square]:
+        return positions(self.here, self._known_ways)
 
-    def _lay_out(self) -> dict[str, tuple[int, int]]:
-        """Places on a grid, as far as directions tell."""
-        cells = {self.here: (0, 0)}
-        queue = deque([self.here])
-        while queue:
-            place = queue.popleft()
-            for direction, other in self.ways(place).items():
-                cell = _beyond(cells[place], direction)
-                if other not in cells and cell is not None:
-                    cells[other] = cell
-                    queue.append(other)
-        return cells
+    @cached_property
+    def _guessed(self) -> dict[str, dict[str, str]]:
+        """Two unexplored exits that face each other are taken to be one way."""
+        at: dict[Square | None, str] = {square: place for place, square in self._squares.items()}
+        exits = {place: self._exits(place) for place in self._squares}
+        guessed: dict[str, dict[str, str]] = {}
+        for place, square in self._squares.items():
+            for direction in exits[place]:
+                other = at.get(beyond(square, direction))
+                if other is not None and OPPOSITE[direction] in exits[other]:
+                    guessed.setdefault(place, {})[direction] = other
+        return guessed
 
 
 _last_read: tuple[object, list[Entry], TemporalGraph] = (None, [], TemporalGraph())
@@ -376,8 +377,3 @@ def _read_entries(entries: list[Entry], extractor: Extractor, task: Task) -> Tem
         apply(extractor.extract(step, graph, task), graph, position)
     _last_read = (extractor, task), entries, graph
     return graph.fork()
-
-
-def _beyond(cell: tuple[int, int] | None, direction: str) -> tuple[int, int] | None:
-    move = _MOVES.get(direction)
-    return (cell[0] + move[0], cell[1] + move[1]) if cell and move else None

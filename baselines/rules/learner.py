@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.core.records import Observation, Step
+from gym_memory.core.records import Observation, PlanState, Step
 from gym_memory.core.settings import check_share
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
@@ -50,7 +51,7 @@ class Advice(NamedTuple):
         verbs: Verbs that are said to help.
     """
 
-    plan: list[tuple[str, str]]
+    plan: list[Errand]
     avoid: set[str]
     doubt: set[str]
     ways: dict[str, list[tuple[str, str]]]
@@ -107,6 +108,29 @@ class Advice(NamedTuple):
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
 
+Errand = tuple[str, str]
+"""An action, and the place where it is to be done; empty where none is named."""
+
+
+@dataclass(frozen=True)
+class Course(PlanState):
+    """What is left of the lessons' plan, and where the player is; no place before the start."""
+
+    left: tuple[Errand, ...] = ()
+    here: str = ""
+    begun: bool = False
+
+    @classmethod
+    def of(cls, left: Sequence[Errand], here: str) -> Course:
+        """Build the plan, whose aim lists what is left."""
+        items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in left]
+        return cls(f"plan: {'; '.join(items)}", left=tuple(left), here=here, begun=True)
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show besides the aim, by name."""
+        return {"place": self.here} if self.here else {}
+
+
 @POLICIES.register("learner")
 class Learner(RulePolicy):
     """Follows the plan that the lessons give, then explores what they do not speak against.
@@ -121,6 +145,8 @@ class Learner(RulePolicy):
     """
 
     name: ClassVar[str] = "learner"
+    start: ClassVar[Course] = Course()
+    focus: Course
 
     def __init__(self, boldness: float = 0.1, fallback: str = "look"):
         super().__init__()
@@ -129,14 +155,14 @@ class Learner(RulePolicy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; what is left of the plan becomes the ``focus``."""
         advice = Advice.read(obs["lessons"])
-        plan, here = _read_focus(self.focus) if self.focus else (advice.plan, "")
-        here = self._place(obs) or here
+        plan = self.focus.left if self.focus.begun else tuple(advice.plan)
+        here = self._place(obs) or self.focus.here
         action = ""
         while plan and not action:
             action, done = _next(plan[0], here, obs["valid_actions"], advice)
             plan = plan[1:] if done else plan
         action = action or self._explore(obs, advice)
-        self.focus = _focus(plan, here)
+        self.focus = Course.of(plan, here)
         return action
 
     def _place(self, obs: Observation) -> str:
@@ -187,13 +213,3 @@ def _thing(action: str) -> str:
 def _number(lesson: str) -> int:
     found = _NUMBER.match(lesson)
     return int(found[0]) if found else 0
-
-
-def _focus(plan: Sequence[tuple[str, str]], here: str) -> str:
-    items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in plan]
-    return f"plan: {'; '.join(items)} | here: {here}"
-
-
-def _read_focus(focus: str) -> tuple[list[tuple[str, str]], str]:
-    told, _, here = focus.partition(" | here: ")
-    return [(found[1], found[2] or "") for found in _QUOTED.finditer(told)], here

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.plan import Aim, Kind, Move
 
 __all__ = ["shows_only", "try_any", "try_new"]
 
+WANDERING = Aim("wander", Kind.WANDER)
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
 _SAME_AGAIN = ("look", "inventory", "wait", "help")
 _SHOWING = (*_SAME_AGAIN, "examine", "read", "goal")
@@ -30,9 +31,9 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
     comes last, and what only shows again what is in view before it.
     """
     if not beliefs.here and "look" in beliefs.actions:
-        return Move("look", "wander, find out where this is")
+        return Move("look", Aim("wander, find out where this is", Kind.WANDER))
     if not beliefs.actions:
-        return Move("look", "wander")
+        return Move("look", WANDERING)
     dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in beliefs.actions}
     wanted = [thing for thing in beliefs.held() if beliefs.is_spoken_of(thing)]
     for action, kind in dull.items():
@@ -41,7 +42,7 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
         if not action.startswith("go "):
             dull[action] += _WEIGHT * beliefs.tried(action)
     least = [action for action in dull if dull[action] == min(dull.values())]
-    return Move(least[int(rng.integers(len(least)))], "wander")
+    return Move(least[int(rng.integers(len(least)))], WANDERING)
 
 
 def shows_only(action: str) -> bool:
@@ -55,4 +56,6 @@ def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
     Who remembers nothing reads the same page for ever, and is worse off than one who just acts.
     """
     doing = [a for a in beliefs.actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
-    return Move(doing[int(rng.integers(len(doing)))], "wander, try anything") if doing else None
+    if not doing:
+        return None
+    return Move(doing[int(rng.integers(len(doing)))], Aim("wander, try anything", Kind.WANDER))

@@ -1,170 +1,191 @@
-"""The plan that a player publishes, which is also all that it keeps from step to step.
-
-It reads ``aim | done: 2 | stuck: fetch bowl x3 | last: go west``: what the player is after, how far
-it got in what the task asks step by step, which aims led nowhere, and its last action. The two in
-the middle are there only where there is something to say.
-"""
+"""What a rule-based player is after, and what it notes while it pursues that."""
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+import dataclasses
+import enum
+import zlib
+from typing import Any, NamedTuple
 
-from gym_memory.graph.schema import DIRECTIONS, OPPOSITE
+from gym_memory.core.records import PlanState
+from gym_memory.graph.schema import OPPOSITE
 
-__all__ = ["ALL_DONE", "LAST", "NEW_EXIT", "READING", "SEARCH", "Move", "Notes", "key_of", "only"]
+__all__ = ["Aim", "Exit", "Kind", "Move", "Plan", "only", "saw"]
 
-_DIRECTION = "|".join(DIRECTIONS)
-NEW_EXIT = re.compile(
-    rf", (?P<direction>{_DIRECTION}) of (?P<place>[^|,]+?)(?:(?P<far>, by )| \||$)"
-)
-"""The exit that nobody took and that an aim leads to; ``far`` while it is not in this place."""
-ALL_DONE = "all done"
-"""What an aim ends in whose player waits on purpose."""
-SEARCH = "search "
-"""How aims begin that go round everything once more, because nothing else is left to do."""
-LAST = " | last: "
-"""What stands between the notes of a plan and its last action."""
-_DONE = re.compile(r" \| done: (?P<done>\d+)(?P<astray>\?)?")
-_SEARCHED = " | searched"
-_STUCK = re.compile(r" \| stuck: (?P<aims>.+?) \| last: ")
-_AIM = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
-_ROUTE = re.compile(rf", (?:by|(?:{_DIRECTION}) of) .*")
-_EXPLORING = ("explore", "wander", "survey", "look round")
-_AIMLESS = (*_EXPLORING, SEARCH, "find ", "cook: ", "tidy: ")
-"""Aims that may be taken up again and again: they search, or change as things get done."""
-_FOLLOWED = re.compile(r"do (?P<number>\d+): ")
-_IDLE = ("wander", "survey", "cook: ", "tidy: ")
-"""Aims for which an action may be repeated: they know of no other, or pause on purpose."""
-_AFTER_SEARCH = ("wander", "survey", "tidy: ")
-"""What is done once even that led nowhere."""
-READING = ("read ", "look at ")
-"""Aims of which a second time tells nothing new, even to a player who has forgotten the first."""
+Exit = tuple[str, str]
+"""(place, direction)."""
+
 _MOST_AIMS = 4
-_MAX_AIM_CHARS = 60
+_MAX_KEY_CHARS = 60
 _ENOUGH = 3
+_LATEST = 24
+"""Observations that are recognized."""
+_HASHES = 26 * 26
+"""So few that two observations may share one: recognizing is no memory of the game."""
+
+
+class Kind(enum.Enum):
+    """How an aim is treated when it is taken up again."""
+
+    OTHER = enum.auto()
+    EXPLORE = enum.auto()
+    WANDER = enum.auto()
+    SURVEY = enum.auto()
+    SEARCH = enum.auto()
+    """Search everything once more, because nothing else is left to do."""
+    FIND = enum.auto()
+    COOK = enum.auto()
+    TIDY = enum.auto()
+    READ = enum.auto()
+    """Look at something: a second time shows nothing new, even to a player who forgot the first."""
+    TRY = enum.auto()
+
+
+_EXPLORING = (Kind.EXPLORE, Kind.WANDER, Kind.SURVEY)
+_AIMLESS = (*_EXPLORING, Kind.SEARCH, Kind.FIND, Kind.COOK, Kind.TIDY)
+"""Aims that may be taken up again and again: they search, or change as things get done."""
+_IDLE = (Kind.WANDER, Kind.SURVEY, Kind.COOK, Kind.TIDY)
+"""Aims for which an action may be repeated: they know of no other, or pause on purpose."""
+_AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
+"""Aims that follow when even a search led nowhere."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Aim:
+    """An aim in words, with the way there.
+
+    Attributes:
+        text: What is to be reached.
+        exit: The unexplored exit that leads there.
+        route: Directions that are left to walk.
+        instruction: Number of the task's instruction that it follows; 0 for none.
+    """
+
+    text: str
+    kind: Kind = Kind.OTHER
+    exit: Exit | None = None
+    route: tuple[str, ...] = ()
+    instruction: int = 0
+
+    @property
+    def waits(self) -> bool:
+        """True if nothing is to be expected until something else changes."""
+        return False
+
+    def __str__(self) -> str:
+        through = f", {self.exit[1]} of {self.exit[0]}" if self.exit else ""
+        return self.text + through + (f", by {' '.join(self.route)}" if self.route else "")
+
+    @property
+    def key(self) -> Aim:
+        """What stays the same while it is pursued: the way there is left out."""
+        return Aim(self.text[:_MAX_KEY_CHARS], self.kind)
 
 
 class Move(NamedTuple):
-    """An action and what it is for; as text, the plan that a policy publishes."""
+    """An action and what it is for."""
 
     action: str
-    aim: str
-
-    def __str__(self) -> str:
-        return f"{self.aim}{LAST}{self.action}"
-
-    @classmethod
-    def read(cls, plan: str) -> Move:
-        """The move that a published plan ends in; an empty one where none is published.
-
-        >>> Move.read("explore | stuck: fetch bowl x1 | last: go east")
-        Move(action='go east', aim='explore')
-        """
-        aim, _, action = plan.rpartition(LAST)
-        return cls(action, aim.partition(" | ")[0])
+    aim: Aim
 
 
 def only(move: Move | None) -> tuple[Move, ...]:
-    """The one thing that an advisor says, or nothing."""
+    """Return the one move that an advisor proposes, or none."""
     return () if move is None else (move,)
 
 
-def key_of(aim: str) -> str:
-    """What stays the same of an aim while it is pursued: the way there is left out.
+@dataclasses.dataclass(frozen=True)
+class Plan(PlanState):
+    """The plan of a player that is led by typed aims."""
 
-    >>> key_of("fetch bowl, by east south")
-    'fetch bowl'
-    """
-    return _ROUTE.sub("", aim.partition(" | ")[0])[:_MAX_AIM_CHARS].replace(";", ",")
+    aim: Aim = Aim("")
+    given_up: tuple[tuple[Aim, int], ...] = ()
 
+    def has_given_up(self, aim: Aim) -> bool:
+        """True if an aim led nowhere so often that something else should be tried."""
+        enough = 1 if aim.kind is Kind.READ else _ENOUGH
+        return dict(self.given_up).get(aim.key, 0) >= enough
 
-class Notes(NamedTuple):
-    """What a plan says besides its aim and its action.
+    def give_up(self, aim: Aim) -> Plan:
+        """Return the plan with an aim that led nowhere."""
+        others = tuple(one for one in self.given_up if one[0] != aim.key)
+        return dataclasses.replace(self, given_up=(*others, (aim.key, _ENOUGH))[-_MOST_AIMS:])
 
-    Attributes:
-        done: Instructions of the task that were followed.
-        astray: Whether the player went elsewhere since then, so that directions are void.
-        stuck: Aims that led nowhere, and how often.
-        searched: Whether everything was gone round once more, and no lock has opened since.
-    """
+    def take_up(self) -> Plan:
+        """Return the plan once something new was seen: one may explore again."""
+        kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
+        return dataclasses.replace(self, given_up=kept)
 
-    done: int = 0
-    astray: bool = False
-    stuck: tuple[tuple[str, int], ...] = ()
-    searched: bool = False
-
-    @classmethod
-    def read(cls, plan: str) -> Notes:
-        """The notes in a published plan.
-
-        >>> Notes.read("wander | done: 2? | stuck: fetch bowl x3; go up x1 | last: look")
-        Notes(done=2, astray=True, stuck=(('fetch bowl', 3), ('go up', 1)), searched=False)
-        """
-        done, stuck = _DONE.search(plan), _STUCK.search(plan)
-        aims = stuck["aims"].split("; ") if stuck else ()
-        counted = (found for aim in aims if (found := _AIM.fullmatch(aim)))
-        return cls(
-            int(done["done"]) if done else 0,
-            bool(done and done["astray"]),
-            tuple((found["aim"], int(found["times"])) for found in counted),
-            _SEARCHED in plan,
-        )
-
-    def has_given_up(self, aim: str) -> bool:
-        """Whether an aim led nowhere so often that something else should be tried."""
-        enough = 1 if aim.startswith(READING) else _ENOUGH
-        return dict(self.stuck).get(key_of(aim), 0) >= enough
-
-    def give_up(self, aim: str) -> Notes:
-        """The notes with an aim that led nowhere."""
-        others = tuple(one for one in self.stuck if one[0] != key_of(aim))
-        return self._replace(stuck=(*others, (key_of(aim), _ENOUGH))[-_MOST_AIMS:])
-
-    def take_up(self) -> Notes:
-        """The notes once something new was seen: one may explore again."""
-        return self._replace(stuck=tuple(a for a in self.stuck if not a[0].startswith(_EXPLORING)))
-
-    def after(self, last: Move, move: Move) -> Notes:
-        """The notes once ``move`` is chosen after ``last``.
+    def after(self, move: Move) -> Plan:
+        """Return the plan once a move is chosen.
 
         An aim is suspected to lead nowhere when its action is repeated, when it turns the player
-        round (but for a way that nobody took: who searches meets dead ends), and when it is taken
-        up again after wandering.
+        round (but for an unexplored exit: a search meets dead ends), and when it is taken up again
+        after wandering.
         """
-        followed = _FOLLOWED.match(move.aim)
-        done, astray = self.done, self.astray
-        if followed:
-            done = int(followed["number"])
-        elif move.action.startswith("go "):
-            astray = True
-        stuck = dict(self.stuck)
-        if _leads_nowhere(last, move):
-            times = stuck.pop(key_of(move.aim), 0) + 1
-            stuck[key_of(move.aim)] = min(times, _ENOUGH)
-        over = last.aim.startswith(SEARCH) and move.aim.startswith(_AFTER_SEARCH)
-        searched = (self.searched or over) and not move.action.startswith("unlock ")
-        return Notes(done, astray, tuple(stuck.items())[-_MOST_AIMS:], searched)
+        aim, action = move.aim, move.action
+        done = aim.instruction or self.done
+        went = self.astray or (not aim.instruction and action.startswith("go "))
+        given_up = dict(self.given_up)
+        if self._leads_nowhere(move):
+            times = given_up.pop(aim.key, 0) + 1
+            given_up[aim.key] = min(times, _ENOUGH)
+        over = self.aim.kind is Kind.SEARCH and aim.kind in _AFTER_SEARCH
+        return dataclasses.replace(
+            self,
+            aim=aim,
+            action=action,
+            done=done,
+            astray=went and done > 0,
+            given_up=tuple(given_up.items())[-_MOST_AIMS:],
+            searched=(self.searched or over) and not action.startswith("unlock "),
+        )
 
-    def written_into(self, move: Move) -> str:
-        """The plan to publish."""
-        middle = f" | done: {self.done}{'?' * self.astray}" if self.done else ""
-        if self.searched:
-            middle += _SEARCHED
-        if self.stuck:
-            middle += " | stuck: " + "; ".join(f"{aim} x{times}" for aim, times in self.stuck)
-        return f"{move.aim}{middle}{LAST}{move.action}"
+    def pack(self) -> dict[str, Any]:
+        """Return the plan as JSON-able values."""
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        given_up = [[_pack(aim), times] for aim, times in self.given_up]
+        return {**own, "aim": _pack(self.aim), "given_up": given_up}
+
+    @classmethod
+    def unpack(cls, packed: dict[str, Any]) -> Plan:
+        """Return the inverse of :meth:`pack`."""
+        given_up = tuple((_unpack(aim), times) for aim, times in packed["given_up"])
+        own = {**packed, "aim": _unpack(packed["aim"]), "given_up": given_up}
+        return cls(**{**own, "seen": tuple(packed["seen"])})
+
+    def _leads_nowhere(self, move: Move) -> bool:
+        if move.action == self.action and not move.action.startswith("go "):
+            return move.aim.kind not in _IDLE
+        if move.aim.kind in _AIMLESS:
+            return False
+        if self.aim.kind is Kind.WANDER:
+            return True
+        if self.aim.exit and not self.aim.route:
+            return False
+        back = OPPOSITE[self.action.removeprefix("go ")]
+        return self.action.startswith("go ") and move.action == f"go {back}"
 
 
-def _leads_nowhere(last: Move, move: Move) -> bool:
-    if move.action == last.action and not move.action.startswith("go "):
-        return not move.aim.startswith(_IDLE)
-    if move.aim.startswith(_AIMLESS):
-        return False
-    if last.aim.startswith("wander"):
-        return True
-    exit_ = NEW_EXIT.search(last.aim)
-    if exit_ is not None and not exit_["far"]:
-        return False
-    back = OPPOSITE[last.action.removeprefix("go ")]
-    return last.action.startswith("go ") and move.action == f"go {back}"
+def _pack(aim: Aim) -> dict[str, Any]:
+    own = {field.name: getattr(aim, field.name) for field in dataclasses.fields(aim)}
+    return {**own, "kind": aim.kind.name, "class": type(aim).__name__}
+
+
+def _unpack(packed: dict[str, Any]) -> Aim:
+    kinds: list[type[Aim]] = [Aim, *Aim.__subclasses__()]
+    classes = {aim.__name__: aim for aim in kinds}
+    own = {name: _frozen(value) for name, value in packed.items() if name != "class"}
+    return classes[packed["class"]](**{**own, "kind": Kind[packed["kind"]]})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def saw(state: PlanState, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
+    """Return how long nothing new was seen, and the latest observations, once one more is seen."""
+    mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
+    others = tuple(one for one in state.seen if one != mark)
+    again = len(others) < len(state.seen)
+    return state.idle + 1 if again else 0, (*others, mark)[-_LATEST:]

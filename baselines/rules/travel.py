@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
+from dataclasses import replace
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import NEW_EXIT, Move
+from gym_memory.baselines.rules.plan import Aim, Move
+from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["explore", "follow", "go_to", "open_here", "step_towards"]
 
-_DIRECTION = "|".join(DIRECTIONS)
-_ROUTE = re.compile(rf", by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*)(?: \||$)")
-
 
 def _path(beliefs: Beliefs, place: str) -> list[str] | None:
-    """Directions of the shortest known way to a place; None if there is none."""
-    came: dict[str, tuple[str, str]] = {beliefs.here: ("", "")}
-    queue = deque([beliefs.here])
-    while queue and place not in came:
-        current = queue.popleft()
-        for direction, other in beliefs.ways(current).items():
-            if other not in came:
-                came[other] = (direction, current)
-                queue.append(other)
-    if place not in came:
-        return None
-    path = []
-    while place != beliefs.here:
-        direction, place = came[place]
-        path.append(direction)
-    return path[::-1]
+    legs = shortest_path(beliefs.here, place, beliefs.ways)
+    return None if legs is None else [leg.direction for leg in legs]
 
 
 def step_towards(beliefs: Beliefs, place: str) -> str | None:
@@ -40,29 +23,26 @@ def step_towards(beliefs: Beliefs, place: str) -> str | None:
     return _leave(beliefs, path[0]) if path else None
 
 
-def go_to(beliefs: Beliefs, place: str, aim: str) -> Move | None:
-    """A move towards a place; the rest of the way goes into the plan."""
+def go_to(beliefs: Beliefs, place: str, aim: Aim) -> Move | None:
+    """Return a move towards a place; the rest of the way goes into the aim."""
     return _along(beliefs, _path(beliefs, place), aim)
 
 
-def follow(beliefs: Beliefs, aim: str) -> Move | None:
-    """The next move of the way that was planned for this very aim.
+def follow(beliefs: Beliefs) -> Move | None:
+    """Return the next move of the way that the last aim planned.
 
     What a memory recalls changes from place to place; a way once known is not given up because
     the map that it was found on is no longer recalled.
     """
-    route = _ROUTE.search(beliefs.plan)
-    if route is None or not beliefs.plan.startswith(aim):
-        return None
-    return _along(beliefs, route["route"].split(), beliefs.plan[: route.start()])
+    return _along(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
 
 
-def _along(beliefs: Beliefs, path: list[str] | None, aim: str) -> Move | None:
+def _along(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
     action = _leave(beliefs, path[0]) if path else None
     if not path or not action:
         return None
     rest = path[1:] if action == f"go {path[0]}" else path
-    return Move(action, f"{aim}, by {' '.join(rest)}" if rest else aim)
+    return Move(action, replace(aim, route=tuple(rest)))
 
 
 def _leave(beliefs: Beliefs, direction: str) -> str | None:
@@ -87,47 +67,51 @@ def _unlocking(beliefs: Beliefs, lock: str) -> list[str]:
     return [a for a in beliefs.options("unlock") if a.startswith(f"unlock {lock} with ")]
 
 
-def explore(beliefs: Beliefs, aim: str) -> Move | None:
-    """Towards an exit that nobody took, and through it.
+def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
+    """Return a move towards an unexplored exit, or through it.
 
     The nearest one, unless the plan is under way to another: what a memory recalls changes from
-    place to place, and turning round at every step leads nowhere. The exit goes into the plan.
+    place to place, and turning round at every step leads nowhere. The exit goes into the aim.
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
-    planned = NEW_EXIT.search(beliefs.plan)
-    last = Move.read(beliefs.plan).action
-    here = planned is not None and planned["place"] == beliefs.here
-    failed = here and not beliefs.tells_place  # who goes somewhere is told where
-    if planned is not None and failed and last == f"go {planned['direction']}":
-        opening = _open_way(beliefs, planned["direction"]) if beliefs.actions else None
+    plan = beliefs.plan
+    planned = plan.aim.exit
+    here = planned is not None and planned[0] == beliefs.here
+    failed = here and not beliefs.tells_place  # a move that succeeds shows the new place
+    if planned and failed and plan.action == f"go {planned[1]}":
+        opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
         if opening:  # a door that was taken to be open, or is not known by its name
-            return Move(opening, f"{aim}, {planned['direction']} of {beliefs.here}")
-        frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned["direction"]))
-    elif planned is not None and beliefs.plan.startswith(aim):
-        goal = (planned["place"], planned["direction"])
-        if goal in frontier:
-            frontier.insert(0, goal)
-        else:
-            move = follow(beliefs, aim)
-            if move is not None:
-                return move
+            return Move(opening, replace(aim, exit=(beliefs.here, planned[1])))
+        frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned[1]))
+    elif planned and plan.aim.text.startswith(aim.text):
+        if planned in frontier:
+            frontier.insert(0, planned)
+        elif move := follow(beliefs):
+            return move
     for place, direction in frontier:
         path = _path(beliefs, place)
         if path is not None:
-            move = _along(beliefs, [*path, direction], f"{aim}, {direction} of {place}")
+            if direction in DIRECTIONS:
+                through = replace(aim, exit=(place, direction))
+            else:  # a named exit may be no exit: it is tried, and not pursued further
+                through = replace(aim, text=f"{aim.text}, {direction} of {place}")
+            move = _along(beliefs, [*path, direction], through)
             if move is not None:
                 return move
-    return _ask_the_way(beliefs, aim)
+    return _wait_for_way(beliefs, aim)
 
 
-def _ask_the_way(beliefs: Beliefs, aim: str) -> Move | None:
-    """Pause for a memory that tells of an exit and not how to get there: the plan names it now."""
+def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
+    """Pause for a memory that knows of an exit and not how to get there: the aim names it now."""
     far = beliefs.far_exits()
-    asked = f"{aim}, {far[0][1]} of {far[0][0]}" if far else aim
-    return None if not far or beliefs.plan.startswith(asked) else Move("look", asked)
+    if not far:
+        return None
+    wanted = replace(aim, exit=far[0])
+    last = beliefs.plan.aim
+    return None if (last.text, last.exit) == (aim.text, far[0]) else Move("look", wanted)
 
 
-def open_here(beliefs: Beliefs, aim: str) -> Move | None:
+def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Open something shut in this place, to see what it holds."""
     for thing in beliefs.contents(beliefs.here):
         opening = beliefs.opening(thing)

@@ -16,6 +16,7 @@ __all__ = [
     "Observation",
     "Oracle",
     "Outcome",
+    "PlanState",
     "Reason",
     "Reasons",
     "Recall",
@@ -82,6 +83,47 @@ class Cue(NamedTuple):
     inventory: str = ""
     valid_actions: tuple[str, ...] = ()
     focus: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanState:
+    """A policy's plan, and all that it keeps from step to step; the memory gets the aim alone.
+
+    A player may narrow the types and add fields of its own.
+
+    Attributes:
+        aim: What it is after; its words (``str``) steer the recall.
+        action: The last action.
+        done: Parts of the task that are done.
+        astray: Whether directions in the task no longer apply.
+        given_up: Aims that led nowhere, and how often; the latest last.
+        searched: Whether everything was searched once more.
+        idle: Steps since something new was seen.
+        seen: Hashes of the latest observations, the latest last.
+    """
+
+    aim: object = ""
+    action: str = ""
+    done: int = 0
+    astray: bool = False
+    given_up: tuple[tuple[object, int], ...] = ()
+    searched: bool = False
+    idle: int = 0
+    seen: tuple[int, ...] = ()
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show besides the aim, by name."""
+        shown = {
+            "last action": self.action,
+            "done": f"{self.done}{' (then went elsewhere)' * self.astray}" if self.done else "",
+            "given up": ", ".join(f"{aim} ({times}x)" for aim, times in self.given_up),
+            "searched": "everything" * self.searched,
+            "nothing new for": f"{self.idle} steps" if self.idle else "",
+        }
+        return {name: text for name, text in shown.items() if text}
+
+    def __str__(self) -> str:
+        return "; ".join((str(self.aim), *(f"{name}: {x}" for name, x in self.notes().items())))
 
 
 class Recall(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import gymnasium as gym
 
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
+from gym_memory.core.records import Observation, Outcome, PlanState, Step, Task, Transition
 from gym_memory.core.settings import check_int
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.memory.ldm2.formation import choose, score_of
@@ -30,7 +30,7 @@ __all__ = ["Exploration", "Exploring", "explore"]
 class Exploring(Protocol):
     """What a policy offers besides :class:`~gym_memory.baselines.base.Policy` to be explored."""
 
-    focus: str
+    focus: PlanState
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode."""

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, ResultsError
 from gym_memory.core.names import parse_spec
-from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.records import Cue, Outcome, PlanState, Step, Task
 from gym_memory.core.trajectory import Row, read_rows
 from gym_memory.core.trust import check_bare
-from gym_memory.memory.base import Memory
-from gym_memory.memory.base import MEMORIES, make_memory
+from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
 from gym_memory.viewer.story import Story, tell
@@ -245,5 +244,5 @@ def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
             "valid_actions": step.valid_actions,
         }
         reasons = memory.reasons(cue, job.budget or DEFAULT_BUDGET)
-        told.append({**row, **detail.of(shown, memory.stats(), "", reasons)})
+        told.append({**row, **detail.of(shown, memory.stats(), PlanState(), reasons)})
     return told

@@ -202,6 +202,7 @@ def _heavy(
         "why_episodes": row.get("why_episodes", []),
         "lessons": row.get("lessons", []),
         "focus": row.get("focus", ""),
+        "plan": {str(name): str(note) for name, note in (row.get("plan") or {}).items()},
         "valid_actions": row.get("valid_actions", []),
         "stats": dict(stats),
         "calls": list(calls),

@@ -77,7 +77,7 @@ def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
     second = teacher.advise(obs, course, first, first.action)
     assert [first.action, second.action] == ["open wooden door", "go east"]
     lost = teacher.advise(obs, course, first, "look")
-    assert lost == TeacherAdvice("", "") == teacher.advise(obs, course, lost, "open wooden door")
+    assert lost == TeacherAdvice("") == teacher.advise(obs, course, lost, "open wooden door")
     assert teacher.advise(obs, "another game", None, "").action == ""
 
 

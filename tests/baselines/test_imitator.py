@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, Abandoned
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.decisions import decided
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
@@ -28,9 +27,15 @@ from gym_memory.baselines.rules.scienceworld.goals import Terms, condition_of, r
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
 from gym_memory.baselines.rules.scienceworld.meaning import Meaning
-from gym_memory.baselines.rules.scienceworld.phrases import fit, likeness, parse, things_in
+from gym_memory.baselines.rules.scienceworld.phrases import (
+    fit,
+    is_among,
+    likeness,
+    parse,
+    things_in,
+)
 from gym_memory.baselines.rules.scienceworld.progress import Standing, progress
-from gym_memory.baselines.rules.scienceworld.scene import read_scene
+from gym_memory.baselines.rules.scienceworld.scene import Experiment, Pursuit, read_scene
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, ResultsError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.games.scienceworld import catalog
@@ -88,8 +93,8 @@ def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
 def test_explores_where_nobody_showed_what_to_focus_on() -> None:
     policy, result = play_dev("find-animal", 30)
     assert not result.lost
-    assert policy.focus.startswith("later: explore, in the ")
-    assert ", until: focus on " in policy.focus
+    assert str(policy.focus.aim).startswith("later: explore, in the ")
+    assert ", until: focus on " in str(policy.focus.aim)
 
 
 @pytest.mark.slow
@@ -197,7 +202,7 @@ def told_by(moves: Any) -> str:
 def test_finds_its_place_by_what_the_memory_tells(lore: Lore) -> None:
     one = shown(lore, "boil")
     told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
-    scene = read_scene(told, f"{one.moves[4].act}, in the kitchen")
+    scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
     assert progress(one, Terms(), scene, rng, history=True).done == 5
     assert {number for _, number in progress(one, Terms(), scene, rng, history=True).pairs} == {
@@ -216,7 +221,7 @@ def test_repeats_what_was_repeated_until_the_answer_changes(lore: Lore) -> None:
         ([*one.moves[:first], *[on_the_way] * 2, arrived], last + 1),
     ):
         told = seen(moves[-1].answer, told_by(moves), task=one.goal)
-        scene = read_scene(told, f"{on_the_way.act}, in the workshop")
+        scene = read_scene(told, Pursuit(on_the_way.act, "workshop"))
         assert progress(one, Terms(), scene, rng, history=True).done == done
 
 
@@ -233,7 +238,7 @@ def test_compares_names_by_their_meaning_where_asked() -> None:
     assert by_words.alike("frogs", "frog") == 0.0 < by_vectors.alike("frogs", "frog")
 
 
-def decide(one: Demonstration, goal: str, text: str, plan: str) -> str:
+def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
     """The last move of a demonstration where the goal is another."""
     last = len(one.moves) - 1
     guide = Guide(one, terms(one.goal, goal), Standing(last, 0.0, ()), {})
@@ -252,8 +257,8 @@ def test_decides_by_what_it_measured(lore: Lore, reading: int, box: str) -> None
         "in the blue box. The boxes are located around the kitchen."
     )
     text = f"the thermometer measures a temperature of {reading} degrees celsius"
-    assert decide(one, goal, text, "use thermometer on it").endswith(f"to {box}")
-    assert decide(one, goal, "You wait.", "wait") == "None"
+    assert decide(one, goal, text, Pursuit(parse("use thermometer on it"))).endswith(f"to {box}")
+    assert decide(one, goal, "You wait.", Pursuit(parse("wait"))) == "None"
 
 
 @pytest.mark.parametrize(("height", "box"), [("short", "red box"), ("tall", "green box")])
@@ -269,7 +274,9 @@ def test_decides_by_what_it_sees(lore: Lore, height: str, box: str) -> None:
         "\ta green box (containing nothing)\n\ta flower pot 1 (containing a unknown E plant "
         f"in the reproducing stage with a {height} height, soil)"
     )
-    assert decide(one, goal, view, "later: focus on red box") == f"focus on {box}"
+    assert (
+        decide(one, goal, view, Pursuit(parse("focus on red box"), later=True)) == f"focus on {box}"
+    )
 
 
 def test_focuses_on_nothing_of_another_stage(lore: Lore) -> None:
@@ -278,15 +285,15 @@ def test_focuses_on_nothing_of_another_stage(lore: Lore) -> None:
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
-    policy.focus = "later: focus on hatchling turtle, in the outside"
+    policy.focus = Experiment(Pursuit(parse("focus on hatchling turtle"), "outside", later=True))
     view = "This outside location is called the outside. Here you see: \n\ta adult turtle"
     waited = one.moves[: first + 4]
     assert policy.act(seen(view, told_by([*waited, waited[-1]]), task=one.goal), {}) == "wait1"
-    assert "until: focus on hatchling turtle" in policy.focus
+    assert "until: focus on hatchling turtle" in str(policy.focus.aim)
 
 
 def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:
-    scene = read_scene(seen("The sink is now on.", "", "you, is in, kitchen"), "")
+    scene = read_scene(seen("The sink is now on.", "", "you, is in, kitchen"), Pursuit())
     assert scene.room == "kitchen"
     assert lore.house.way("hallway", "outside") in (
         ["greenhouse", "outside"],
@@ -302,20 +309,24 @@ def test_reads_what_was_done_lately_apart_from_what_was_long_ago() -> None:
         "[step 9] > move seed to pot\nAmbiguous request: Please enter the number\n"
         "[step 10] > 0\nYou move the seed to the pot.\n[step 11-13] > wait1\nYou decide to wait."
     )
-    scene = read_scene(seen("You decide to wait.", memory), "wait1, in the greenhouse")
+    scene = read_scene(seen("You decide to wait.", memory), Pursuit(parse("wait1"), "greenhouse"))
     assert [str(act) for act, _ in scene.done] == [
         "pick up jug", "move seed to pot", *["wait1"] * 4
     ]  # fmt: skip
     assert scene.done[1][1] == "You move the seed to the pot."
     assert (scene.gap, scene.cut) == (1, True)
     assert scene.sights["bee hive"] == "greenhouse"
-    whole = read_scene(seen("You wait.", "[step 1-3] > wait1\nYou wait."), "wait1, in the hall")
+    whole = read_scene(
+        seen("You wait.", "[step 1-3] > wait1\nYou wait."), Pursuit(parse("wait1"), "hall")
+    )
     assert (whole.gap, whole.cut, len(whole.done)) == (0, False, 4)
 
 
 def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
     memory = "[step 1] > move seed to pot\nAmbiguous request: Please enter the number"
-    scene = read_scene(seen("You move the seed.", memory), "move seed to pot, in the greenhouse")
+    scene = read_scene(
+        seen("You move the seed.", memory), Pursuit(parse("move seed to pot"), "greenhouse")
+    )
     assert [answer for _, answer in scene.done] == ["You move the seed."]
 
 
@@ -337,7 +348,7 @@ KITCHEN = (
 )
 
 
-def followed(lore: Lore, obs: Any, plan: str, abandoned: Abandoned = NOTHING) -> str:
+def followed(lore: Lore, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
     """What is due by the demonstration that agrees best."""
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
@@ -354,7 +365,10 @@ def packed(lore: Lore) -> str:
 
 def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(lore: Lore) -> None:
     obs = seen(KITCHEN.format(""), packed(lore), task=BOIL.format("rubber"), held="metal pot")
-    assert followed(lore, obs, "later: focus on rubber, in the kitchen") == "focus on rubber"
+    assert (
+        followed(lore, obs, Pursuit(parse("focus on rubber"), "kitchen", later=True))
+        == "focus on rubber"
+    )
 
 
 def test_what_was_seen_lying_about_is_poured_from_no_cup(lore: Lore) -> None:
@@ -367,7 +381,7 @@ def test_what_was_seen_lying_about_is_poured_from_no_cup(lore: Lore) -> None:
     facts = ("table in workshop, contains, rubber", "you, is in, workshop")
     for where, due in ((facts, "move rubber"), ((), "pour")):
         obs = seen("You focus on the rubber.", memory, *where, task=goal, held="metal pot")
-        assert followed(lore, obs, "focus on rubber, in the workshop").startswith(due)
+        assert followed(lore, obs, Pursuit(parse("focus on rubber"), "workshop")).startswith(due)
 
 
 def test_goes_on_in_the_room_where_it_is(lore: Lore) -> None:
@@ -378,7 +392,7 @@ def test_goes_on_in_the_room_where_it_is(lore: Lore) -> None:
     for room in ("kitchen", "foundry"):
         act = one.moves[-1].act
         obs = seen(one.moves[-1].answer, "", f"you, is in, {room}", task=one.goal)
-        scene = read_scene(obs, f"{act}, in the {room}")
+        scene = read_scene(obs, Pursuit(act, room))
         rng = np.random.default_rng(0)
         standings.append(progress(one, Terms(), scene, rng, history=True).value)
     assert standings[1] > standings[0]
@@ -387,7 +401,7 @@ def test_goes_on_in_the_room_where_it_is(lore: Lore) -> None:
 def test_calls_a_substance_by_what_it_has_become() -> None:
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
-    policy.focus = "once more: examine soap, in the kitchen"
+    policy.focus = Experiment(Pursuit(parse("examine soap"), "kitchen", again=True))
     held = KITCHEN.format("\n\ta metal pot (containing a substance called liquid soap)")
     assert policy.act(seen(held, task=BOIL.format("soap")), {}) == "examine liquid soap"
 
@@ -396,35 +410,31 @@ def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(lore: Lore
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
     view = KITCHEN.format("\n\ta metal pot (containing a substance called soap)")
-    policy.focus = "examine soap, in the kitchen"
+    policy.focus = Experiment(Pursuit(parse("examine soap"), "kitchen"))
     actions = [
         policy.act(seen(text, task=BOIL.format("soap")), {})
         for text in [*["a substance called soap"] * 14, view, "a substance called soap", view]
     ]
     assert "look around" in actions
-    policy.focus = Patience(13, Patience().after(view, "").seen).written_behind(
-        "later: examine soap, in the kitchen"
-    )
+    later = Pursuit(parse("examine soap"), "kitchen", later=True)
+    policy.focus = Experiment(later, idle=13, seen=saw(Experiment(), view, "")[1])
     policy.act(seen(view, task=BOIL.format("soap")), {})
-    assert "| gave up: " in policy.focus
-    plan, abandoned = Abandoned.read(Patience.read(policy.focus)[0])
-    assert abandoned.has(parse("examine soap"))
-    assert not plan.startswith("examine soap")
-    assert Abandoned.read(abandoned.written_behind(plan)) == (plan, abandoned)
+    assert "examine soap" in policy.focus.notes()["given up"]
+    assert is_among(parse("examine soap"), policy.focus.abandoned)
+    assert policy.focus.aim.act != parse("examine soap")
 
 
-@given(
-    st.lists(st.sampled_from(["open door", "pick up jug", "wait", "focus on lead"]), max_size=20)
-)
-def test_what_was_given_up_survives_publishing(acts: list[str]) -> None:
-    abandoned = NOTHING.adding(map(parse, acts))
-    assert Abandoned.read(abandoned.written_behind("look around")) == ("look around", abandoned)
-    assert all(abandoned.has(parse(act)) for act in acts)
+def test_the_latest_that_was_given_up_is_kept() -> None:
+    plan = Experiment().giving_up(parse(f"open door {number}") for number in range(20))
+    assert plan.abandoned[-1] == parse("open door 19")
+    assert len(plan.abandoned) == 12
 
 
 def test_a_thing_of_many_rooms_is_taken_for_the_one_at_hand() -> None:
     facts = ("studio, contains, jug", "workshop, contains, jug", "jug, contains, lead")
-    scene = read_scene(seen("You focus on the lead.", "", *facts, "you, is in, workshop"), "")
+    scene = read_scene(
+        seen("You focus on the lead.", "", *facts, "you, is in, workshop"), Pursuit()
+    )
     assert scene.sights["lead"] == "workshop"
 
 
@@ -434,7 +444,7 @@ def test_decides_by_the_observation_alone() -> None:
     policy.reset({}, 3)
     twin = copy.deepcopy(policy)
     assert policy.act(obs, {}) == twin.act(obs, {})
-    assert policy.focus == twin.focus != ""
+    assert policy.focus == twin.focus != Experiment()
 
 
 def test_answers_a_question_by_its_first_choice() -> None:
@@ -468,10 +478,11 @@ def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(lore:
     )
     goal = GOAL + " Then, move it to the red box in the kitchen."
     actions = []
-    for given_up in ("", " | gave up: open door"):
+    for given_up in ((), (parse("open door"),)):
         policy = Imitator(RECORDED)
         policy.reset({}, 0)
-        policy.focus = f"later: focus on blue jay, in the outside{given_up}"
+        later = Pursuit(parse("focus on blue jay"), "outside", later=True)
+        policy.focus = Experiment(later, abandoned=given_up)
         actions.append(policy.act(seen(view, task=goal), {}))
     assert actions[0].startswith("focus on ")
     assert not actions[1].startswith("focus on ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gym_memory.baselines.rules.learner import Advice, Learner
+from gym_memory.baselines.rules.learner import Advice, Course, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
 from gym_memory.run.jobs import Job, play_job
@@ -54,9 +54,9 @@ def test_finds_the_way_to_what_is_planned() -> None:
     hall = "-= Hall =-\nYou are in a hall."
     assert policy.act(seen(("take key", "open box"), hall, lessons=CAUSES), {}) == "open box"
     # The plan is in the focus, so nothing else need be told again; what cannot be done is left.
-    assert policy.focus == 'plan: "take key" in the hall | here: hall'
+    assert policy.focus == Course.of([("take key", "hall")], "hall")
     assert policy.act(seen(("wait",), "You open it."), {}) == "wait"
-    assert policy.focus == "plan:  | here: hall"
+    assert policy.focus == Course.of([], "hall")
 
 
 def test_keeps_nothing_but_its_focus() -> None:

@@ -28,7 +28,7 @@ from gym_memory.core.errors import (
     UnknownNameError,
 )
 from gym_memory.core.names import format_spec
-from gym_memory.core.records import Observation, Transition, Triple
+from gym_memory.core.records import Observation, PlanState, Transition, Triple
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm import Budget, Reply, Request, episode_usage
 from gym_memory.llm.client import OpenAIChat
@@ -230,17 +230,17 @@ def test_the_plan_is_published_and_kept(server: ScriptedServer) -> None:
     env = gym.make(FAKE_ID, memory="arigraph")
     obs, info = env.reset(seed=1)
     policy.reset(info, 1)
-    assert policy.focus == ""
+    assert policy.focus == PlanState()
     policy.act(obs, info)
     plan = policy.focus
-    assert plan
+    assert plan.aim
     with ScriptedServer(faults=Faults(["unasked_text", "unasked_text"])) as faulty:
         policy.llm = chat(faulty)  # planning fails, and so does its repair
         policy.act(obs, info)
     assert policy.focus == plan
     assert policy.fallbacks == 1
     policy.reset(info, 1)
-    assert policy.focus == ""
+    assert policy.focus == PlanState()
 
 
 def test_thoughts_stay_in_the_transcript(server: ScriptedServer) -> None:
@@ -249,9 +249,10 @@ def test_thoughts_stay_in_the_transcript(server: ScriptedServer) -> None:
     obs = shown()
     action = policy.act(obs, {})
     policy.update(moved(obs, action, 1))
-    assert policy.focus.startswith("I am after this: ")
+    thought = str(policy.focus.aim)
+    assert thought.startswith("I am after this: ")
     assert policy.transcript().split("\n") == [
-        "[step 0]", "A hall.", f"Thought: {policy.focus}", f"[step 1] > {action}",
+        "[step 0]", "A hall.", f"Thought: {thought}", f"[step 1] > {action}",
     ]  # fmt: skip
 
 
@@ -306,9 +307,9 @@ def test_the_critic_comes_before_every_action() -> None:
     policy = Stma(model)
     policy.reset({}, 0)
     assert policy.act(shown(), {}) == "look"
-    assert policy.focus == "leave"
+    assert policy.focus.aim == "leave"
     assert policy.act(shown(), {}) == "look"
-    assert policy.focus == "stay"
+    assert policy.focus.aim == "stay"
     assert model.asked[2]["action"] == "go east"
     assert model.asked[3]["feedback"] == "it is dark there"
     assert policy.counters()["rejected"] == 1
@@ -344,7 +345,7 @@ def test_the_executor_takes_what_is_alike_and_tries_again() -> None:
     policy = Clin(model, encoder="hash", threshold=0.6, tries=2)
     policy.reset({}, 0)
     assert policy.act(obs, {}) == "take red key"
-    assert policy.focus == "get the key"
+    assert policy.focus.aim == "get the key"
     assert model.asked[1]["learnings"] == "2. keys MAY BE NECESSARY to win."
     assert policy.act(obs, {}) == "drop lamp"
     assert "sing" in model.asked[-1]["feedback"]
@@ -610,10 +611,11 @@ def test_a_plan_remembers_what_was_looked_at() -> None:
         "observation": "-= Hall =-\nYou see a rack and a note.", "task": "Find the treasure!",
         "inventory": "", "plan": "1. explore", "history": "[step 4] > examine rack",
     }  # fmt: skip
-    plan = json.loads(ariadne_plan(slots))["plan_steps"][0]["sub_goal_1"]
-    assert "read rack x1" in plan
-    later = {**slots, "plan": f"1. {plan}", "history": "[step 5] > examine note"}
-    plan = json.loads(ariadne_plan(later))["plan_steps"][0]["sub_goal_1"]
+    step = json.loads(ariadne_plan(slots))["plan_steps"][0]
+    assert "read rack x1" in step["reason"]
+    plan = f"1. {step['sub_goal_1']}\n   {step['reason']}"
+    later = {**slots, "plan": plan, "history": "[step 5] > examine note"}
+    plan = json.loads(ariadne_plan(later))["plan_steps"][0]["reason"]
     assert "read rack x1" in plan
     assert "read note x1" in plan
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import gymnasium as gym
@@ -9,6 +10,7 @@ import pytest
 
 from gym_memory.baselines.llm.netplay import NetPlay
 from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.situation import Descent
 from gym_memory.core.records import Observation, Transition, Triple
 from gym_memory.llm import Reply, Request
 from gym_memory.llm.client import OpenAIChat
@@ -66,7 +68,7 @@ def test_thoughts_are_published_and_read_again() -> None:
     policy.reset({}, 0)
     obs = shown(memory="room 4 of level 1: has exit down")
     action = policy.act(obs, {})
-    assert policy.focus == "the stairs first"
+    assert policy.focus.aim == "the stairs first"
     policy.update(Transition(obs, action, 0.0, obs, False, False, {"moves": 1}))
     policy.act(obs, {})
     slots = read_slots(model.asked[-1][1]["content"])
@@ -109,11 +111,12 @@ def test_over_http_it_plays_as_the_descender_does(server: ScriptedServer) -> Non
     obs, info = env.reset(seed=1)
     policy.reset(info, 1)
     script.reset(info, 1)
-    over, same = False, []
+    over, same, kept = False, [], Descent()
     while not over:
-        script.focus = policy.focus
+        script.focus = kept
         expected, action = script.act(obs, info), policy.act(obs, info)
         same.append(expected == action)
+        kept = dataclasses.replace(script.focus, action=action)
         env.get_wrapper_attr("set_focus")(policy.focus)
         before = obs
         obs, reward, terminated, truncated, info = env.step(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -13,7 +14,7 @@ import pytest
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Move, Notes
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.baselines.rules.travel import explore
 from gym_memory.core.records import Observation, Task, Triple
@@ -180,23 +181,26 @@ def test_where_there_is_nothing_to_do_nothing_is_done_for_ever(tmp_path: Path, m
     assert not any(len({*actions[i : i + 8]}) == 1 for i in range(len(actions) - 8))
 
 
+EXPLORE = Aim("explore", Kind.EXPLORE)
+
+
 def observation(**known: Any) -> Observation:
     empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
     lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
     return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
-def beliefs(plan: str = "", **known: Any) -> Beliefs:
+def beliefs(plan: Plan | None = None, **known: Any) -> Beliefs:
     rules = get_extractor("textworld")
     return Beliefs(observation(**known), rules, Task("t", "", "textworld"), plan=plan)
 
 
 def test_asks_for_the_way_to_an_exit_that_is_recalled_without_one() -> None:
     facts = (Triple("you", "is in", "hall"), Triple("attic", "has unexplored exit", "up"))
-    asking = explore(beliefs(triples=facts), "explore")
-    assert asking == Move("look", "explore, up of attic")
+    asking = explore(beliefs(triples=facts), EXPLORE)
+    assert asking == Move("look", dataclasses.replace(EXPLORE, exit=("attic", "up")))
     assert asking is not None
-    assert explore(beliefs(plan=str(asking), triples=facts), "explore") is None
+    assert explore(beliefs(Plan(asking.aim, asking.action), triples=facts), EXPLORE) is None
 
 
 def test_what_is_shut_in_view_and_cannot_be_opened_is_locked() -> None:
@@ -208,10 +212,10 @@ def test_what_is_shut_in_view_and_cannot_be_opened_is_locked() -> None:
 
 
 def test_the_search_of_everything_is_noted_until_a_lock_gives_way() -> None:
-    searched = Notes().after(Move("go east", "search all rooms after hall"), Move("look", "wander"))
+    searching = Plan(Aim("search all rooms after hall", Kind.SEARCH), "go east")
+    searched = searching.after(Move("look", Aim("wander", Kind.WANDER)))
     assert searched.searched
-    assert Notes.read(searched.written_into(Move("look", "wander"))) == searched
-    opened = searched.after(Move("look", "wander"), Move("unlock safe with rod", "unlock safe"))
+    opened = searched.after(Move("unlock safe with rod", Aim("unlock safe")))
     assert not opened.searched
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import pickle
 from typing import Any
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.plan import Move, Notes
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
+from gym_memory.baselines.rules.textworld.searching import Round
 from gym_memory.core.records import Task, Triple
 from gym_memory.extract import get_extractor
 
 
-def beliefs(goal: str, actions: tuple[str, ...], plan: str = "", **known: Any) -> Beliefs:
+def beliefs(goal: str, actions: tuple[str, ...], plan: Plan | None = None, **known: Any) -> Beliefs:
     obs: Any = {
         **dict.fromkeys(("text", "task", "inventory", "memory"), ""),
         **dict.fromkeys(("triples", "episodes", "lessons"), ()), "valid_actions": actions, **known,
@@ -20,26 +23,29 @@ def beliefs(goal: str, actions: tuple[str, ...], plan: str = "", **known: Any) -
     return Beliefs(obs, get_extractor("textworld"), Task("t", goal, "textworld"), plan=plan)
 
 
+BOWL, WANDER = Aim("fetch bowl"), Aim("wander", Kind.WANDER)
+READ = Aim("read the book", Kind.READ)
+
+
 def test_an_aim_that_only_turns_round_is_given_up_and_the_plan_says_so() -> None:
-    notes, last = Notes(), Move("go west", "fetch bowl")
+    plan = Plan(BOWL, "go west")
     for _ in range(3):
-        assert not notes.has_given_up("fetch bowl")
-        move = Move("go east", "fetch bowl")
-        notes, last = notes.after(last, move), Move("go west", "wander")
-    assert notes.has_given_up("fetch bowl, by east")
-    plan = notes.written_into(Move("look", "wander"))
-    assert plan == "wander | stuck: fetch bowl x3 | last: look"
-    assert Notes.read(plan).stuck == notes.stuck
-    assert Move.read(plan) == ("look", "wander")
+        assert not plan.has_given_up(BOWL)
+        plan = plan.after(Move("go east", BOWL))
+        plan = dataclasses.replace(plan, aim=WANDER, action="go west")
+    assert plan.has_given_up(dataclasses.replace(BOWL, route=("east",)))
+    assert plan.notes()["given up"] == "fetch bowl (3x)"
+    assert str(plan) == "wander; last action: go west; given up: fetch bowl (3x)"
 
 
 def test_exploring_may_turn_round() -> None:
-    notes = Notes().after(Move("go west", "explore, west of hall"), Move("go east", "explore"))
-    assert notes.stuck == ()
-    back = Move("go east", "read the book, south of hall, by south")
-    assert Notes().after(Move("go west", "read the book, west of hall"), back).stuck == ()
-    far = Move("go west", "read the book, north of den, by north")
-    assert Notes().after(far, back).stuck == (("read the book", 1),)
+    west, back = Plan(Aim("explore", Kind.EXPLORE, ("hall", "west")), "go west"), "go east"
+    assert west.after(Move(back, Aim("explore", Kind.EXPLORE))).given_up == ()
+    there = Move(back, dataclasses.replace(READ, exit=("hall", "south"), route=("south",)))
+    through = dataclasses.replace(READ, exit=("hall", "west"))
+    assert Plan(through, "go west").after(there).given_up == ()
+    far = dataclasses.replace(READ, exit=("den", "north"), route=("north",))
+    assert Plan(far, "go west").after(there).given_up == ((READ, 1),)
 
 
 GOAL = "First, head east. Then, make sure that the chest is open. Now sit the teacup on the bowl."
@@ -47,9 +53,9 @@ GOAL = "First, head east. Then, make sure that the chest is open. Now sit the te
 
 def test_errands_are_done_in_their_order() -> None:
     first = next(iter(run_errands(beliefs(GOAL, ("go east", "go west", "look")))))
-    assert first == ("go east", "do 1: head east")
-    plan = Notes().after(Move("", ""), first).written_into(first)
-    assert " | done: " in plan
+    assert (first.action, str(first.aim)) == ("go east", "do 1: head east")
+    plan = Plan().after(first)
+    assert plan.done == 1
     actions = ("put teacup on bowl", "put teacup on rack", "open chest", "go east")
     second = next(iter(run_errands(beliefs(GOAL, actions, plan))))
     assert second.action == "open chest"
@@ -67,21 +73,28 @@ def test_what_was_tried_here_is_recalled_by_place() -> None:
     assert (found.tried("open safe"), found.tried("look")) == (3, 0)
 
 
-def test_patience_counts_steps_without_anything_new_and_is_published() -> None:
-    patience = Patience()
+def test_steps_without_anything_new_are_counted() -> None:
+    plan = Plan()
     for text in ("a hall", "a den", "a hall", "a den"):
-        patience = patience.after(text, "")
-    assert patience.idle == 2
-    published = patience.written_behind("explore | last: go east")
-    assert Patience.read(published) == ("explore | last: go east", patience)
-    assert patience.after("a cellar", "").idle == 0
+        idle, seen = saw(plan, text, "")
+        plan = dataclasses.replace(plan, idle=idle, seen=seen)
+    assert plan.notes() == {"nothing new for": "2 steps"}
+    assert saw(plan, "a cellar", "")[0] == 0
 
 
 def test_what_was_given_up_is_said_and_exploring_goes_on_when_something_new_is_seen() -> None:
-    notes = Notes().give_up("fetch bowl, by east").give_up("explore, east of hall")
-    assert notes.has_given_up("explore, west of den")
-    assert "stuck: fetch bowl x3; explore x3" in notes.written_into(Move("look", "wander"))
-    assert notes.take_up().stuck == (("fetch bowl", 3),)
+    explore = Aim("explore", Kind.EXPLORE, ("hall", "east"))
+    plan = Plan().give_up(dataclasses.replace(BOWL, route=("east",))).give_up(explore)
+    assert plan.has_given_up(dataclasses.replace(explore, exit=("den", "west")))
+    assert plan.notes()["given up"] == "fetch bowl (3x), explore (3x)"
+    assert plan.take_up().given_up == ((BOWL, 3),)
+
+
+def test_a_plan_is_packed_and_unpacked() -> None:
+    aim = Round.of("search all rooms", ["hall", "den"])
+    plan = Plan(aim, "go east", given_up=((BOWL, 2),), idle=3, seen=(5, 7))
+    assert Plan.unpack(json.loads(json.dumps(plan.pack()))) == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
 
 
 def test_it_is_what_was_spoken_of_before() -> None:
@@ -91,7 +104,7 @@ def test_it_is_what_was_spoken_of_before() -> None:
         Triple("med bay bed", "is in", "ward"), Triple("ward", "is east of", "hall"),
     )  # fmt: skip
     found = beliefs(goal, ("go east", "look"), triples=known)
-    assert next(iter(carry(found))) == ("go east", "bring antidote to ward")
+    assert next(iter(carry(found))) == ("go east", Aim("bring antidote to ward"))
     at_bed = beliefs(goal, ("put antidote on med bay bed",), triples=known)
     assert next(iter(run_errands(at_bed))).action == "put antidote on med bay bed"
 

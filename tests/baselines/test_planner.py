@@ -11,6 +11,7 @@ from heirs import heirs_go_on_as_the_first_would
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.plan import Aim, Plan
 from gym_memory.baselines.rules.textworld.places import misfits
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.baselines.rules.travel import explore, follow, step_towards
@@ -119,23 +120,26 @@ def test_a_way_known_in_one_direction_is_known_in_both() -> None:
 
 
 def test_explores_the_nearest_exit_unless_its_plan_says_otherwise() -> None:
-    near = explore(beliefs(triples=MAP), "look")
+    near = explore(beliefs(triples=MAP), Aim("look"))
     assert near is not None
     assert near.action == "go north"
     obs = observation(triples=MAP)
     planned = Beliefs(
-        obs, get_extractor("textworld"), Task("t", ""), plan="look, west of cellar | last: go east"
+        obs,
+        get_extractor("textworld"),
+        Task("t", ""),
+        plan=Plan(Aim("look", exit=("cellar", "west")), "go east"),
     )
-    far = explore(planned, "look")
+    far = explore(planned, Aim("look"))
     assert far is not None
     assert far.action == "go east"
 
 
 def test_a_locked_door_is_no_way_out() -> None:
     door = (Triple("hall", "has north door", "gate"), Triple("gate", "is", "locked"))
-    move = explore(beliefs(triples=MAP + door), "look")
+    move = explore(beliefs(triples=MAP + door), Aim("look"))
     assert move is not None
-    assert move.aim == "look, west of cellar, by south west"
+    assert str(move.aim) == "look, west of cellar, by south west"
 
 
 def test_two_exits_that_face_each_other_are_taken_for_one_way() -> None:
@@ -151,12 +155,14 @@ def test_goes_on_along_a_planned_way_that_is_no_longer_recalled() -> None:
     here = observation(triples=(Triple("you", "is in", "kitchen"),))
     task = Task("t", "")
     lost = Beliefs(
-        here, get_extractor("textworld"), task, plan="fetch key, by south west | last: go east"
+        here,
+        get_extractor("textworld"),
+        task,
+        plan=Plan(Aim("fetch key", route=("south", "west")), "go east"),
     )
-    move = follow(lost, "fetch key")
+    move = follow(lost)
     assert move is not None
-    assert move == ("go south", "fetch key, by west")
-    assert follow(lost, "fetch coin") is None
+    assert move == ("go south", Aim("fetch key", route=("west",)))
 
 
 def test_examples_from_other_games_are_no_facts_of_this_one() -> None:

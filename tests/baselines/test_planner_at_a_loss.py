@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan, saw
 from gym_memory.baselines.rules.textworld.cooking import cook
 from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
 from gym_memory.baselines.rules.textworld.planner import Planner
-from gym_memory.baselines.rules.textworld.tidying import Tidier
+from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
 from gym_memory.core.records import Observation, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
@@ -25,7 +25,7 @@ def observation(**known: Any) -> Observation:
     return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
-def beliefs(goal: str = "", plan: str = "", **known: Any) -> Beliefs:
+def beliefs(goal: str = "", plan: Plan | None = None, **known: Any) -> Beliefs:
     rules = get_extractor("textworld")
     return Beliefs(observation(**known), rules, Task("t", goal, "textworld"), plan=plan)
 
@@ -71,7 +71,7 @@ LOCKED = facts(
 def test_a_held_key_is_carried_to_the_lock_that_is_known() -> None:
     actions = ("go east", "look")
     told = beliefs(triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions)
-    assert next(iter(use_keys(told))) == ("go east", "unlock chest with brass key")
+    assert next(iter(use_keys(told))) == ("go east", Aim("unlock chest with brass key"))
     untold = beliefs(triples=LOCKED, valid_actions=actions)
     assert next(iter(try_keys(untold))) == ("go east", "try brass key on chest")
 
@@ -88,10 +88,10 @@ def test_a_key_is_not_carried_on_once_it_opened_a_door_or_where_it_does_not_turn
 
 def test_who_remembers_nothing_and_sees_nothing_new_no_longer_looks_at_things() -> None:
     text, actions = HALL, ("examine book", "examine knife", "look", "take knife from shelf")
-    seen = Patience()
+    plan = Plan(Aim("wander", Kind.WANDER), "look", given_up=((Aim("take knife"), 3),))
     for _ in range(5):
-        seen = seen.after(text, "")
-    plan = seen.written_behind("wander | stuck: take knife x3 | last: look")
+        idle, seen = saw(plan, text, "")
+        plan = dataclasses.replace(plan, idle=idle, seen=seen)
 
     def chosen(**memory: Any) -> str:
         player = Planner()
@@ -116,7 +116,7 @@ def test_a_plan_to_tidy_is_dropped_after_a_loss() -> None:
         apply(rules.extract(step, graph, task), graph, step.t)
     assert Triple("cap", "belongs on", "rack") in graph
     puts = ("put cap on rack", "put cap on shelf", "look")
-    plan = str(Move("take cap from rack", "tidy: cap to shelf"))
+    plan = Plan(Tidying.of([("cap", "shelf")]), "take cap from rack")
     after = beliefs(task.goal, plan, triples=tuple(graph.live()), valid_actions=puts)
     assert next(iter(Tidier("hash")(after))).action == "put cap on rack"
 

@@ -92,7 +92,7 @@ def test_the_reader_keeps_nothing_but_its_focus() -> None:
         if done:
             break
     assert looks == 2
-    assert policy.focus.startswith(obs["task"] + "; then ")
+    assert str(policy.focus.aim).startswith(obs["task"] + "; then ")
 
 
 @pytest.mark.parametrize("policy", ["reader", "answerer"])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan
 from gym_memory.baselines.rules.textworld.kinds import known_kinds, suits
-from gym_memory.baselines.rules.textworld.tidying import Tidier
+from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
 from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Observation, Task, Triple
 from gym_memory.extract import get_extractor
@@ -26,7 +26,9 @@ def facts(text: str) -> tuple[Triple, ...]:
     return tuple(Triple(*line.split(" | ")) for line in text.strip().splitlines())
 
 
-def advised(triples: str, actions: str, goal: str = TIDY, plan: str = "", **kwargs: Any) -> Move:
+def advised(
+    triples: str, actions: str, goal: str = TIDY, plan: Plan | None = None, **kwargs: Any
+) -> Move:
     """The first move that the tidier says and that can be done; an empty one for none."""
     empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
     lists: dict[str, Any] = dict.fromkeys(("episodes", "lessons"), ())
@@ -35,7 +37,7 @@ def advised(triples: str, actions: str, goal: str = TIDY, plan: str = "", **kwar
     task = Task("t", goal, "textworld")
     beliefs = Beliefs(obs, get_extractor("textworld"), task, plan=plan)
     moves = Tidier("hash", **kwargs)(beliefs)
-    return next((move for move in moves if beliefs.can(move.action)), Move("", ""))
+    return next((move for move in moves if beliefs.can(move.action)), Move("", Aim("")))
 
 
 def advise(triples: str, actions: str, **kwargs: Any) -> str:
@@ -47,15 +49,16 @@ def test_who_plans_without_a_list_of_actions_keeps_what_lies_at_hand() -> None:
         "you | is in | bathroom\nsnorkel | is on | washbasin\nwashbasin | is in | bathroom\n"
         "pool | is west of | bathroom\ndiving board | is in | pool"
     )
-    plan = "tidy: snorkel to pool"
-    assert advised(known, "", plan=plan) == ("take snorkel", plan)
+    plan = Plan(Tidying.of([("snorkel", "pool")]))
+    assert advised(known, "", plan=plan) == ("take snorkel", plan.aim)
     assert (
-        advised(known.replace("is on | washbasin", "is in | bathroom"), "", plan=plan).aim == plan
+        advised(known.replace("is on | washbasin", "is in | bathroom"), "", plan=plan).aim
+        == plan.aim
     )
     carried = known.replace("is on | washbasin", "is in | inventory")
     there = carried.replace("you | is in | bathroom", "you | is in | pool")
-    assert advised(there, "", plan=plan) == ("drop snorkel", plan)
-    assert advised(there, "", plan="tidy: snorkel to diving board").action == (
+    assert advised(there, "", plan=plan) == ("drop snorkel", plan.aim)
+    assert advised(there, "", plan=Plan(Tidying.of([("snorkel", "diving board")]))).action == (
         "put snorkel on diving board"
     )
 
@@ -158,9 +161,13 @@ def test_a_card_on_the_stove_is_put_away_and_one_that_says_something_is_not() ->
     room = "you | is in | kitchen\nstove | is in | kitchen\npostcard | is on | stove\n"
     room += "hall table | is in | kitchen\nhall table | is | empty\n"
     actions = "look; take postcard from stove"
-    assert advise(room, actions, plan="look round | last: look").startswith("take postcard")
+    assert advise(room, actions, plan=Plan(Aim("look round", Kind.EXPLORE), "look")).startswith(
+        "take postcard"
+    )
     told = room + 'postcard | says | "Turn left."\n'
-    assert not advise(told, actions, plan="look round | last: look").startswith("take")
+    assert not advise(told, actions, plan=Plan(Aim("look round", Kind.EXPLORE), "look")).startswith(
+        "take"
+    )
 
 
 NOTED = """
@@ -177,10 +184,10 @@ teacup | is in | inventory
 def test_what_a_text_named_is_put_away_when_nothing_came_of_it() -> None:
     actions = "look; insert teacup into cupboard; put teacup on bookshelf"
     said = {"goal": "Visitors are expected.", "unasked": True}
-    assert advise(NOTED, actions, plan="explore | last: look", **said) != (
+    assert advise(NOTED, actions, plan=Plan(Aim("explore", Kind.EXPLORE), "look"), **said) != (
         "insert teacup into cupboard"
     )
-    done = "search all rooms | last: examine novel"
+    done = Plan(Aim("search all rooms", Kind.SEARCH), "examine novel")
     assert advise(NOTED, actions, plan=done, **said) == "insert teacup into cupboard"
 
 
@@ -204,7 +211,7 @@ def house() -> str:
 def test_who_is_done_in_a_large_house_neither_surveys_nor_reads_again() -> None:
     known = house() + "\nold receipt | is in | room 0"
     actions = "look; examine old receipt; go east"
-    survey = "survey: room 0, room 1 | last: look"
+    survey = Plan(Aim("survey: room 0, room 1", Kind.SURVEY), "look")
     assert advise(known, actions, plan=survey) == "look"
-    done = advised(known, actions, plan="tidy: all done | last: look")
-    assert done == Move("look", "tidy: all done")
+    done = advised(known, actions, plan=Plan(Tidying.of([]), "look"))
+    assert done == Move("look", Tidying.of([]))

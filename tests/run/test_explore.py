@@ -15,7 +15,7 @@ from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.names import format_spec
-from gym_memory.core.records import Observation, Outcome, Step, Task, Transition
+from gym_memory.core.records import Observation, Outcome, PlanState, Step, Task, Transition
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.papers.explore import Exploration, explore
@@ -32,7 +32,7 @@ class Bold:
     def __init__(self, *, splits: bool = True, most: int = 3):
         self.splits, self.most = splits, most
         self.asked: list[tuple[str, ...]] = []
-        self.focus = ""
+        self.focus = PlanState()
         self.past: list[str] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:

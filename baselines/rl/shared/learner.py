@@ -14,6 +14,7 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import make_policy
 from gym_memory.baselines.rl.shared import checkpoints
+from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
@@ -223,14 +224,15 @@ class TeacherAdvice(NamedTuple):
     """The action and the plan of a teacher; ``action`` is empty where it knows none."""
 
     action: str
-    plan: str
+    plan: Plan = Plan()
 
 
 class PlannerTeacher:
     """The rule-based planner, which labels any state from the observation alone."""
 
     def __init__(self, dialect: str):
-        self._planner, self._dialect = make_policy("planner"), dialect
+        self._planner: Any = make_policy("planner")
+        self._dialect = dialect
 
     def advise(
         self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
@@ -240,8 +242,10 @@ class PlannerTeacher:
         chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
         self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
         if before is not None:
-            # A published plan ends with the action advised.
-            self._planner.focus = before.plan.removesuffix(before.action) + action
+            # The numbers that were published come from a teacher that knows no last action by name
+            # and counts no idle steps.
+            last = f"{before.action} | {action}"
+            self._planner.focus = dataclasses.replace(before.plan, action=last, idle=0, seen=())
         advised = self._planner.act(obs, {})
         return TeacherAdvice(advised, self._planner.focus)
 
@@ -269,7 +273,7 @@ class Recorded:
     ) -> TeacherAdvice:
         """Return the recorded action as long as the learner took the recorded ones; else none."""
         if before is not None and (not before.action or before.action != action):
-            return TeacherAdvice("", "")
-        done = int(before.plan) if before is not None else 0
+            return TeacherAdvice("")
+        done = before.plan.done if before is not None else 0
         actions = self._actions.get(task_id, ())
-        return TeacherAdvice(actions[done] if done < len(actions) else "", str(done + 1))
+        return TeacherAdvice(actions[done] if done < len(actions) else "", Plan(done=done + 1))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from gym_memory.baselines.rules.alfworld.habits import kind_of
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Move
+from gym_memory.baselines.rules.plan import Aim, Kind, Move
 from gym_memory.core.records import Triple
 from gym_memory.games.alfworld.rules import Goal
 from gym_memory.graph.schema import PLAYER
@@ -66,7 +67,7 @@ class Errand:
     # ------------------------------------------------------------ with empty hands
 
     def _fetch(self) -> Move | None:
-        aim = f"find {self.goal.thing}"
+        aim = Aim(f"find {self.goal.thing}", Kind.FIND)
         done = self._delivered()
         for thing in self._known(self.goal.thing):
             holder = self.beliefs.holder(thing)
@@ -74,9 +75,9 @@ class Errand:
                 continue
             take = f"take {thing} from {holder}"
             if take in self.beliefs.actions or (holder == self.here and self.beliefs.can(take)):
-                return Move(take, f"take {thing}")
+                return Move(take, Aim(f"take {thing}"))
             if holder != self.here or self.beliefs.openness(holder) != "open":
-                return self._go(holder, f"fetch {thing}")
+                return self._go(holder, Aim(f"fetch {thing}"))
         return self._search(self.goal.thing, aim)
 
     def _known(self, kind: str) -> list[str]:
@@ -112,7 +113,7 @@ class Errand:
     def _get_rid_of(self, thing: str) -> Move | None:
         """Put down what is not wanted, here or wherever it may lie."""
         for action in self._puts(thing):
-            return Move(action, f"put down {thing}")
+            return Move(action, Aim(f"put down {thing}"))
         free = [
             place
             for place in self.furniture
@@ -120,32 +121,33 @@ class Errand:
         ]
         if not free:
             return None
-        return self._go(free[int(self._rng.integers(len(free)))], f"put down {thing}")
+        return self._go(free[int(self._rng.integers(len(free)))], Aim(f"put down {thing}"))
 
     def _look_at(self, thing: str) -> Move | None:
         for action in self.beliefs.options("use"):
             if kind_of(action.removeprefix("use ")) == self.goal.lamp:
-                return Move(action, f"look at {thing}")
+                return Move(action, Aim(f"look at {thing}", Kind.READ))
         for lamp in self._known(self.goal.lamp):
             if self.beliefs.holder(lamp) != self.here:
-                return self._go(self.beliefs.holder(lamp), f"look at {thing} with {lamp}")
-        return self._search(self.goal.lamp, f"find {self.goal.lamp}")
+                aim = Aim(f"look at {thing} with {lamp}", Kind.READ)
+                return self._go(self.beliefs.holder(lamp), aim)
+        return self._search(self.goal.lamp, Aim(f"find {self.goal.lamp}", Kind.FIND))
 
     def _treat(self, thing: str) -> Move | None:
         """Clean, heat or cool it, unless that is done."""
-        state, aim = self.goal.state, f"bring {thing}"
-        if not state or self.beliefs.is_state(thing, state) or self.beliefs.plan.startswith(aim):
+        state, bringing = self.goal.state, self.beliefs.plan.aim.text.startswith(f"bring {thing}")
+        if not state or self.beliefs.is_state(thing, state) or bringing:
             return None
         verb, appliance = _APPLIANCE[state]
         for action in self.beliefs.options(verb):
             if action.startswith(f"{verb} {thing} with "):
-                return Move(action, f"{verb} {thing}")
+                return Move(action, Aim(f"{verb} {thing}"))
         there = [place for place in self.furniture if kind_of(place) == appliance]
         going = [place for place in there if place != self.here]
-        return self._go(going[0], f"{verb} {thing}") if going else None
+        return self._go(going[0], Aim(f"{verb} {thing}")) if going else None
 
     def _bring(self, thing: str) -> Move | None:
-        aim = f"bring {thing} to {self.goal.place}"
+        aim = Aim(f"bring {thing} to {self.goal.place}")
         done = self._delivered()
         targets = [done] if done else self._targets()
         for action in self._puts(thing):
@@ -168,7 +170,7 @@ class Errand:
 
     # ------------------------------------------------------------ searching
 
-    def _search(self, kind: str, aim: str) -> Move | None:
+    def _search(self, kind: str, aim: Aim) -> Move | None:
         """Look where such a thing is most likely for the steps that it takes; ties are drawn.
 
         As long as nothing is known of what was looked at, the best place would be visited for
@@ -196,11 +198,11 @@ class Errand:
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)
 
-    def _go(self, place: str, aim: str) -> Move:
+    def _go(self, place: str, aim: Aim) -> Move:
         """Go there; where one cannot go one stands already, so open it or look at it."""
         for action in (f"go to {place}", f"open {place}", f"examine {place}"):
             if self.beliefs.can(action):
-                return Move(action, f"{aim}: {place}")
+                return Move(action, replace(aim, text=f"{aim.text}: {place}"))
         return Move("look", aim)
 
 

@@ -8,11 +8,12 @@ observation tells of the whole level, in what its memory recalls, or else by goi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
-from gym_memory.baselines.rules.nethack.situation import Plan, Situation
+from gym_memory.baselines.rules.nethack.situation import Descent, Situation
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
 
@@ -59,6 +60,8 @@ class Descender(RulePolicy):
 
     name: ClassVar[str] = "descender"
     dialect: ClassVar[str] = "nethack"
+    start: ClassVar[Descent] = Descent()
+    focus: Descent
 
     def __init__(self, eager: int = 0) -> None:
         super().__init__()
@@ -67,16 +70,15 @@ class Descender(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        plan = Plan.read(self.focus)
         now = Situation(obs, self._task(obs))
-        idle = plan.idle + 1 if plan.last and now.turn == plan.turn else 0
-        plan = plan._replace(idle=idle)
+        plan = self.focus
+        plan = replace(plan, idle=plan.idle + 1 if plan.action and now.turn == plan.turn else 0)
         aim, action = self._decide(now, plan)
         prayed = now.turn if action == "pray" else plan.prayed
-        self.focus = str(Plan(aim, action, now.turn, idle, prayed))
+        self.focus = replace(plan, aim=aim, action=action, turn=now.turn, prayed=prayed)
         return action
 
-    def _decide(self, now: Situation, plan: Plan) -> tuple[str, str]:
+    def _decide(self, now: Situation, plan: Descent) -> tuple[str, str]:
         """What for, and what to do."""
         if now.actions and "explore level" not in now.actions:
             return "get rid of a question", self._answer(now)
@@ -100,7 +102,7 @@ class Descender(RulePolicy):
         moves = [*now.options("go "), "search"]
         return moves[int(self._rng.integers(len(moves)))]
 
-    def _survive(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _survive(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         in_need = now.hp < 1 / 7 or now.points < 6
         starved = any(word in now.condition for word in ("weak", "faint"))
         rested = now.turn - plan.prayed > _PRAYER_PAUSE if plan.prayed else now.turn > _FIRST_PRAYER
@@ -112,7 +114,7 @@ class Descender(RulePolicy):
                     return "get away", action
         return None
 
-    def _eat(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _eat(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         if not any(word in now.condition for word in ("hungry", "weak", "faint")) or now.near:
             return None
         if plan.aim.startswith("eat the ") and "eat here" in now.actions:
@@ -120,31 +122,31 @@ class Descender(RulePolicy):
         food = [action for action in now.options("eat ") if action != "eat here"]
         if food:
             return "eat", food[0]
-        if plan.last.startswith("melee attack "):  # what was just killed is fresh
-            prey = plan.last.removeprefix("melee attack ")
+        if plan.action.startswith("melee attack "):  # what was just killed is fresh
+            prey = plan.action.removeprefix("melee attack ")
             action = f"go to {prey} corpse"
             if prey in _PREY and action in now.actions:
                 return f"eat the {prey} corpse", action
         return None
 
-    def _fight(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _fight(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
         foes = [foe for foe in foes if not foe.startswith(_KEEP_AWAY)]
         foes.sort(key=lambda foe: foe not in now.near)
-        if not foes or "no way to" in now.text or (plan.idle and plan.last.startswith("melee")):
+        if not foes or "no way to" in now.text or (plan.idle and plan.action.startswith("melee")):
             return None
         return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
 
-    def _fetch(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _fetch(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         """Take food along."""
-        if now.near or plan.last == "pick up":
+        if now.near or plan.action == "pick up":
             return None
         if plan.aim == "take food along" and "pick up" in now.actions:
             return plan.aim, "pick up"
         ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
-    def _give_back(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _give_back(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         """Drop what was picked up in a shop, so that the shopkeeper lets one go."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
@@ -152,13 +154,13 @@ class Descender(RulePolicy):
                 return ("leave what is not paid for", drops[0]) if drops else None
         return None
 
-    def _rest(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _rest(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
         if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
             return None
         return "rest", "search 20"
 
-    def _descend(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _descend(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         """Go down if fit for it, or if there is nothing else to do here."""
         done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
         done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
@@ -182,7 +184,7 @@ class Descender(RulePolicy):
             return _FIND_STAIRS, f"melee attack {foes[0]}"
         return self._break_out(now, plan) or self._go_round(now)
 
-    def _break_out(self, now: Situation, plan: Plan) -> tuple[str, str] | None:
+    def _break_out(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         """Kick in a locked door."""
         kicks = now.options("kick door ")
         if kicks:

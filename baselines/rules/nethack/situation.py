@@ -7,58 +7,42 @@ uses it knows what its memory recalls and what is in view, and nothing else.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from gym_memory.core.records import Observation, Step, Task
+from gym_memory.core.records import Observation, PlanState, Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 
-__all__ = ["Plan", "Situation"]
+__all__ = ["Descent", "Situation"]
 
 _STATUS = re.compile(
     r"HP (?P<hp>-?\d+) of (?P<most>\d+), .*?experience level (?P<level>\d+), .*?turn (?P<turn>\d+)"
     r"(?:; you are (?P<state>[^.]*))?"
-)
-_PLAN = re.compile(
-    r"^(?P<aim>.*?)(?: \| last: (?P<last>.*?))?(?: \| turn (?P<turn>\d+))?"
-    r"(?: \| idle (?P<idle>\d+))?(?: \| prayed at turn (?P<prayed>\d+))?$"
 )
 _LISTED = re.compile(r"^- monsters: (.+)$", re.MULTILINE)
 _CREATURE = re.compile(r"([^;(]+?) \(([^;()]*)\)")
 _DEPTH = re.compile(r"(\d+)$")
 
 
-class Plan(NamedTuple):
-    """What the policy published at its last step.
+@dataclass(frozen=True)
+class Descent(PlanState):
+    """The plan of a descender; ``idle`` counts actions in a row that took no time.
 
     Attributes:
-        aim: What it is after.
-        last: The action it took.
-        turn: Turn of the game when it took it.
-        idle: Actions in a row that took no time.
+        turn: Turn of the game at the last action.
         prayed: Turn of the last prayer; 0 if there was none.
     """
 
     aim: str = ""
-    last: str = ""
     turn: int = 0
-    idle: int = 0
     prayed: int = 0
 
-    @classmethod
-    def read(cls, focus: str) -> Plan:
-        """The plan that a focus states."""
-        found = _PLAN.match(focus)
-        if found is None:
-            return cls()
-        numbers = (int(found[name] or 0) for name in ("turn", "idle", "prayed"))
-        return cls(found["aim"], found["last"] or "", *numbers)
-
-    def __str__(self) -> str:
-        told = f"{self.aim} | last: {self.last} | turn {self.turn} | idle {self.idle}"
-        return f"{told} | prayed at turn {self.prayed}" if self.prayed else told
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show besides the aim, by name."""
+        prayed = {"prayed": f"at turn {self.prayed}"} if self.prayed else {}
+        return {**super().notes(), "turn": str(self.turn), **prayed}
 
 
 class Situation:

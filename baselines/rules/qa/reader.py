@@ -15,21 +15,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.games.qa.rules_names import names_in, words_of
 from gym_memory.memory.reading import split_entries
 
-__all__ = ["THEN", "Evidence", "Reader", "answer_to", "before_answering", "bridge_from"]
-__all__ += ["evidence_in"]
+__all__ = ["Evidence", "Reader", "answer_to", "before_answering", "bridge_from"]
+__all__ += ["evidence_in", "next_lookup"]
 
 _NEXT, _LOOK = "read next", "look"
-THEN = "; then "
-"""Joins the question and the names to go on with in the published focus."""
 _STEM = 5
 _NEAR = 60
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“A-Z0-9])")
@@ -81,23 +80,28 @@ class Reader(Policy):
         self.hops = hops
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start without a focus."""
-        self.focus = ""
+        """Start without a plan."""
+        self.focus = PlanState()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Read on, look, look with a name that leads on, answer."""
         question = obs["task"]
-        self.focus = self.focus or question
+        plan = self.focus = replace(self.focus, aim=self.focus.aim or question)
         command = before_answering(obs)
         if command:
             return command
         evidence = evidence_in(obs["memory"])
-        if self.focus.count(THEN) < self.hops - 1:
-            name = bridge_from(question, evidence, but=self.focus)
+        if plan.done < self.hops - 1:
+            name = bridge_from(question, evidence, but=str(plan.aim))
             if name:
-                self.focus += THEN + name
+                self.focus = next_lookup(plan, name)
                 return _LOOK
         return f"answer[{answer_to(question, evidence)}]"
+
+
+def next_lookup(plan: PlanState, name: str) -> PlanState:
+    """Return the plan that goes on with a name; ``done`` counts these."""
+    return replace(plan, aim=f"{plan.aim}; then {name}", done=plan.done + 1)
 
 
 def before_answering(obs: Observation) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.patience import Patience
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.goals import is_shown, recipe_in
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
@@ -31,6 +31,7 @@ from gym_memory.baselines.rules.scienceworld.scene import (
     measured,
     room_of,
 )
+from gym_memory.core.records import PlanState
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 
 __all__ = [
@@ -201,10 +202,10 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
     told = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
-    patience, pause = Patience(), 0
+    plan, pause = PlanState(), 0
     for step in trajectory.steps:
-        patience = patience.after(step.text, step.inventory)
-        pause = max(pause, patience.idle)
+        idle, seen = saw(plan, step.text, step.inventory)
+        plan, pause = PlanState(idle=idle, seen=seen), max(pause, idle)
         room = room_of(step.text) or room
         recipe = recipe or recipe_in(step.text)
         if is_view(step.text):

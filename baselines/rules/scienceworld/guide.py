@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, Abandoned
 from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, nearest
 from gym_memory.baselines.rules.scienceworld.goals import Terms, asked, terms
 from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, likeness, words
@@ -67,7 +66,7 @@ def choose(
     rng: np.random.Generator,
     *,
     history: bool,
-    abandoned: Abandoned = NOTHING,
+    abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
     """The demonstrations, that which agrees best first; of equal ones that with the nearest goal.
 

@@ -15,8 +15,8 @@ Behaviour cloning from cases. What it learnt are recorded solutions of *train* v
    demonstrations saw such things. It focuses on nothing that it does not see.
 
 It is stuck once it has seen nothing new for longer than it ever took when the task was shown. Then
-it looks around; if that shows nothing new either, it gives up what it was doing, says so at the end
-of its plan (:mod:`.abandoned`) and follows what agrees best without it.
+it looks around; if that shows nothing new either, it gives up what it was
+doing and follows what agrees best without it.
 
 In a task that nobody showed it follows the nearest one as far as that goes, but focuses on nothing
 that the goal itself does not name, for a wrong one ends the task; where something unknown would be
@@ -29,6 +29,7 @@ which rooms it has searched.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -37,15 +38,14 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.scienceworld.abandoned import Abandoned
+from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Lore,
     learn,
     usual_pause,
 )
 from gym_memory.baselines.rules.scienceworld.meaning import Meaning
-from gym_memory.baselines.rules.scienceworld.scene import read_scene
+from gym_memory.baselines.rules.scienceworld.scene import Experiment, read_scene
 from gym_memory.baselines.rules.scienceworld.turn import Settings, Turn
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
@@ -78,6 +78,7 @@ class Imitator(Policy):
     """
 
     name: ClassVar[str] = "imitator"
+    focus: Experiment
 
     def __init__(
         self,
@@ -107,33 +108,30 @@ class Imitator(Policy):
         if self._lore is None or not self._lore.demonstrations:
             raise InvalidArgumentError("expected checkpoint=FILE (recorded demonstrations)")
         self._rng = np.random.default_rng(seed)
-        self.focus = ""
+        self.focus = Experiment()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next move of the demonstration that agrees best, or a step towards it."""
         assert self._lore is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"
-        plan, patience = Patience.read(self.focus)
-        plan, abandoned = Abandoned.read(plan)
-        patience = patience.after(obs["text"], obs["inventory"])
-        turn = self._turn(obs, plan, abandoned)
+        idle, seen = saw(self.focus, obs["text"], obs["inventory"])
+        plan = dataclasses.replace(self.focus, idle=idle, seen=seen)
+        turn = self._turn(obs, plan)
         pause = usual_pause(obs["task"], self._lore.demonstrations)
-        stuck = turn.aim is not None and patience.idle > max(_PATIENCE, _PAUSES * pause)
+        stuck = turn.aim is not None and idle > max(_PATIENCE, _PAUSES * pause)
         if stuck and turn.has_looked:
-            abandoned = abandoned.adding(turn.series())
-            patience = patience._replace(idle=0)
-            turn = self._turn(obs, plan, abandoned)
+            plan = dataclasses.replace(plan.giving_up(turn.series()), idle=0)
+            turn = self._turn(obs, plan)
         action = turn.look() if stuck and not turn.has_looked else turn.action()
-        self.focus = patience.written_behind(abandoned.written_behind(turn.plan))
+        self.focus = dataclasses.replace(plan, aim=turn.plan, action=action)
         return action
 
-    def _turn(self, obs: Observation, plan: str, abandoned: Abandoned) -> Turn:
+    def _turn(self, obs: Observation, plan: Experiment) -> Turn:
         assert self._lore is not None
-        scene = read_scene(obs, plan)
-        return Turn(
-            self._lore, obs["task"], scene, self.settings, self._meaning, self._rng, abandoned
-        )
+        scene = read_scene(obs, plan.aim)
+        how = self.settings, self._meaning, self._rng
+        return Turn(self._lore, obs["task"], scene, *how, plan.abandoned)
 
 
 @lru_cache(maxsize=4)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["Act", "Thing", "fit", "likeness", "masked", "parse", "things_in", "words"]
+__all__ = [
+    "THE_SAME",
+    "Act",
+    "Thing",
+    "fit",
+    "is_among",
+    "likeness",
+    "masked",
+    "parse",
+    "things_in",
+]
+__all__ += ["words"]
 
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -43,6 +55,15 @@ class Act(NamedTuple):
 
     def __str__(self) -> str:
         return " ".join((self.verb, f" {self.link} ".join(self.things))).strip()
+
+
+THE_SAME = 0.75
+"""Least agreement of a move with what was given up for it to be the same one."""
+
+
+def is_among(act: Act, acts: Iterable[Act]) -> bool:
+    """True if an action is, as good as, one of several."""
+    return any(fit(act, one) > THE_SAME for one in acts)
 
 
 class Thing(NamedTuple):

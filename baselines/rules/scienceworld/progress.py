@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, Abandoned
 from gym_memory.baselines.rules.scienceworld.demonstrations import Demonstration, Move
 from gym_memory.baselines.rules.scienceworld.goals import Terms
-from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, likeness, masked
+from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, is_among, likeness, masked
 from gym_memory.baselines.rules.scienceworld.scene import Scene, is_move, is_refused
 from gym_memory.core.records import Triple
 
@@ -58,7 +57,7 @@ def progress(
     rng: np.random.Generator,
     *,
     history: bool,
-    abandoned: Abandoned = NOTHING,
+    abandoned: tuple[Act, ...] = (),
 ) -> Standing:
     """Where one stands in a demonstration.
 
@@ -169,9 +168,9 @@ class _Alignment:
 
 
 @lru_cache(maxsize=1 << 8)
-def _vain(shown: Demonstration, terms: Terms, abandoned: Abandoned) -> NDArray[np.bool_]:
+def _vain(shown: Demonstration, terms: Terms, abandoned: tuple[Act, ...]) -> NDArray[np.bool_]:
     """For each number of moves behind, whether what is due then was given up."""
-    vain = [abandoned.has(act) for act in _acts(shown, terms)]
+    vain = [is_among(act, abandoned) for act in _acts(shown, terms)]
     last = [vain[start] for start, end in shown.rounds if end == len(vain)]
     return np.array([*vain, any(last)])
 

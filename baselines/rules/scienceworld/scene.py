@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,12 +10,14 @@ from typing import NamedTuple
 
 from gym_memory.baselines.rules.scienceworld.goals import recipe_in
 from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, things_in
-from gym_memory.core.records import Observation, Triple
+from gym_memory.core.records import Observation, PlanState, Triple
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import Entry, split_entries
 
 __all__ = [
+    "Experiment",
+    "Pursuit",
     "Scene",
     "is_move",
     "is_refused",
@@ -31,9 +34,57 @@ _REFUSED = re.compile(
     r"That|There is no|I'm not sure)|not (?:open|moveable|something)|unable to|must (?:first )?be",
     re.IGNORECASE,
 )
-_PLAN = re.compile(r"^(once more: |later: )?(.+?)(?:, in the ([\w ]+))?(?:, until: (.+))?$")
+_MOST_ABANDONED = 12
+"""Actions that stay given up; after these the first may be tried once more."""
 _TICKS = re.compile(r"time reads (\d+) tick")
 _READING = re.compile(r"measures a temperature of (-?\d+)")
+
+
+NOTHING = Act("")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pursuit:
+    """An action that is due.
+
+    Attributes:
+        act: The action; without a verb where nothing is due.
+        room: Where it is to be done; empty where that is unknown.
+        until: What it is done for again and again.
+        later: Whether something on the way to it was done instead.
+        again: Whether it was refused and is to be done once more.
+    """
+
+    act: Act = NOTHING
+    room: str = ""
+    until: Act | None = None
+    later: bool = False
+    again: bool = False
+
+    def __str__(self) -> str:
+        how = "later: " * self.later or "once more: " * self.again
+        where = f", in the {self.room}" if self.room else ""
+        return f"{how}{self.act}{where}" + (f", until: {self.until}" if self.until else "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment(PlanState):
+    """The plan of an imitator."""
+
+    aim: Pursuit = Pursuit()
+    abandoned: tuple[Act, ...] = ()
+    """Actions that led nowhere, the latest last."""
+
+    def giving_up(self, acts: Iterable[Act]) -> Experiment:
+        """Return the plan with more actions given up; what is due in none will be followed."""
+        more = tuple(dict.fromkeys(acts))
+        kept = (*(one for one in self.abandoned if one not in more), *more)[-_MOST_ABANDONED:]
+        return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
+
+    def notes(self) -> dict[str, str]:
+        """Return what there is to show besides the aim, by name."""
+        given_up = {"given up": ", ".join(map(str, self.abandoned))} if self.abandoned else {}
+        return {**super().notes(), **given_up}
 
 
 class Scene(NamedTuple):
@@ -135,17 +186,15 @@ def room_of(text: str) -> str:
     return found[1].lower() if found else ""
 
 
-def read_scene(obs: Observation, plan: str) -> Scene:
-    """Read an observation, with the plan that was published at the last step."""
+def read_scene(obs: Observation, aim: Pursuit) -> Scene:
+    """Read an observation, with the aim of the last step."""
     text = obs["text"].strip()
     told, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
-    found = _PLAN.match(plan)
-    planned = parse(found[2]) if found and found[2] else None
+    planned = parse(str(aim.act)) if aim.act.verb else None
     rooms = [room for _, answer in told if (room := room_of(answer))]
     stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
-    at = (found[3] or "") if found else ""
-    room = room_of(text) or next(iter(stands + rooms[::-1]), "") or at
+    room = room_of(text) or next(iter(stands + rooms[::-1]), "") or aim.room
     sights: dict[str, str] = {}
     kept: dict[str, str] = {}
     for fact in facts:
@@ -162,7 +211,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     for subject, relation, _ in facts:
         if relation == "contains":
             sights[f"room {subject}"] = subject
-    made = bool(found and found[1] != "later: ") and not (is_view(text) or _MOVED.match(text))
+    made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
     long_ago, done = _settled(told[:gap]), _settled(told[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # told but for its answer, which is the present text
@@ -173,9 +222,7 @@ def read_scene(obs: Observation, plan: str) -> Scene:
     return Scene(
         text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights, kept,
         len(long_ago), cut, planned,
-        at if found and found[1] == "later: " else "", made,
-        bool(found and found[1] == "once more: "),
-        parse(found[4]) if found and found[4] else None,
+        aim.room if aim.later else "", made, aim.again, aim.until and parse(str(aim.until)),
     )  # fmt: skip
 
 

@@ -7,14 +7,13 @@ import re
 
 import numpy as np
 
-from gym_memory.baselines.rules.scienceworld.abandoned import NOTHING, THE_SAME, Abandoned
 from gym_memory.baselines.rules.scienceworld.decisions import decided, is_measured
 from gym_memory.baselines.rules.scienceworld.demonstrations import Lore, is_shown_how
 from gym_memory.baselines.rules.scienceworld.goals import is_named, told_to_focus_on
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
 from gym_memory.baselines.rules.scienceworld.meaning import Meaning
-from gym_memory.baselines.rules.scienceworld.phrases import Act, fit, words
-from gym_memory.baselines.rules.scienceworld.scene import Scene, is_refused
+from gym_memory.baselines.rules.scienceworld.phrases import THE_SAME, Act, fit, is_among, words
+from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
 from gym_memory.baselines.rules.scienceworld.sight import Sight
 
 __all__ = ["WAIT", "Settings", "Turn"]
@@ -76,7 +75,7 @@ class Turn:
         settings: Settings,
         meaning: Meaning,
         rng: np.random.Generator,
-        abandoned: Abandoned = NOTHING,
+        abandoned: tuple[Act, ...] = (),
     ):
         self._abandoned = abandoned
         self._lore, self._goal, self._scene = lore, goal, scene
@@ -85,11 +84,12 @@ class Turn:
             lore.demonstrations, goal, scene, rng, history=settings.history, abandoned=abandoned
         )
         self._guide = guides[0]
-        if abandoned.acts:
+        if abandoned:
             self._guide = next(filter(self._leads_on, guides), guides[0])
         self._sight = Sight(lore, goal, scene, self._guide, meaning, settings.alike)
         self._is_shown = is_shown_how(goal, lore.demonstrations)
-        self._until = self.plan = ""
+        self._until: Act | None = None
+        self.plan = Pursuit()
         self.aim = scene.until or scene.plan
 
     def action(self) -> str:
@@ -97,7 +97,7 @@ class Turn:
         scene, shown = self._scene, self._guide.shown
         if scene.made and is_refused(scene.text) and not scene.again:
             shut = _SHUT.search(scene.text)
-            self.plan = f"{'later' if shut else 'once more'}: {scene.plan}"
+            self.plan = Pursuit(scene.plan or Act(""), later=bool(shut), again=not shut)
             return f"open {shut[1]}" if shut else LOOK
         told = None if self._is_shown else self._told()
         if told is not None:
@@ -107,7 +107,7 @@ class Turn:
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
         if start is not None and (act is None or not self._ready(act)):
-            self._until = str(act or self._guide.here(number))
+            self._until = act or self._guide.here(number)
             return self._fulfil(self._guide.here(start), self._put_room(shown.moves[start].room))
         act = act or self._guide.here(number)
         return self._fulfil(act, self._put_room(shown.moves[number].room))
@@ -119,8 +119,7 @@ class Turn:
 
     def look(self) -> str:
         """See first whether anything has changed."""
-        aim, until = self._scene.plan, self._scene.until
-        self.plan = f"later: {aim}" + (f", until: {until}" if until else "")
+        self.plan = Pursuit(self._scene.plan or Act(""), until=self._scene.until, later=True)
         return LOOK
 
     def series(self) -> tuple[Act, ...]:
@@ -151,20 +150,20 @@ class Turn:
         act = shown.moves[number].act
         reads = [i for i, move in enumerate(shown.moves[:number]) if move.act.verb == "read"]
         if reads and not self._scene.recipe and not set(shown.recipe).isdisjoint(act.things):
-            self._until = str(act)
+            self._until = act
             return reads[0]
         return self._focus_first(number)
 
     def _leads_on(self, guide: Guide) -> bool:
         """Whether what is due in a demonstration was not given up."""
         self._guide = guide
-        return not self._abandoned.has(guide.here(self._next_move()))
+        return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def _was_left_out(self, number: int) -> bool:
         """Whether a move was not made, can be made here, and its effect is not in sight."""
         act = self._guide.here(number)
         made = any(other == number for _, other in self._guide.standing.pairs)
-        if made or act.verb != "move" or not self._scene.view or self._abandoned.has(act):
+        if made or act.verb != "move" or not self._scene.view or is_among(act, self._abandoned):
             return False
         if self._needless(number):
             return False
@@ -231,17 +230,15 @@ class Turn:
 
     def _is_unknown(self, name: str) -> bool:
         """Whether a thing is one to focus on neither by the goal nor as it was shown."""
-        if self._is_shown and (not self._abandoned.acts or f"focus on the {name}" in self._goal):
+        if self._is_shown and (not self._abandoned or f"focus on the {name}" in self._goal):
             return False
         return not is_named(self._goal, name)
 
     # ------------------------------------------------------------ where and how
 
     def _publish(self, act: Act, room: str, *, later: bool = False) -> None:
-        again = "once more: " if self._scene.again and self._scene.plan == act else ""
-        how = "later: " if later else again
-        self.plan = f"{how}{act}" + (f", in the {room}" if room else "")
-        self.plan += f", until: {self._until}" if self._until else ""
+        again = self._scene.again and self._scene.plan == act and not later
+        self.plan = Pursuit(act, room, self._until, later, again)
 
     def _fulfil(self, act: Act, room: str) -> str:
         """Go where an action is done, find its things and do it."""
@@ -321,7 +318,7 @@ class Turn:
     def _explore(self, aim: Act) -> str:
         """Look into what was not looked into, the nearest first, until something else is due."""
         scene, house = self._scene, self._lore.house
-        explore, self._until = Act("explore"), str(aim)
+        explore, self._until = Act("explore"), aim
         self._publish(explore, scene.room, later=True)
         closed = _CLOSED.findall(scene.text) if scene.view else []
         if closed:

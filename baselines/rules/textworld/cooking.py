@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import SEARCH, Move, only
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.searching import tour
 from gym_memory.baselines.rules.textworld.tidying import is_about_tidying
 from gym_memory.baselines.rules.textworld.utensils import (
@@ -31,8 +31,8 @@ _TASK = re.compile(
     r"|starving)\b",
     re.IGNORECASE,
 )
-_PLACE_TO_PREPARE = f"{SEARCH}a place to prepare the meal"
-_TEXTS = f"{SEARCH}what tells how to cook"
+_PLACE_TO_PREPARE = "search a place to prepare the meal"
+_TEXTS = "search what tells how to cook"
 
 
 def cook(beliefs: Beliefs) -> Iterator[Move]:
@@ -41,7 +41,7 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
     if not (needed or _is_asked(beliefs.task.goal)):
         return
     if "eat meal" in beliefs.actions:
-        yield Move("eat meal", "eat meal")
+        yield Move("eat meal", Aim("eat meal"))
     elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
         yield from only(_heat_wanted(beliefs))  # here one cooks by putting things on appliances
     elif needed:
@@ -74,7 +74,7 @@ def _book(beliefs: Beliefs) -> str:
 
 def _find_recipe(beliefs: Beliefs) -> Move | None:
     book = _book(beliefs) or "cookbook"
-    aim = f"read the {book} in the kitchen"
+    aim = Aim(f"read the {book} in the kitchen", Kind.READ)
     for action in (f"read {book}", f"examine {book}"):
         if action in beliefs.actions:
             return Move(action, aim)
@@ -98,7 +98,7 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
         looking = f"examine {thing}"
         told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
         if not told and looking in beliefs.actions and not beliefs.tried(looking):
-            yield Move(looking, f"look at {thing}")
+            yield Move(looking, Aim(f"look at {thing}", Kind.READ))
     if not beliefs.frontier():  # what was not seen yet comes before what was
         yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
 
@@ -111,7 +111,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
         thing = next((x for x in known if re.search(rf"\b{state} {re.escape(x)}\b", texts)), "")
         if not thing:
             continue
-        aim = f"heat {thing}"
+        aim = Aim(f"heat {thing}")
         if not beliefs.holds(thing):
             action = beliefs.taking(thing)
             return Move(action, aim) if action else go_to(beliefs, beliefs.room_of(thing), aim)
@@ -146,7 +146,7 @@ class _Kitchen:
                 return state
         return ""
 
-    def _aim(self) -> str:
+    def _aim(self) -> Aim:
         parts = [
             " ".join(filter(None, ["get", x, self.cuts.get(x), self.heats.get(x)]))
             for x in self.missing
@@ -155,7 +155,7 @@ class _Kitchen:
         if self.cuts:
             parts.append(self.knife)
         parts += dict.fromkeys(self._appliance(h) for h in self.heats.values())
-        return "cook: " + ", ".join(parts or ["prepare meal"])
+        return Aim("cook: " + ", ".join(parts or ["prepare meal"]), Kind.COOK)
 
     def step(self) -> Iterator[Move]:
         """The first of the things to do that can be done, then what else may help."""
@@ -196,7 +196,7 @@ class _Kitchen:
             return
         for tool in untold(self.b):
             if self.b.can(f"examine {tool}") and not self.b.tried(f"examine {tool}"):
-                yield Move(f"examine {tool}", f"look at {tool}")
+                yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
     def _try_appliances(self) -> Iterator[Move]:
         """Nothing tells what heats how: find out, on something that is not needed if possible."""
@@ -204,7 +204,7 @@ class _Kitchen:
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
                 if tool in untold(self.b):
-                    yield Move(f"cook {thing} with {tool}", f"try {tool}")
+                    yield Move(f"cook {thing} with {tool}", Aim(f"try {tool}", Kind.TRY))
 
     def _take_knife(self) -> str | None:
         """The knife, as long as something is to be cut; its blade is needed all the way."""
@@ -288,12 +288,12 @@ class _Kitchen:
         if not found or any(x in found for x in due):
             return
         if "prepare meal" in self.b.actions:
-            yield Move("prepare meal", "prepare meal")
+            yield Move("prepare meal", Aim("prepare meal"))
             return
         stoves = [self.b.room_of(self._appliance(heat)) for heat in HEATS]
         told = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
         for room in told:
             if self.b.is_place(room):
-                yield from only(go_to(self.b, room, f"prepare meal in {room}"))
+                yield from only(go_to(self.b, room, Aim(f"prepare meal in {room}")))
                 break
         yield from tour(self.b, _PLACE_TO_PREPARE, [*stoves, *self.b.distances()])

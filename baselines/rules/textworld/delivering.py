@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Move, only
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.travel import explore, follow, go_to
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import INVENTORY, LOCATIONS
@@ -25,14 +26,19 @@ _ASKED = re.compile(
     r" (?:back to where it stood on the first day|to the (?P<holder>[\w -]+?))\.",
     re.IGNORECASE,
 )
-_PLAN = re.compile(
-    r"(?P<verb>find|fetch|bring) (?P<thing>[\w -]+?) for (?P<holder>[\w -]+?)"
-    r"(?: (?:in|near) (?P<room>[\w -]+?))?(?: but not (?P<been>[\w -]+?))?(?:[,:]| \||$)"
-)
-_UNKNOWN = "explore, nothing known of {}"
-_AND = " and "
 _NEAR = 2
 """So many rooms away somebody may have put what is not where it was."""
+
+
+@dataclass(frozen=True)
+class Delivery(Aim):
+    """A thing on its way to what is to hold it; ``room`` is where it is sought."""
+
+    thing: str = ""
+    holder: str = ""
+    room: str = ""
+    been: tuple[str, ...] = ()
+    """Rooms that were searched for it."""
 
 
 def deliver(beliefs: Beliefs) -> Iterator[Move]:
@@ -40,19 +46,20 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
     asked = _ASKED.search(beliefs.task.goal.lower())
     if asked is None:
         return
-    brought = Move.read(beliefs.plan).action.startswith(("put ", "insert "))
-    plan = None if brought else _PLAN.match(beliefs.plan)
+    plan = beliefs.plan
+    brought = plan.action.startswith(("put ", "insert "))
+    last = plan.aim if isinstance(plan.aim, Delivery) and not brought else None
     thing, holder = asked["thing"] or "", asked["holder"] or ""
-    if plan is not None and (plan["thing"] == thing or plan["holder"] == holder):
-        thing, holder = thing or plan["thing"], holder or plan["holder"]
+    if last is not None and (last.thing == thing or last.holder == holder):
+        thing, holder = thing or last.thing, holder or last.holder
     else:
-        plan = None
+        last = None
     if not (thing and holder):
         subject = thing or asked["was"]
         question = f"where did {thing} stand first?" if thing else f"what was first on {subject}?"
-        if not beliefs.plan.startswith(question):
-            if not beliefs.plan.startswith(_UNKNOWN.format(subject)):
-                yield Move("look", question)
+        if plan.aim.text != question:
+            if plan.aim.text != _unknown(subject).text:
+                yield Move("look", Aim(question))
             yield from _roam(beliefs, subject)
             return
         places = [(f.subject, f.object) for f in _past(beliefs) if f.object != INVENTORY]
@@ -66,7 +73,7 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
     if beliefs.holds(thing):
         yield from _bring(beliefs, thing, holder)
     else:
-        yield from _fetch(beliefs, thing, holder, plan)
+        yield from _fetch(beliefs, thing, holder, last)
     yield from _roam(beliefs, thing)
 
 
@@ -80,53 +87,59 @@ def _past(beliefs: Beliefs) -> list[Triple]:
 
 
 def _bring(beliefs: Beliefs, thing: str, holder: str) -> Iterator[Move]:
-    aim = f"bring {thing} for {holder}"
+    aim = Delivery(f"bring {thing} for {holder}", thing=thing, holder=holder)
     if putting := beliefs.putting(thing, holder):
         yield Move(putting, aim)
     yield from _go_where(beliefs, holder, aim)
-    yield from only(explore(beliefs, f"find {thing} for {holder}"))
+    yield from only(explore(beliefs, _find(thing, holder)))
 
 
-def _fetch(beliefs: Beliefs, thing: str, holder: str, plan: re.Match[str] | None) -> Iterator[Move]:
+def _find(thing: str, holder: str) -> Delivery:
+    return Delivery(f"find {thing} for {holder}", Kind.FIND, thing=thing, holder=holder)
+
+
+def _fetch(beliefs: Beliefs, thing: str, holder: str, last: Delivery | None) -> Iterator[Move]:
     action = beliefs.taking(thing)
+    aim = Delivery(f"fetch {thing} for {holder}", thing=thing, holder=holder)
     if action:
-        yield Move(action, f"fetch {thing} for {holder}")
-    yield from _go_where(beliefs, thing, f"fetch {thing} for {holder}")
-    if plan is None:
-        yield Move("look", f"find {thing} for {holder}: where was it last?")
-    room = plan["room"] if plan is not None and plan["room"] else ""
+        yield Move(action, aim)
+    yield from _go_where(beliefs, thing, aim)
+    find = _find(thing, holder)
+    if last is None:
+        yield Move("look", replace(find, text=f"{find.text}: where was it last?"))
+    room = last.room if last is not None else ""
     if not room:
-        last = [f.object for f in _past(beliefs) if f.subject == thing and f.object != INVENTORY]
-        room = beliefs.room_of(last[-1]) if last else ""
+        past = [f.object for f in _past(beliefs) if f.subject == thing and f.object != INVENTORY]
+        room = beliefs.room_of(past[-1]) if past else ""
     if room:
-        yield from _search(beliefs, f"find {thing} for {holder} near {room}", room, plan)
-    yield from only(explore(beliefs, f"find {thing} for {holder}"))
+        near = replace(find, text=f"{find.text} near {room}", room=room)
+        yield from _search(beliefs, near, list(last.been) if last else [])
+    yield from only(explore(beliefs, find))
 
 
-def _go_where(beliefs: Beliefs, sought: str, aim: str) -> Iterator[Move]:
-    """To the room of a thing: by a known way, by the way once planned, or by one to be recalled."""
+def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
+    """Go to the room of a thing by a known way, by the way once planned, or by one to recall."""
     room = beliefs.room_of(sought)
-    there = f"{aim} in {room}"
+    there = replace(aim, text=f"{aim.text} in {room}", room=room)
     if room and room != beliefs.here:
         yield from only(go_to(beliefs, room, there))
-    head = beliefs.plan.partition(",")[0]
-    if head.startswith(aim):
-        yield from only(follow(beliefs, head))
-    if room and room != beliefs.here and not beliefs.plan.startswith(there):
+    last = beliefs.plan.aim
+    if last.text.startswith(aim.text):
+        yield from only(follow(beliefs))
+    if room and room != beliefs.here and last.text != there.text:
         yield Move("look", there)
 
 
-def _search(beliefs: Beliefs, aim: str, centre: str, plan: re.Match[str] | None) -> Iterator[Move]:
-    """Through the rooms around one, the nearest to it first; the plan lists those seen."""
-    been = plan["been"].split(_AND) if plan is not None and plan["been"] else []
-    around = _around(beliefs, centre)
+def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
+    """Search the rooms around one, the nearest to it first; the aim lists those seen."""
+    around = _around(beliefs, aim.room)
     if beliefs.here in around and beliefs.here not in been:
         been.append(beliefs.here)
     distances = beliefs.distances()
     left = [room for room in around if room not in been and room in distances]
     for room in sorted(left, key=lambda name: (around[name], distances[name])):
-        listed = f"{aim} but not {_AND.join(been)}" if been else aim
-        yield from only(go_to(beliefs, room, listed))
+        text = f"{aim.text} but not {' and '.join(been)}" if been else aim.text
+        yield from only(go_to(beliefs, room, replace(aim, text=text, been=tuple(been))))
 
 
 def _around(beliefs: Beliefs, centre: str) -> dict[str, int]:
@@ -143,14 +156,17 @@ def _around(beliefs: Beliefs, centre: str) -> dict[str, int]:
     return found
 
 
+def _unknown(subject: str) -> Aim:
+    return Aim(f"explore, nothing known of {subject}", Kind.EXPLORE)
+
+
 def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
-    """Look around: nothing is known of what is asked for, and more may be one day."""
-    aim = _UNKNOWN.format(subject)
+    """Look around: nothing is known of what the task asks for, and more may be one day."""
+    aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
     distances = beliefs.distances()
-    planned = follow(beliefs, aim)
-    if planned is not None:
-        yield planned
+    if beliefs.plan.aim.text == aim.text:
+        yield from only(follow(beliefs))
     for room in sorted(distances, key=lambda name: (-distances[name], name)):
         yield from only(go_to(beliefs, room, aim))
     yield Move("look", aim)

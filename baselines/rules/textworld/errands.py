@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.commands import canonical
-from gym_memory.baselines.rules.plan import Move, Notes, only
+from gym_memory.baselines.rules.plan import Aim, Move, only
 from gym_memory.baselines.rules.travel import go_to
 from gym_memory.graph.schema import DIRECTIONS, VERBATIM
 
@@ -108,28 +108,29 @@ def _errands(text: str) -> tuple[_Errand, ...]:
 
 def run_errands(beliefs: Beliefs) -> Iterator[Move]:
     """The next thing asked for that can be done."""
-    notes = Notes.read(beliefs.plan)
     asked = _errands(beliefs.task.goal)
     for action in _quoted(beliefs):
-        yield Move(action, f"do as told: {action}")
-    first = notes.done
+        yield Move(action, Aim(f"do as told: {action}"))
+    first = beliefs.plan.done
     while first < len(asked) and _is_done(beliefs, asked[first]):
         first += 1
     for number in range(first, len(asked)):
         errand = asked[number]
-        if errand.way and notes.astray:
+        if errand.way and beliefs.plan.astray:
             continue
         action = _action_for(beliefs, errand)
         if action:
             done = action.partition(" ")[0] == errand.verb or errand.verb not in _STATES
             how = f"do {number + 1}" if done else "first"
-            yield Move(action, f"{how}: {errand.text[:_MAX_ERRAND_CHARS]}")
+            text = f"{how}: {errand.text[:_MAX_ERRAND_CHARS]}"
+            yield Move(action, Aim(text, instruction=done * (number + 1)))
         if errand.way:
             break
     for subject, errand in _told(beliefs):
         action = _action_for(beliefs, errand)
         if action and not beliefs.tried(action):
-            yield Move(action, f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}")
+            text = f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}"
+            yield Move(action, Aim(text))
 
 
 def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
@@ -155,7 +156,7 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
             where = errand.text if floor is None else floor
             for place in _named_places(beliefs, where.replace(thing, "")):
                 if place in distances and place != beliefs.here:
-                    yield from only(go_to(beliefs, place, f"bring {thing} to {place}"))
+                    yield from only(go_to(beliefs, place, Aim(f"bring {thing} to {place}")))
 
 
 def _floor(errand: _Errand) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import SEARCH, Move, only
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.errands import is_asked_for
 from gym_memory.baselines.rules.textworld.utensils import is_portable
 from gym_memory.baselines.rules.travel import explore, follow, go_to
@@ -27,22 +28,30 @@ _TELLING = re.compile(
 _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 
+@dataclass(frozen=True)
+class Reading(Aim):
+    """Pages that were read in this place, the present one included."""
+
+    pages: tuple[str, ...] = ()
+
+
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
     """Read what lies here or has just been taken, once.
 
     A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
     """
-    last = Move.read(beliefs.plan).action
+    last, aim = beliefs.plan.action, beliefs.plan.aim
     new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
-    done = beliefs.plan.partition(" | ")[0].removeprefix("read ").split(", ")
-    done = done if beliefs.plan.startswith("read ") else []
+    done = aim.pages if isinstance(aim, Reading) else ()
     for thing in (*beliefs.contents(beliefs.here), *new):
         tells = is_readable(thing) or _is_guarded(beliefs, thing) or _is_to_tell(beliefs, thing)
         tells = tells and not is_key(beliefs, thing)
         if tells and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
-                    yield Move(f"{verb} {thing}", "read " + ", ".join([*done, thing]))
+                    pages = (*done, thing)
+                    text = "read " + ", ".join(pages)
+                    yield Move(f"{verb} {thing}", Reading(text, Kind.READ, pages=pages))
 
 
 def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
@@ -65,7 +74,7 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
         wanted = beliefs.is_spoken_of(thing) or _is_guarded(beliefs, thing)
         wanted = wanted and (not _is_page(beliefs, thing) or _is_to_be_moved(beliefs, thing))
         if (is_key(beliefs, thing) or wanted) and not _placed(beliefs, thing):
-            yield Move(action, f"take {thing}")
+            yield Move(action, Aim(f"take {thing}"))
 
 
 def _is_page(beliefs: Beliefs, thing: str) -> bool:
@@ -112,14 +121,14 @@ def open_locks(beliefs: Beliefs) -> Iterator[Move]:
     for thing in beliefs.contents(beliefs.here):
         shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
         if shut and not is_asked_for(beliefs, thing, "close", "lock"):
-            yield Move(f"open {thing}", f"open {thing}")
+            yield Move(f"open {thing}", Aim(f"open {thing}"))
     others = []
     for action in beliefs.options("unlock"):
         lock, _, key = action.removeprefix("unlock ").partition(" with ")
         if lock in _opened_by(beliefs, key) or not _opened_by(beliefs, key):
-            yield Move(action, f"unlock {lock}")
+            yield Move(action, Aim(f"unlock {lock}"))
         elif not beliefs.tried(action):
-            others.append(Move(action, f"try {key} on {lock}"))
+            others.append(Move(action, Aim(f"try {key} on {lock}", Kind.TRY)))
     yield from others  # what was told may have been another lock, or under another name
 
 
@@ -140,14 +149,15 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
             aim = f"unlock {lock} with {key}"
             if room in distances:
                 known.append((distances[room], room, aim))
-            elif on_the_way := follow(beliefs, aim):
+            elif beliefs.plan.aim.text == aim and (on_the_way := follow(beliefs)):
                 yield on_the_way
             else:
                 unknown.append(f"find {lock}{f' in {room}' if room else ''} for {key}")
     for _, room, aim in sorted(known):
-        yield from only(go_to(beliefs, room, aim))
+        yield from only(go_to(beliefs, room, Aim(aim)))
     if unknown:
-        yield from only(explore(beliefs, unknown[0]) or _recollect(beliefs, unknown[0]))
+        find = Aim(unknown[0], Kind.FIND)
+        yield from only(explore(beliefs, find) or _recollect(beliefs, find))
 
 
 def _turned_here(beliefs: Beliefs, lock: str) -> bool:
@@ -155,9 +165,10 @@ def _turned_here(beliefs: Beliefs, lock: str) -> bool:
     return beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
 
 
-def _recollect(beliefs: Beliefs, aim: str) -> Move | None:
+def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Pause to let the memory answer the plan, unless it was asked that and knew no answer."""
-    asked = beliefs.plan.startswith((f"{aim} |", SEARCH, "try "))
+    last = beliefs.plan.aim
+    asked = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
     return None if asked else Move("look", aim)
 
 
@@ -183,7 +194,9 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
             if _may_fit(beliefs, key, lock)
         ]
     for _, _, lock, key in sorted(trips):
-        yield from only(go_to(beliefs, beliefs.room_of(lock), f"try {key} on {lock}"))
+        yield from only(
+            go_to(beliefs, beliefs.room_of(lock), Aim(f"try {key} on {lock}", Kind.TRY))
+        )
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
@@ -227,8 +240,8 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
             wanted = beliefs.is_spoken_of(thing) and is_portable(beliefs, thing)
         if wanted and not _placed(beliefs, thing):
             targets.append((distances[room], room, f"fetch {thing}"))
-    for _, room, aim in sorted(targets):
-        yield from only(go_to(beliefs, room, aim))
+    for _, room, text in sorted(targets):
+        yield from only(go_to(beliefs, room, Aim(text)))
 
 
 def _told_room(beliefs: Beliefs, thing: str) -> str:

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.advised import Advised
-from gym_memory.baselines.rules.plan import only
+from gym_memory.baselines.rules.plan import Aim, Kind, only
 from gym_memory.baselines.rules.textworld.cooking import cook, find_recipe
 from gym_memory.baselines.rules.textworld.delivering import deliver
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
@@ -57,8 +57,8 @@ class Planner(Advised):
             use_keys,
             carry,
             fetch_wanted,
-            lambda beliefs: only(explore(beliefs, "explore")),
-            lambda beliefs: only(open_here(beliefs, "look inside")),
+            lambda beliefs: only(explore(beliefs, Aim("explore", Kind.EXPLORE))),
+            lambda beliefs: only(open_here(beliefs, Aim("look inside"))),
             try_keys,
             find_recipe,
             search,

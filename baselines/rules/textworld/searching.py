@@ -7,32 +7,45 @@ along whatever can be taken, and carries it to the locks.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import SEARCH, Move, Notes, only
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.textworld.hunting import is_key
 from gym_memory.baselines.rules.travel import go_to
 
 __all__ = ["search", "tour"]
 
-_BEEN = re.compile(rf"(?P<aim>{SEARCH}[a-z ]+?) after (?P<been>[^|]+?)(?:, by [a-z ]+)?(?: \||$)")
-_AND = " and "
-_ROOMS, _LOCKS = f"{SEARCH}all rooms", f"{SEARCH}what fits the locks"
+_ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
+
+
+@dataclass(frozen=True)
+class Round(Aim):
+    """A round of rooms."""
+
+    purpose: str = ""
+    been: tuple[str, ...] = ()
+    """Rooms that were seen on it."""
+
+    @classmethod
+    def of(cls, purpose: str, been: Sequence[str]) -> Round:
+        """Build the aim, whose text lists the rooms that were seen."""
+        text = f"{purpose} after {' and '.join(been)}" if been else purpose
+        return cls(text, Kind.SEARCH, purpose=purpose, been=tuple(been))
 
 
 def search(beliefs: Beliefs) -> Iterator[Move]:
     """Round all rooms with things in them, then round all locks; once, until a lock gives way."""
-    if Notes.read(beliefs.plan).searched:
+    if beliefs.plan.searched:
         return
     locks = [name for name in beliefs.graph.entities() if beliefs.openness(name) == "locked"]
     if not (locks or _is_hunt(beliefs)):
         return
-    if not beliefs.plan.startswith(_LOCKS):
+    if not beliefs.plan.aim.text.startswith(_LOCKS):
         been = _been(beliefs, _ROOMS)
         for action in _handle(beliefs, look_at_held=not been, carry=bool(locks)):
-            yield Move(action, _listing(_ROOMS, been))
+            yield Move(action, Round.of(_ROOMS, been))
         rooms = (room for room in beliefs.distances() if beliefs.contents(room))
         yield from tour(beliefs, _ROOMS, rooms)
     yield from tour(beliefs, _LOCKS, (_room_of(beliefs, lock) for lock in locks))
@@ -64,12 +77,8 @@ def _room_of(beliefs: Beliefs, lock: str) -> str:
 
 def _been(beliefs: Beliefs, aim: str) -> list[str]:
     """The rooms that the plan lists as seen on this round."""
-    found = _BEEN.match(beliefs.plan)
-    return found["been"].split(_AND) if found is not None and found["aim"] == aim else []
-
-
-def _listing(aim: str, been: list[str]) -> str:
-    return f"{aim} after {_AND.join(been)}" if been else aim
+    last = beliefs.plan.aim
+    return list(last.been) if isinstance(last, Round) and last.purpose == aim else []
 
 
 def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
@@ -86,4 +95,4 @@ def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
     distances = beliefs.distances()
     left = sorted({(distances[r], r) for r in rooms if r in distances and r not in been})
     for _, room in left:
-        yield from only(go_to(beliefs, room, _listing(aim, been)))
+        yield from only(go_to(beliefs, room, Round.of(aim, been)))

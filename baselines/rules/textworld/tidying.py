@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import ALL_DONE, SEARCH, Move, Notes
+from gym_memory.baselines.rules.plan import Aim, Kind, Move
 from gym_memory.baselines.rules.textworld.hunting import is_key, read_here
 from gym_memory.baselines.rules.textworld.places import homes, likeness, misfits
 from gym_memory.baselines.rules.travel import explore, open_here, step_towards
@@ -36,8 +37,6 @@ _COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)
 _PRINTED = re.compile(
     r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
 )
-_SURVEY = "survey: "
-_PLAN = re.compile(r"tidy: (.*?)(?: \| |$)")
 _MANY_ROOMS = 3
 """From so many rooms on, it is the room that a thing belongs to that counts first."""
 _LARGE = 6
@@ -61,8 +60,26 @@ _SURELY = 0.6
 
 Chance = tuple[str, str, float]
 """A thing, where it is to be brought, and how probably that is right."""
-Plan = list[tuple[str, str]]
+Placings = list[tuple[str, str]]
 """Things, and the room or the piece of furniture that each is to be brought to."""
+
+
+@dataclass(frozen=True)
+class Tidying(Aim):
+    """What is to be brought where; all is done where that is nothing."""
+
+    placings: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, placings: Placings) -> Tidying:
+        """Build the aim, whose text lists the placings."""
+        words = "; ".join(f"{thing} to {target}" for thing, target in placings) or "all done"
+        return cls(f"tidy: {words}", Kind.TIDY, placings=tuple(placings))
+
+    @property
+    def waits(self) -> bool:
+        """True if all is done."""
+        return not self.placings
 
 
 class Tidier:
@@ -103,13 +120,15 @@ class Tidier:
                 raise
 
     def _tidy(self, beliefs: Beliefs) -> Iterator[Move]:
-        plan = _read_plan(beliefs.plan)
-        if plan is None:
-            surveyed = beliefs.plan.startswith(_SURVEY)
+        last = beliefs.plan.aim
+        surveyed = last.kind is Kind.SURVEY
+        if isinstance(last, Tidying):
+            plan = list(last.placings)
+        else:
             for move in read_here(beliefs) if not surveyed else ():
                 if _is_message(move.action.partition(" ")[2]):
                     yield move  # it may tell what lies in the wrong place
-            aim = "look round"
+            aim = Aim("look round", Kind.EXPLORE)
             look = open_here(beliefs, aim) or explore(beliefs, aim)
             if look is not None:
                 yield look
@@ -117,7 +136,7 @@ class Tidier:
                 yield _survey(beliefs)
             plan = self._decide(beliefs)
         right = dict(_placings(beliefs, "belongs"))
-        took = Move.read(beliefs.plan).action.startswith(tuple(f"take {t} " for t in right))
+        took = beliefs.plan.action.startswith(tuple(f"take {t} " for t in right))
         if took and not _is_large(beliefs):
             plan = [entry for entry in plan if beliefs.holds(entry[0])]  # so may others
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
@@ -126,19 +145,18 @@ class Tidier:
         action = self._next(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
             action = self._next(beliefs, plan)
-        last = beliefs.plan.startswith(_SURVEY) or Move.read(beliefs.plan).aim.endswith(ALL_DONE)
-        if action is None and _is_large(beliefs) and not last:
+        if action is None and _is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
         known = len(beliefs.distances()) > 1 or _placings(beliefs, "was put")
         if action or right or (known and not self._unasked):  # else try what comes to mind
-            yield Move(action or "look", _write_plan(plan if action else []))
+            yield Move(action or "look", Tidying.of(plan if action else []))
 
-    def _next(self, beliefs: Beliefs, plan: Plan) -> str | None:
+    def _next(self, beliefs: Beliefs, plan: Placings) -> str | None:
         return self._put(beliefs, plan) or _take(beliefs, plan) or _go(beliefs, plan)
 
     # ------------------------------------------------------------ deciding
 
-    def _decide(self, beliefs: Beliefs) -> Plan:
+    def _decide(self, beliefs: Beliefs) -> Placings:
         if not _is_large(beliefs) or _placings(beliefs, "was put"):
             return self._decide_again(beliefs)
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
@@ -147,7 +165,7 @@ class Tidier:
         out = misfits(where, rooms, make_encoder(self._encoder), _count(beliefs))
         return [(thing, room) for thing, room, _ in out]
 
-    def _decide_again(self, beliefs: Beliefs) -> Plan:
+    def _decide_again(self, beliefs: Beliefs) -> Placings:
         """What to bring to which piece of furniture, most probable and nearest first."""
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
@@ -178,7 +196,7 @@ class Tidier:
         if thing in known.praised:
             return False
         if self._unasked and (is_key(beliefs, thing) or beliefs.is_spoken_of(thing)):
-            searched = Notes.read(beliefs.plan).searched or beliefs.plan.startswith(SEARCH)
+            searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH
             left_over = searched and not is_key(beliefs, thing)
             if not (known.praised & known.placed or left_over):
                 return False
@@ -250,7 +268,7 @@ class Tidier:
 
     # ------------------------------------------------------------ doing
 
-    def _put(self, beliefs: Beliefs, plan: Plan) -> str | None:
+    def _put(self, beliefs: Beliefs, plan: Placings) -> str | None:
         for thing, target in plan:
             if not beliefs.holds(thing):
                 continue
@@ -377,7 +395,7 @@ def _apart(distances: dict[str, int], start: str, room: str) -> int:
 
 def _survey(beliefs: Beliefs) -> Move:
     """Pause with all rooms in the plan, for a memory that recalls what the plan is about."""
-    return Move("look", _SURVEY + ", ".join(beliefs.distances()))
+    return Move("look", Aim("survey: " + ", ".join(beliefs.distances()), Kind.SURVEY))
 
 
 def _is_large(beliefs: Beliefs) -> bool:
@@ -387,7 +405,7 @@ def _is_large(beliefs: Beliefs) -> bool:
     return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
 
 
-def _take(beliefs: Beliefs, plan: Plan) -> str | None:
+def _take(beliefs: Beliefs, plan: Placings) -> str | None:
     for thing, target in plan:
         if beliefs.holds(thing) or target == beliefs.here:
             continue
@@ -400,7 +418,7 @@ def _take(beliefs: Beliefs, plan: Plan) -> str | None:
     return None
 
 
-def _go(beliefs: Beliefs, plan: Plan) -> str | None:
+def _go(beliefs: Beliefs, plan: Placings) -> str | None:
     """To the nearest room with something to pick up or to put down."""
     distances = beliefs.distances()
     rooms = [
@@ -447,18 +465,6 @@ def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
         for fact in beliefs.graph.live()
         if fact.relation in (f"{relation} in", f"{relation} on")
     ]
-
-
-def _write_plan(plan: Plan) -> str:
-    return "tidy: " + ("; ".join(f"{thing} to {target}" for thing, target in plan) or ALL_DONE)
-
-
-def _read_plan(text: str) -> Plan | None:
-    found = _PLAN.match(text)
-    if found is None:
-        return None
-    entries = (entry.rpartition(" to ") for entry in found[1].split("; "))
-    return [(thing, target) for thing, _, target in entries if thing]
 
 
 def _things(beliefs: Beliefs, room: str, furniture: tuple[str, ...]) -> list[str]:

@@ -11,6 +11,7 @@ look at the same products for ever, so he takes the best that he knows of after 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,9 +19,8 @@ from typing import Any, ClassVar
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.patience import Patience
-from gym_memory.baselines.rules.plan import Move
-from gym_memory.core.records import Observation
+from gym_memory.baselines.rules.plan import Plan, saw
+from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
 from gym_memory.games.webshop.rules import SOME_SEARCH, THIS, listing_of, page_of
@@ -167,6 +167,29 @@ class Shelf:
         return listing_of(self.graph, place)
 
 
+@dataclasses.dataclass(frozen=True)
+class Errand:
+    """What a click is for, and the page, product or query that it is about."""
+
+    purpose: str = ""
+    what: str = ""
+
+    def __str__(self) -> str:
+        return self.purpose + self.what
+
+
+Choice = tuple[str, Errand]
+"""An action and what it is for."""
+NO_ERRAND = Errand()
+
+
+@dataclasses.dataclass(frozen=True)
+class Trip(PlanState):
+    """The plan of a shopper."""
+
+    aim: Errand = NO_ERRAND
+
+
 @POLICIES.register("shopper")
 class Shopper(RulePolicy):
     """Searches, compares, buys.
@@ -183,6 +206,8 @@ class Shopper(RulePolicy):
 
     name: ClassVar[str] = "shopper"
     dialect: ClassVar[str] = "webshop"
+    start: ClassVar[Trip] = Trip()
+    focus: Trip
 
     def __init__(self, patience: int = 16, pages: int = 5, searches: int = 3):
         super().__init__()
@@ -192,17 +217,16 @@ class Shopper(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """The next action; publishes the plan behind it as ``focus``."""
-        plan, patience = Patience.read(self.focus)
-        patience = patience.after(obs["text"], obs["inventory"])
-        last, aim = Move.read(plan)
+        plan = self.focus
+        idle, seen = saw(plan, obs["text"], obs["inventory"])
         rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, self._task(obs), plan=plan, action=last)
-        shelf = Shelf(beliefs, read_request(obs["task"]), patience.idle)
-        move = self._decide(shelf, obs, aim, last)
-        self.focus = patience.written_behind(str(move))
-        return beliefs.spelled(move.action)
+        beliefs = Beliefs(obs, rules, self._task(obs), Plan(action=plan.action))
+        shelf = Shelf(beliefs, read_request(obs["task"]), idle)
+        action, aim = self._decide(shelf, obs, plan.aim, plan.action)
+        self.focus = Trip(aim, action, idle=idle, seen=seen)
+        return beliefs.spelled(action)
 
-    def _decide(self, shelf: Shelf, obs: Observation, aim: str, last: str) -> Move:
+    def _decide(self, shelf: Shelf, obs: Observation, aim: Errand, last: str) -> Choice:
         if "click[buy now]" in shelf.actions:
             return self._on_item(shelf, aim, last)
         if page_of(obs["text"]):
@@ -213,67 +237,67 @@ class Shopper(RulePolicy):
 
     # ------------------------------------------------------------ a product
 
-    def _on_item(self, shelf: Shelf, aim: str, last: str) -> Move:
+    def _on_item(self, shelf: Shelf, aim: Errand, last: str) -> Choice:
         product = shelf.products.get(shelf.here)
         if product is None:
-            return Move("click[< prev]", _LEAVE)
+            return ("click[< prev]", Errand(_LEAVE))
         enough = self._had_enough(shelf)
-        settled = aim == _DECIDE and enough and shelf.best() is product
-        if aim == _BUY or product.value == 1.0 or settled:
+        settled = aim.purpose == _DECIDE and enough and shelf.best() is product
+        if aim.purpose == _BUY or product.value == 1.0 or settled:
             return self._buy(shelf, product, last)
-        if not enough and aim.startswith(_READ):
-            return Move(f"click[{aim.removeprefix(_READ)}]", aim)
-        if not enough and aim == _LOOK and shelf.promising(product):
+        if not enough and aim.purpose == _READ:
+            return (f"click[{aim.what}]", aim)
+        if not enough and aim.purpose == _LOOK and shelf.promising(product):
             unread = [page for page in _DETAILS if page not in product.read]
-            return Move(f"click[{unread[0]}]", f"{_READ}{unread[0]}")
-        return Move("click[< prev]", f"{_LEAVE}{product.code}")
+            return (f"click[{unread[0]}]", Errand(_READ, unread[0]))
+        return ("click[< prev]", Errand(_LEAVE, product.code))
 
     def _had_enough(self, shelf: Shelf) -> bool:
         return max(shelf.looked_at, shelf.idle) >= self.patience
 
-    def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Move:
+    def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Choice:
         """Choose what the request names, one option after the other, then buy."""
         offered = (pair for pair in product.choice.items() if f"click[{pair[1]}]" in shelf.actions)
         wanted = list(offered)
         clicked = [i for i, (_, value) in enumerate(wanted) if last == f"click[{value}]"]
         for name, value in wanted[clicked[0] + 1 if clicked else 0 :]:
             if f"{name}: {value}" not in shelf.chosen:
-                return Move(f"click[{value}]", _BUY)
-        return Move("click[buy now]", _BUY)
+                return (f"click[{value}]", Errand(_BUY))
+        return ("click[buy now]", Errand(_BUY))
 
-    def _on_details(self, shelf: Shelf, aim: str) -> Move:
+    def _on_details(self, shelf: Shelf, aim: Errand) -> Choice:
         product = shelf.products.get(shelf.here)
         if shelf.here == THIS:  # which one is forgotten, and so what its first page said
             satisfies = product is not None and len(product.covered) >= _SATISFIED
-            return Move("click[< prev]", _BUY if satisfies else _LEAVE)
-        page = aim.removeprefix(_READ)
+            return ("click[< prev]", Errand(_BUY if satisfies else _LEAVE))
+        page = aim.what if aim.purpose == _READ else ""
         unread = _DETAILS[_DETAILS.index(page) + 1 :] if page in _DETAILS else ()
         if unread and product is not None and product.value < 1.0:
-            return Move("click[< prev]", f"{_READ}{unread[0]}")
-        return Move("click[< prev]", _DECIDE)
+            return ("click[< prev]", Errand(_READ, unread[0]))
+        return ("click[< prev]", Errand(_DECIDE))
 
     # ------------------------------------------------------------ the way to one
 
-    def _on_results(self, shelf: Shelf, obs: Observation, aim: str) -> Move:
-        target = shelf.products.get(aim.removeprefix(_RETURN)) if aim.startswith(_RETURN) else None
+    def _on_results(self, shelf: Shelf, obs: Observation, aim: Errand) -> Choice:
+        target = shelf.products.get(aim.what) if aim.purpose == _RETURN else None
         target = target or shelf.complete()
         if target is not None:
             return self._go_to(shelf, target)
         lost = shelf.here.endswith(SOME_SEARCH)
-        if aim.startswith(_LEAVE) and aim.removeprefix(_LEAVE) not in shelf.refused:
+        if aim.purpose == _LEAVE and aim.what not in shelf.refused:
             lost = True
         if self._had_enough(shelf) or (lost and self._rng.random() < 1 / self.patience):
             return self._settle(shelf)
         product = self._next_product(shelf, any_of_them=lost)
         if product is not None:
-            return Move(f"click[{product.code}]", _LOOK)
+            return (f"click[{product.code}]", Errand(_LOOK))
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
-            return Move("click[next >]", "see more")
+            return ("click[next >]", Errand("see more"))
         asked = list(queries(obs["task"]))[: self.searches]
         now = shelf.listing(shelf.here)
         if now is not None and now[0] in asked[:-1]:
             following = asked[asked.index(now[0]) + 1]
-            return Move("click[back to search]", f"{_SEARCH}{following}")
+            return ("click[back to search]", Errand(_SEARCH, following))
         return self._settle(shelf)
 
     def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
@@ -285,35 +309,35 @@ class Shopper(RulePolicy):
             return fresh[int(self._rng.integers(len(fresh)))]
         return max(fresh, key=lambda p: len(p.covered), default=None)
 
-    def _settle(self, shelf: Shelf) -> Move:
+    def _settle(self, shelf: Shelf) -> Choice:
         best = shelf.best()
-        return self._go_to(shelf, best) if best else Move("click[back to search]", "start over")
+        return self._go_to(shelf, best) if best else ("click[back to search]", Errand("start over"))
 
-    def _go_to(self, shelf: Shelf, product: Candidate) -> Move:
+    def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
         """One click towards the page of a product, to buy it."""
         if f"click[{product.code}]" in shelf.actions:
-            return Move(f"click[{product.code}]", _BUY)
+            return (f"click[{product.code}]", Errand(_BUY))
         where, here = shelf.listing(product.place), shelf.listing(shelf.here)
         turn = "back to search"
         if where is not None and here is not None and where[0] == here[0]:
             turn = "next >" if where[1] > here[1] else "< prev"
         if f"click[{turn}]" not in shelf.actions:
             turn = "back to search"
-        return Move(f"click[{turn}]", f"{_RETURN}{product.code}")
+        return (f"click[{turn}]", Errand(_RETURN, product.code))
 
-    def _search(self, shelf: Shelf, task: str, aim: str) -> Move:
+    def _search(self, shelf: Shelf, task: str, aim: Errand) -> Choice:
         query = queries(task)[0]
-        if aim.startswith(_SEARCH):
-            query = aim.removeprefix(_SEARCH)
-        if aim.startswith(_RETURN):
-            target = shelf.products.get(aim.removeprefix(_RETURN)) or shelf.best()
+        if aim.purpose == _SEARCH:
+            query = aim.what
+        if aim.purpose == _RETURN:
+            target = shelf.products.get(aim.what) or shelf.best()
         else:
             target = shelf.complete()
         if target is not None:
             where = shelf.listing(target.place)
             if where:
-                return Move(f"search[{where[0]}]", f"{_RETURN}{target.code}")
-        return Move(f"search[{query}]", "search")
+                return (f"search[{where[0]}]", Errand(_RETURN, target.code))
+        return (f"search[{query}]", Errand("search"))
 
 
 def _price(tag: str) -> float:

@@ -15,7 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.learner import Learner
+from gym_memory.baselines.rules.learner import Course, Learner
+from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.records import Task
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
@@ -148,10 +149,13 @@ def clin_act(slots: Slots) -> str:
         return player.carry_out(found["action"], found["place"] or "") if found else player.act()
     observation = observation_of({**slots, "memory": ""})
     task = Task("", slots["task"])
-    here = Beliefs(observation, get_extractor(task.dialect), task, action=last_action(slots)).here
+    here = Beliefs(
+        observation, get_extractor(task.dialect), task, Plan(action=last_action(slots))
+    ).here
     learner = Learner()
     learner.reset({}, zlib.crc32(slots["history"].encode()))
-    learner.focus = f"{item[3]} | here: {here}"
+    found = _ITEM.fullmatch(item[3])
+    learner.focus = Course.of([(found["action"], found["place"] or "")] if found else [], here)
     observation["lessons"] = tuple(learnings)
     return learner.act(observation, {})
 

@@ -11,6 +11,7 @@ import re
 import zlib
 
 from gym_memory.baselines.rules.nethack.descender import Descender
+from gym_memory.baselines.rules.nethack.situation import Descent
 from gym_memory.core.records import Observation, Triple
 from gym_memory.testing.chat.answers import Slots, answers
 
@@ -22,6 +23,10 @@ _RELATION = re.compile(
     r"is (?:up|down) of|wield|wear|is) (.+)$"
 )
 _THOUGHT = re.compile(r"^Thought: (.+)$", re.MULTILINE)
+_PLAN = re.compile(
+    r"(?P<aim>.*?)(?:; last action: (?P<action>.*?))?(?:; nothing new for: (?P<idle>\d+) steps)?"
+    r"(?:; turn: (?P<turn>\d+))?(?:; prayed: at turn (?P<prayed>\d+))?"
+)
 _SKILLS = (
     "melee attack", "press key", "move to", "go to", "take off", "put on", "kick", "search",
     "rest", "eat", "quaff", "drop", "answer", "select", "wield", "wear", "throw", "zap",
@@ -42,13 +47,22 @@ def facts_recalled(memory: str) -> list[Triple]:
     return facts
 
 
+def read_descent(thought: str) -> Descent:
+    """Read a descender's plan as it is written."""
+    found = _PLAN.fullmatch(thought)
+    assert found is not None
+    turn, idle, prayed = (int(found[name] or 0) for name in ("turn", "idle", "prayed"))
+    action = found["action"] or ""
+    return Descent(found["aim"], action, idle=idle, turn=turn, prayed=prayed)
+
+
 @answers("netplay")
 def netplay(slots: Slots) -> str:
     """The descender's action as a skill with its arguments, its plan as the thought."""
     policy = Descender()
     policy.reset({"dialect": "nethack"}, zlib.crc32(slots["history"].encode()))
     thoughts = _THOUGHT.findall(slots["history"])
-    policy.focus = thoughts[-1] if thoughts else ""
+    policy.focus = read_descent(thoughts[-1]) if thoughts else Descent()
     observation = Observation(
         text=slots["observation"],
         task=slots["task"],
@@ -63,4 +77,4 @@ def netplay(slots: Slots) -> str:
     skill = next((name for name in _SKILLS if action.startswith(f"{name} ")), action)
     rest = action[len(skill) :].strip()
     arguments = [rest] if rest else []
-    return json.dumps({"thought": policy.focus, "skill": skill, "arguments": arguments})
+    return json.dumps({"thought": str(policy.focus), "skill": skill, "arguments": arguments})

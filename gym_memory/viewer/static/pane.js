@@ -65,7 +65,9 @@ GM.pane = (root, episode, label, fixed = false) => {
     else {
       parts.push(GM.long(detail.text));
       if (detail.inventory) parts.push(el("h3", {}, "Inventory"), GM.long(detail.inventory, 2000));
-      if (detail.focus) parts.push(el("h3", {}, "Plan that steered the recall"), GM.long(detail.focus, 2000));
+      const notes = Object.entries(detail.plan);
+      if (notes.length) parts.push(el("h3", {}, "Plan"), el("dl", {}, notes.map(([name, note]) => [el("dt", {}, name), el("dd", {}, GM.cut(note, 2000))])));
+      else if (detail.focus) parts.push(el("h3", {}, "Plan that steered the recall"), GM.long(detail.focus, 2000));
       if (detail.valid_actions.length) {
         parts.push(el("details", {}, el("summary", {}, `${detail.valid_actions.length} valid actions`),
           el("ul", { class: "actions" }, detail.valid_actions.slice(0, 400).map((action) => el("li", {}, action)))));
