@@ -7,7 +7,7 @@ The numbers in ``arigraph_speed.json`` and ``arigraph_speed.md`` were made by::
 Times are CPU times of one process (``time.process_time``), so a busy machine does not change
 them much. Parts (``--parts steps,naive,minilm,long,rl``):
 
-* ``steps``: one memory step (``observe`` with extraction by rules, then ``recall`` of 1,000
+* ``steps``: one memory step (``observe`` with rule-based extraction, then ``recall`` of 1,000
   tokens) in a house of about 200, 1,000 and 5,000 live facts; while the house is explored, and
   walking about in it afterwards (every third action takes or drops something). Semantic recall
   walks the same way twice with a new memory each time; the second walk, in which every string
@@ -56,7 +56,7 @@ clock = time.process_time
 
 
 class House:
-    """A grid of rooms told in TextWorld's sentences; about 14 live facts a room."""
+    """A grid of rooms described in TextWorld's sentences; about 14 live facts a room."""
 
     def __init__(self, rooms: int, seed: int = 0):
         self.width = max(int(rooms**0.5), 1)

@@ -123,14 +123,14 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="of the kills")
     parser.add_argument("--out", type=Path, default=HERE / "chaos.json")
-    asked = parser.parse_args()
+    given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     subprocess.run(
-        command(folder / "calm", asked.seeds), check=True, stdout=DEVNULL, stderr=DEVNULL
+        command(folder / "calm", given.seeds), check=True, stdout=DEVNULL, stderr=DEVNULL
     )
     print("the calm run is finished", flush=True)
-    chance = random.Random(asked.seed)
-    kills = disturb(folder / "killed", asked.seeds, asked.kills, chance)
+    chance = random.Random(given.seed)
+    kills = disturb(folder / "killed", given.seeds, given.kills, chance)
     calm, killed = table(folder / "calm"), table(folder / "killed")
     checked = subprocess.run(
         [sys.executable, "-m", "gym_memory", "verify", str(folder / "killed")], stdout=DEVNULL
@@ -143,7 +143,7 @@ def main() -> None:
         "verified": checked.returncode == 0,
         "different": other,
     }
-    asked.out.write_text(json.dumps(record, indent=1) + "\n")
+    given.out.write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps(record, indent=1))
     if other:
         sys.exit(f"see {folder}")

@@ -55,10 +55,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compare", type=Path, metavar="CHECKOUT")
     parser.add_argument("--runs", type=int, default=9)
-    asked = parser.parse_args()
-    checkouts = {"this": CHECKOUT, **({"before": asked.compare} if asked.compare else {})}
+    given = parser.parse_args()
+    checkouts = {"this": CHECKOUT, **({"before": given.compare} if given.compare else {})}
     runs: dict[str, list[list[float]]] = {name: [] for name in checkouts}
-    for number in range(asked.runs + 1):
+    for number in range(given.runs + 1):
         for name, checkout in checkouts.items():
             seconds = measure(checkout)
             if number:  # the first fills the cache
@@ -70,7 +70,7 @@ def main() -> None:
         }
         for name, rows in runs.items()
     }
-    about = {"unit": "CPU seconds", "runs": asked.runs, "python": platform.python_version()}
+    about = {"unit": "CPU seconds", "runs": given.runs, "python": platform.python_version()}
     (HERE / "first_reset.json").write_text(json.dumps({**about, **record}, indent=1) + "\n")
     print(json.dumps(record, indent=1))
 

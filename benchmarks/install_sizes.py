@@ -15,11 +15,11 @@ from packaging.utils import canonicalize_name
 
 
 def needs(found: Distribution, extras: set[str]) -> list[Requirement]:
-    """What a package asks for with these extras."""
-    asked = [Requirement(text) for text in found.requires or ()]
+    """Return what a package needs with these extras."""
+    requirements = [Requirement(text) for text in found.requires or ()]
     return [
         need
-        for need in asked
+        for need in requirements
         if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in ("", *extras))
     ]
 

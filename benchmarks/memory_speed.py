@@ -57,7 +57,7 @@ class House:
         return {way: room + step for way, step in MOVES.items() if inside[way]}
 
     def look(self) -> str:
-        """The room as TextWorld would tell it."""
+        """The room as TextWorld describes it."""
         exits = " ".join(f"There is an exit to the {way}." for way in self.exits(self.room))
         things = [f"a {name}" for name in self.floor[self.room]]
         listed = " and ".join([*([", ".join(things[:-1])] if things[1:] else []), *things[-1:]])
@@ -83,8 +83,8 @@ class House:
         valid = (*(f"go {way}" for way in self.exits(self.room)), "look")
         valid += tuple(f"take {name}" for name in self.floor[self.room])
         held = ", ".join(f"a {name}" for name in self.held) or "nothing"
-        told = f"{text}\n\nA clock shows {self.t}."
-        return Step(self.t - 1, told, action, 0.0, f"You are carrying: {held}.", valid)
+        text_shown = f"{text}\n\nA clock shows {self.t}."
+        return Step(self.t - 1, text_shown, action, 0.0, f"You are carrying: {held}.", valid)
 
     def oracle(self) -> Oracle:
         """All that is true."""

@@ -5,14 +5,14 @@
 
 Says the speed-up in wall time, which needs idle cores, and the processor time of one worker over
 that of two, which does not: what two workers lose to each other (locks, caches, the parent's work)
-and what each does anew (its start, a Java machine's compiling). The speed-up can be twice this
+and what each does again (its start, a Java machine's compiling). The speed-up can be twice this
 ratio at most: ``speed_up_at_most``. Counted are all processes that the run starts, looked at twenty
 times a second.
 
 The episodes are many and of much the same length. At random, ScienceWorld's step limit of 1,500
 gives one episode (grow-plant) that takes three quarters of all the time of forty: the plants
 multiply, and its engine's hash sets, whose hash code is the same for all objects lest their order
-be Java's chance, take time quadratic in what stands in them. No second worker helps with that one.
+be Java's chance, take time quadratic in what they hold. No second worker helps with that one.
 A second Java machine costs some 10 to 15 CPU-s on a busy machine, most of it compiling: 6.7 % of
 400 episodes, which bounds the speed-up to 1.87 there. The wall time of the json is of two cores
 that ten processes wanted and says little. On idle cores one worker's Java compiles beside its play,
@@ -79,10 +79,10 @@ class Processor:
 def children(process: int) -> list[int]:
     """The processes that a process has started, and those that they have."""
     try:
-        told = [task.read_text() for task in Path(f"/proc/{process}/task").glob("*/children")]
+        children = [task.read_text() for task in Path(f"/proc/{process}/task").glob("*/children")]
     except OSError:  # it ended meanwhile
         return []
-    own = [int(child) for child in " ".join(told).split()]
+    own = [int(child) for child in " ".join(children).split()]
     return own + [grandchild for child in own for grandchild in children(child)]
 
 
@@ -104,10 +104,10 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, help="40 of TextWorld, 400 of ScienceWorld")
     parser.add_argument("--only", choices=list(ENVIRONMENTS))
     parser.add_argument("--out", type=Path, default=HERE / "parallel.json")
-    asked = parser.parse_args()
-    record = json.loads(asked.out.read_text()) if asked.out.exists() else {}
-    for name in [asked.only] if asked.only else list(ENVIRONMENTS):
-        episodes = asked.episodes or EPISODES[name]
+    given = parser.parse_args()
+    record = json.loads(given.out.read_text()) if given.out.exists() else {}
+    for name in [given.only] if given.only else list(ENVIRONMENTS):
+        episodes = given.episodes or EPISODES[name]
         one, two = (measure(ENVIRONMENTS[name], episodes, n) for n in (1, 2))
         record[name] = {
             "environment": ENVIRONMENTS[name],
@@ -121,7 +121,7 @@ def main() -> None:
         print(name, json.dumps(record[name], indent=1), flush=True)
         record[name]["load"] = round(os.getloadavg()[0], 1)
         record["cores"] = os.cpu_count()
-        asked.out.write_text(json.dumps(record, indent=1) + "\n")
+        given.out.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

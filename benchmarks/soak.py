@@ -79,7 +79,7 @@ def play(spec: str, steps: int) -> None:
 
 
 def growth(rows: list[dict[str, float]]) -> float:
-    """How far the largest of a tenth of the run lies above that of the first one after warm-up."""
+    """How far the largest of a tenth of the run is above that of the first one after warm-up."""
     sizes = [row["mb"] + row["children_mb"] for row in rows[int(len(rows) * WARM_UP) :]]
     parts = max(1, len(sizes) // 8)
     peaks = [max(sizes[at : at + parts]) for at in range(0, len(sizes) - parts + 1, parts)]
@@ -93,13 +93,13 @@ def main() -> None:
     parser.add_argument("--only", choices=list(ENVIRONMENTS))
     parser.add_argument("--out", type=Path, default=HERE / "soak.json")
     parser.add_argument("--play", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.play:
-        return play(asked.play, asked.steps)
-    chosen = [asked.only] if asked.only else list(ENVIRONMENTS)
+    given = parser.parse_args()
+    if given.play:
+        return play(given.play, given.steps)
+    chosen = [given.only] if given.only else list(ENVIRONMENTS)
     record = {}
     for name in chosen:
-        words = ["--play", ENVIRONMENTS[name], "--steps", str(asked.steps // len(chosen))]
+        words = ["--play", ENVIRONMENTS[name], "--steps", str(given.steps // len(chosen))]
         rows = []
         with subprocess.Popen(
             [sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True
@@ -113,7 +113,7 @@ def main() -> None:
         record[name]["curve"] = rows
         print(name, "growth after warm-up", record[name]["growth"])
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
-        asked.out.write_text(f"{{\n{lines}\n}}\n")
+        given.out.write_text(f"{{\n{lines}\n}}\n")
     sys.exit(any(part["growth"] > MOST_GROWTH for part in record.values()))
 
 

@@ -75,7 +75,7 @@ def foreign_games() -> str:
     kept = _read("foreign_games/tidy_up.json") + _read("foreign_games/tw_make/scores.json")
     heads = ("random", "none", "`shuffled`", "history", "`arigraph`", "oracle")
     rows = []
-    for games, told in _FOREIGN.items():
+    for games, title in _FOREIGN.items():
         found = {
             row["memory"] if row["policy"] == "planner" else "random": row["scores"]
             for row in kept
@@ -83,7 +83,7 @@ def foreign_games() -> str:
         }
         shown = (found.get(head.strip("`")) for head in heads)
         cells = (f"{np.mean(np.concatenate(scores)):.2f}" if scores else "" for scores in shown)
-        rows.append([told, str(len(found["none"])), *cells])
+        rows.append([title, str(len(found["none"])), *cells])
     return _table(["games of others", "n", *heads], 1, rows)
 
 
@@ -109,11 +109,11 @@ def makers() -> str:
         return [str(len(found[0])), *(f"{np.mean(one):.2f}".removeprefix("0") for one in shown)]
 
     rows = [
-        [f"`{told}`" if maker else f"all of set {games[-1]}", used, *cells(games, maker)]
+        [f"`{title}`" if maker else f"all of set {games[-1]}", used, *cells(games, maker)]
         for games, used in (("set1", "yes"), ("set2", "no"))
-        for maker, told in _MAKERS.items()
+        for maker, title in _MAKERS.items()
     ]
-    heads = ("games", "used for mending", "n", "random", "before: none", "before: arigraph")
+    heads = ("games", "used for fixing", "n", "random", "before: none", "before: arigraph")
     return _table([*heads, *_ARMS], 2, rows)
 
 
@@ -208,7 +208,7 @@ def _played(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
 def together() -> str:
     """By how much the graph is above its rivals over all worlds, by who plays."""
     players = {
-        "planner and shopper, by rules": _played(WORLDS),
+        "planner and shopper, rule-based": _played(WORLDS),
         "Ariadne, scripted server": _played(AGENT_WORLDS),
         "a transformer over words, cloned": learnt_worlds(),
     }
@@ -219,8 +219,8 @@ def together() -> str:
         for rival in RIVALS:
             pairs = [(w["arigraph"], w[rival]) for w in areas if rival in w]
             gaps = [graph[task] - score for graph, other in pairs for task, score in other.items()]
-            told = f" ({len(pairs)} of them)" if len(pairs) < len(worlds) else ""
-            cells.append(_gap({0: gaps}) + told)
+            note = f" ({len(pairs)} of them)" if len(pairs) < len(worlds) else ""
+            cells.append(_gap({0: gaps}) + note)
         rows.append(cells)
     heads = ["who plays", "worlds", *(f"`arigraph` - `{rival}`" for rival in RIVALS)]
     return _table(heads, 1, rows)
@@ -275,8 +275,8 @@ def exam() -> str:
     }
     rows = []
     for memory in ("arigraph", "stma", "summary", "history", "simulacra", "rag", "present", "none"):
-        asked = {wording: marks[memory, wording] for wording in ("unseen", "seen", "focus")}
-        main, shown = asked["unseen"], [f"{mark['right']:.2f}" for mark in asked.values()]
+        by_wording = {wording: marks[memory, wording] for wording in ("unseen", "seen", "focus")}
+        main, shown = by_wording["unseen"], [f"{mark['right']:.2f}" for mark in by_wording.values()]
         shown[0] += f" {format_interval(main['ci'])}"
         also = (f"{main[name]:.2f}" for name in ("wrong", "unproven"))
         rows.append([f"`{memory}`", *shown, *also, f"{main['tokens']:.0f}"])
@@ -303,7 +303,7 @@ class Trained(NamedTuple):
 
 @cache
 def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
-    """(kind, level, memory) to seed to player; a kind is what `one.sh` was told to call it."""
+    """(kind, level, memory) to seed to player; a kind is the name that `one.sh` gave it."""
     played: dict[str, dict[str, list[float]]] = {}
     for name, episodes in _by_run("rl/episodes.jsonl.gz").items():
         run, _, level = name.partition("/")
@@ -324,11 +324,11 @@ def rl() -> str:
     rows = []
     for protocol, level in itertools.product(PROTOCOLS, LEARNT_LEVELS):
         named = f"{level}, {protocol.partition('-')[0]}{otherwise(protocol)}"
-        for arm, told in LEARNT.items():
+        for arm, features in LEARNT.items():
             tests, gaps = _beside_the_graph(protocol, level, arm)
             if tests:
                 number = str(len(next(iter(tests.values()))))
-                rows.append([named, f"`{arm[1]}`, {told}", number, _by_seed(tests), _gap(gaps)])
+                rows.append([named, f"`{arm[1]}`, {features}", number, _by_seed(tests), _gap(gaps)])
     heads = ["level, training games", "what the learner sees", "n", "score by training, 95 %"]
     return _table([*heads, _LEAD], 2, rows)
 
@@ -337,8 +337,8 @@ def rl_means() -> str:
     """The same over trainings, a row for what the learner sees, with 100 training games."""
     shown = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
     rows = []
-    for arm, told in LEARNT.items():
-        row = [f"`{arm[1]}`, {told}"]
+    for arm, features in LEARNT.items():
+        row = [f"`{arm[1]}`, {features}"]
         for level, protocol in shown.items():
             tests, gaps = _beside_the_graph(protocol, level, arm)
             score = f"{np.mean([*tests.values()]):.2f}" if tests else ""
@@ -366,7 +366,7 @@ def _beside_the_graph(
 
 _LEAD = "`arigraph`, like features - it"
 PROTOCOLS = ("100", "100-unhinted", "100-cloned", "20")
-"""Training games, and what sweep.sh was told to do otherwise."""
+"""Training games, and what sweep.sh did otherwise."""
 LEARNT = {
     ("related", "arigraph"): "all features",
     ("plain", "arigraph"): "bare features",
@@ -388,7 +388,7 @@ LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
 
 
 def otherwise(kind: str) -> str:
-    """What sweep.sh was told to do otherwise."""
+    """Return what sweep.sh did otherwise."""
     return {"unhinted": ", no hint", "cloned": ", cloned first"}.get(kind.rpartition("-")[2], "")
 
 
@@ -398,9 +398,9 @@ def elsewhere() -> str:
     for (kind, level, memory), runs in _trained().items():
         for other in sorted({name for run in runs.values() for name in run.elsewhere}):
             played = {s: run.elsewhere[other] for s, run in runs.items() if other in run.elsewhere}
-            told = LEARNT[kind.partition("-")[0], memory]
+            features = LEARNT[kind.partition("-")[0], memory]
             named = level + otherwise(kind)
-            rows.append([named, other, f"`{memory}`, {told}", _by_seed(played)])
+            rows.append([named, other, f"`{memory}`, {features}", _by_seed(played)])
     return _table(["trained on", "played on", "what it sees", "score by training, 95 %"], 3, rows)
 
 
@@ -449,7 +449,7 @@ def text() -> str:
 
 
 _ARM = ("game", "steps", "words", "memory", "budget")
-"""What tells an arm of text/arms.jsonl from others; its rows differ by the seed of training."""
+"""Fields that distinguish the arms of text/arms.jsonl; rows of an arm differ by their seed."""
 
 
 def learner() -> str:
@@ -514,8 +514,8 @@ def _gap(trainings: Mapping[int, Sequence[float]]) -> str:
 
 def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) -> str:
     """The interval over games, and over trainings where there are several."""
-    told = [(seed, game, x) for seed, one in trainings.items() for game, x in enumerate(one)]
-    seeds, games, scores = zip(*told, strict=True)
+    labelled = [(seed, game, x) for seed, one in trainings.items() for game, x in enumerate(one)]
+    seeds, games, scores = zip(*labelled, strict=True)
     return format_interval(kind(scores, games, seeds if len(trainings) > 1 else None).interval())
 
 
@@ -554,7 +554,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
 
 
 def differing(page: str, tables: Mapping[str, Callable[[], str]]) -> tuple[str, list[str]]:
-    """The page with all tables made anew, and the names of those that were otherwise."""
+    """The page with all tables made again, and the names of those that were otherwise."""
     wrong: list[str] = []
 
     def made(block: re.Match[str]) -> str:
@@ -577,7 +577,7 @@ def main() -> int:
         if not check:
             path.write_text(new, encoding="utf-8")
         if wrong:
-            name, done = path.relative_to(HERE.parent), "differs" if check else "written anew"
+            name, done = path.relative_to(HERE.parent), "differs" if check else "rewritten"
             print(f"{name}: {done}: {', '.join(wrong)}")
             status = int(check)
     return status

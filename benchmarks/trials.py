@@ -8,12 +8,12 @@ present trial in the same way (the full history), so they differ in their lesson
 than ``history``, for it sends the learner astray; so ``last - history`` in the table is
 the fair measure of what lessons add.
 
-What these numbers do not say: rules wrote the lessons and a learner by rules read them, so the
+What these numbers do not say: rules wrote the lessons and a rule-based learner read them, so the
 paper's gap between causal abstractions and free-form advice (6 points with GPT-4) need not show,
 and it does not. Where five trials of chance find little, there is little to learn: on
 TreasureHunt easy (8 games of the train split) nothing changed in five trials, 0.14 to 0.18 with
 CLIN and 0.14 to 0.16 with history. The rules were written on the train split; one game of the
-test split (rl-2, seed 2) was looked into and showed a fault, which was mended before this run.
+test split (rl-2, seed 2) was looked into and showed a fault, which was fixed before this run.
 
 Run in the root of the repository; an interrupted run goes on where it stopped::
 

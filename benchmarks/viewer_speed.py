@@ -24,7 +24,7 @@ def slides(browser: Browser, steps: int) -> list[float]:
     return sorted(browser.sliding_ms(n * 7919 % steps) for n in range(1, SLIDES + 1))
 
 
-def told(times: list[float]) -> dict[str, float]:
+def summary(times: list[float]) -> dict[str, float]:
     return {"best": round(min(times)), "median": round(median(times)), "worst": round(max(times))}
 
 
@@ -40,22 +40,22 @@ def main() -> None:
             with serving("view", str(file), cwd=at) as address:
                 opened.append(browser.opening_ms(f"{address}/replay?a=0-0"))
                 if len(opened) == 3:
-                    found["5,000 steps, 5,000 facts: slider, ms"] = told(slides(browser, 5000))
-        found["5,000 steps, 5,000 facts: opens, ms"] = told(opened)
+                    found["5,000 steps, 5,000 facts: slider, ms"] = summary(slides(browser, 5000))
+        found["5,000 steps, 5,000 facts: opens, ms"] = summary(opened)
         file, page = at / "half.jsonl.gz", at / "replay.html"
         write_long_episode(file, steps=500, facts=500)
         write_replay(find([file]), page)
         found["one file of 500 steps: bytes"] = page.stat().st_size
         opened = [browser.opening_ms(page.as_uri()) for _ in range(5)]
-        found["one file of 500 steps: opens, ms"] = told(opened)
-        found["one file of 500 steps: slider, ms"] = told(slides(browser, 500))
+        found["one file of 500 steps: opens, ms"] = summary(opened)
+        found["one file of 500 steps: slider, ms"] = summary(slides(browser, 500))
         file = at / "names.jsonl.gz"
         write_long_episode(file, steps=30, facts=2000)
         write_replay(find([file]), page)
         browser.open(page.as_uri())
-        found["2,000 names, the nearest drawn: slider, ms"] = told(slides(browser, 30))
+        found["2,000 names, the nearest drawn: slider, ms"] = summary(slides(browser, 30))
         browser.click(".tools button[aria-pressed]")
-        found["2,000 names, all drawn: slider, ms"] = told(slides(browser, 30))
+        found["2,000 names, all drawn: slider, ms"] = summary(slides(browser, 30))
         found["busy"] = [round(before, 2), round(busy(), 2)]
         assert browser.errors() == []
     text = json.dumps(found, indent=1)

@@ -7,7 +7,7 @@ of the prompt tokens that stand in a prefix of an earlier prompt of the same epi
 16 tokens, which is what the prefix cache of a server such as vLLM keeps. ``layout`` plays each
 agent with its paper's memory. ``roles`` gives the four roles of Ariadne's memory to the model, one
 by one and all together, and has Ariadne plan every second or fourth step. The scripted server
-answers the memory's prompts by the very rules that stand in without it, so the scores show that
+answers the memory's prompts by the very rules that answer without it, so the scores show that
 nothing is lost on the way through the prompts; what a model does better or worse than the rules
 they cannot show.
 """

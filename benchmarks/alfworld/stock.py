@@ -7,7 +7,7 @@ played by both sides in one process, in turn: the game's walkthrough, and 25 com
 random from the admissible ones (half of them no walking, one in twenty refused). After every
 command the text, all admissible commands and the win must be the same; where one differs the
 script ends with an error. All games take a quarter of an hour of CPU time. What each game came to
-stands in ``results/alfworld/stock.jsonl``: a killed run goes on from there, and ``--seconds`` ends
+is in ``results/alfworld/stock.jsonl``: a killed run goes on from there, and ``--seconds`` ends
 it earlier, with the numbers of the games that were played so far.
 
 Times are CPU seconds (``time.process_time``) of ``textworld.start`` with ALFWorld's wrappers and

@@ -1,7 +1,7 @@
 """Measure how well true facts can be read off the belief of unseen games.
 
 A random policy plays games; every few steps the engine's facts say where things are, and the ideal
-observer (gym_memory/evaluate/quality/) which of these the texts have told so far. For each such
+observer (gym_memory/evaluate/quality/) which of these the texts have said so far. For each such
 thing a linear probe looks at the edges between it and every other name and says which one holds
 it. The probe is fitted on training games and measured on test games (foods prepared as in no
 training
@@ -99,7 +99,7 @@ def questions(
         names = memories["belief"].names
         if relation in LOCATIONS and thing != PLAYER and {thing, holder} <= {*names}:
             older = thing not in now
-            asked = {}
+            questions = {}
             for belief, memory in memories.items():
                 # A belief that does not know a name has no edges of it.
                 own = {name: i for i, name in enumerate(memory.names)}
@@ -109,29 +109,29 @@ def questions(
                 for row, other in zip(table, others, strict=True):
                     if at is not None and other in own:
                         row[:] = [*edges[at, own[other]], *edges[own[other], at]]
-                asked[belief] = Question(game, table, others.index(holder), older)
-            yield asked
+                questions[belief] = Question(game, table, others.index(holder), older)
+            yield questions
 
 
-def fit(asked: list[Question]) -> np.ndarray:
+def fit(questions: list[Question]) -> np.ndarray:
     """Weights of a softmax over names, linear in the edges, by gradient ascent (L2 1e-3)."""
-    weights = np.zeros(asked[0].edges.shape[1])
+    weights = np.zeros(questions[0].edges.shape[1])
     momentum = np.zeros_like(weights)
     for _ in range(200):
         gradient = -1e-3 * weights
-        for _, edges, right, _ in asked:
+        for _, edges, right, _ in questions:
             scores = edges @ weights
             share = np.exp(scores - scores.max())
-            gradient += (edges[right] - share @ edges / share.sum()) / len(asked)
+            gradient += (edges[right] - share @ edges / share.sum()) / len(questions)
         momentum = 0.9 * momentum + gradient
         weights += momentum
     return weights
 
 
-def right(asked: list[Question], weights: np.ndarray) -> np.ndarray:
+def right(questions: list[Question], weights: np.ndarray) -> np.ndarray:
     """Share of a right answer: names that tie with it share it."""
     shares = []
-    for _, edges, answer, _ in asked:
+    for _, edges, answer, _ in questions:
         scores = edges @ weights
         best = scores >= scores.max() - 1e-9
         shares.append(best[answer] / best.sum())
@@ -165,14 +165,14 @@ def main() -> None:
     weights = {"belief": arguments.weights, "present": arguments.weights}
     weights["untrained"] = untrained(blank)
     spent: list[float] = []
-    asked: dict[str, list[dict[str, Question]]] = {"train": [], "test": []}
-    for split, found in asked.items():
+    questions: dict[str, list[dict[str, Question]]] = {"train": [], "test": []}
+    for split, found in questions.items():
         for spec in DEFAULT_ENVS:
             for seed in range(arguments.games):
                 found += play(spec, split, seed, weights, spent)
-    older = np.array([question["belief"].older for question in asked["test"]])
-    games = np.array([question["belief"].game for question in asked["test"]])
-    chance = np.array([1 / len(question["belief"].edges) for question in asked["test"]])
+    older = np.array([question["belief"].older for question in questions["test"]])
+    games = np.array([question["belief"].game for question in questions["test"]])
+    chance = np.array([1 / len(question["belief"].edges) for question in questions["test"]])
     result: dict[str, Any] = {
         "games": arguments.games * len(DEFAULT_ENVS),
         "questions": len(older),
@@ -180,13 +180,15 @@ def main() -> None:
         "chance": round(float(chance.mean()), 4),
     }
     for belief in BELIEFS:
-        probe = fit([question[belief] for question in asked["train"]])
-        hits = right([question[belief] for question in asked["test"]], probe)
+        probe = fit([question[belief] for question in questions["train"]])
+        hits = right([question[belief] for question in questions["test"]], probe)
         result[belief] = {
             "accuracy": mean_over(games, hits),
             "older_accuracy": mean_over(games[older], hits[older]),
         }
-    beliefs = {split: [question["belief"] for question in found] for split, found in asked.items()}
+    beliefs = {
+        split: [question["belief"] for question in found] for split, found in questions.items()
+    }
     units = np.eye(beliefs["train"][0].edges.shape[1])
     best = max(units, key=lambda unit: right(beliefs["train"], unit).mean())
     hits = right(beliefs["test"], best)

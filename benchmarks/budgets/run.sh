@@ -43,7 +43,7 @@ trap 'kill $!' EXIT
 sleep 3
 
 agent() {  # name, environment
-  # history=0: an agent that keeps five observations of its own knows most of what a memory could tell.
+  # history=0: an agent that keeps five observations of its own knows most of what a memory could say.
   play "agent-budgets/agent-$1-once" "$2" "ariadne?history=0" 6 -m none -m "history?full=true" \
     --budget 1000 --concurrency 8
   play "agent-budgets/agent-$1" "$2" "ariadne?history=0" 6 $rivals \

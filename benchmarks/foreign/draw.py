@@ -4,7 +4,7 @@
 
 plays the environment of that heading in docs/foreign-environments.md by a policy that tries what
 it has tried least, and writes facts drawn by a seeded generator, each with the step's text it was
-read from. The last column is for the verdict: y, or n and why. A fact that stands in a file of
+read from. The last column is for the verdict: y, or n and why. A fact that is in a file of
 that name already, with the same text, keeps its verdict.
 
     python benchmarks/foreign/draw.py --score

@@ -159,8 +159,8 @@ def grow(target: Target, chance: random.Random, cases: list[str]) -> int:
         took = times()
         if took[-1] <= 0.1 or took[-1] <= GROWTH * took[0]:
             return len(SIZES)
-    told = ", ".join(f"{seconds:.3f}" for seconds in took)
-    cases.append(f"{told} s: {head[-100:]!r} + {unit[:80]!r} * n + {tail[:60]!r}")
+    times = ", ".join(f"{seconds:.3f}" for seconds in took)
+    cases.append(f"{times} s: {head[-100:]!r} + {unit[:80]!r} * n + {tail[:60]!r}")
     return len(SIZES)
 
 
@@ -171,18 +171,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(TARGETS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=HERE / "fuzz.json")
-    asked = parser.parse_args()
+    given = parser.parse_args()
     signal.signal(signal.SIGVTALRM, hang)
-    chosen = asked.only or list(TARGETS)
-    record: dict[str, Any] = json.loads(asked.out.read_text()) if asked.out.exists() else {}
+    chosen = given.only or list(TARGETS)
+    record: dict[str, Any] = json.loads(given.out.read_text()) if given.out.exists() else {}
     found = 0
     for name in chosen:
         target = TARGETS[name]
         cases: list[str] = []
-        chance = random.Random(f"{asked.seed} {name}")
+        chance = random.Random(f"{given.seed} {name}")
         inputs = grown = 0
         started = time.process_time()
-        while (spent := time.process_time() - started) < asked.minutes * 60 / len(chosen):
+        while (spent := time.process_time() - started) < given.minutes * 60 / len(chosen):
             for _ in range(BATCH):
                 play(target, invented(target, chance), cases)
             inputs += BATCH
@@ -196,7 +196,7 @@ def main() -> None:
         found += len(cases)
         print(name, known, *record[name]["cases"], sep="\n   ", flush=True)
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
-        asked.out.write_text(f"{{\n{lines}\n}}\n")
+        given.out.write_text(f"{{\n{lines}\n}}\n")
     shutil.rmtree(FOLDER)
     sys.exit(found > 0)
 

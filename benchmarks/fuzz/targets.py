@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "games")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "games")]
 
 import test_extract_hostile as hostile  # noqa: E402 - pages of each dialect
 
@@ -34,9 +34,12 @@ from gym_memory.games.alfworld.world import load_game  # noqa: E402
 from gym_memory.games.foreign.sources import detect_dialect  # noqa: E402
 from gym_memory.games.nethack import commands  # noqa: E402
 from gym_memory.games.qa.formats import read_questions  # noqa: E402
-from gym_memory.games.textworld.engine import clean_text, endings  # noqa: E402
-from gym_memory.games.textworld.engine import check_story  # noqa: E402
-from gym_memory.games.webshop.rules_request import read_request  # noqa: E402
+from gym_memory.games.textworld.engine import (  # noqa: E402
+    check_story,
+    clean_text,
+    endings,
+)
+from gym_memory.games.webshop.rules import read_request  # noqa: E402
 from gym_memory.graph import TemporalGraph  # noqa: E402
 from gym_memory.llm import prompts  # noqa: E402
 from gym_memory.llm.forms import json_values  # noqa: E402
@@ -257,13 +260,13 @@ def stores() -> tuple[bytes, str]:
     store = Store(path)
     store.add("clin", "cooking", "lesson", "Opening the fridge may be necessary.", {"a": [1, None]})
 
-    def tell(graph: TemporalGraph, episodes: Any, last: str) -> None:
+    def add_facts(graph: TemporalGraph, episodes: Any, last: str) -> None:
         fact = graph.add(Triple("apple", "is in", "fridge"), t=0).triple
         graph.retire(fact, 2, "text")
         graph.add(Triple("apple", "is in", "inventory"), t=3)
         episodes.add(0, "You see an apple.", "look", [fact])
 
-    FactStore(path).partition("cooking", "eat").append(tell)
+    FactStore(path).partition("cooking", "eat").append(add_facts)
     store.export_jsonl(FOLDER / "export.jsonl")
     return path.read_bytes(), (FOLDER / "export.jsonl").read_text()
 

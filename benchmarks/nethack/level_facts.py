@@ -70,7 +70,7 @@ def stated(facts: Iterable[Triple], level: str) -> set[Triple]:
     return {f for f in found if kind_of(f) and (f.subject.endswith(ending))}
 
 
-def told(text: str) -> list[Triple]:
+def facts_in(text: str) -> list[Triple]:
     """What a text states."""
     extraction = get_extractor("nethack").extract(Step(0, text), TemporalGraph(), TASK)
     return [mention.triple for mention in extraction.mentions]
@@ -130,11 +130,11 @@ def script(seed: int, steps: int) -> list[str]:
 
 def measure(shot: Shot, seed: int) -> dict[str, Any]:
     """How much of the level view each condition has, by kind."""
-    wanted = stated(told(shot.whole["text"]), shot.level)
+    wanted = stated(facts_in(shot.whole["text"]), shot.level)
     conditions = {
-        "room view": stated(told(shot.room["text"]), shot.level),
+        "room view": stated(facts_in(shot.room["text"]), shot.level),
         "memory": stated(shot.live, shot.level),
-        "recall": stated([*shot.room["triples"], *told(shot.room["text"])], shot.level),
+        "recall": stated([*shot.room["triples"], *facts_in(shot.room["text"])], shot.level),
     }
     row: dict[str, Any] = {"seed": seed, "level": shot.level, "facts": len(wanted)}
     for name, facts in conditions.items():

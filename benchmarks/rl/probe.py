@@ -3,7 +3,7 @@
 The planner, which goes by AriGraph whatever the learner is shown, plays 1, 5 or 20 training games.
 A linear policy, one weight a feature of an action, learns to choose what it chose, and plays the
 test games greedily, 100 steps a game. No reward is seen, nothing is explored: what such a policy
-can do stands in the features. Run in the root of the repository::
+can do is in the features. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/rl/probe.py --level rl-4
 

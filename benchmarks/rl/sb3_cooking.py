@@ -123,9 +123,9 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     path = Path(__file__).with_name(f"sb3_cooking_{options.level}.json")
-    asked = {key: getattr(options, key) for key in ("level", "memory", "games", "seed")}
+    setting = {key: getattr(options, key) for key in ("level", "memory", "games", "seed")}
     versions = {"torch": torch.__version__, "stable_baselines3": sb3.__version__}
-    record: dict[str, Any] = {**asked, "versions": versions, "models": {}}
+    record: dict[str, Any] = {**setting, "versions": versions, "models": {}}
     if path.exists():
         record |= json.loads(path.read_text(encoding="utf-8"))
     make = partial(common_names, text(options, "train"))

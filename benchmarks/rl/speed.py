@@ -38,7 +38,7 @@ class Course:
         self.spent = dict.fromkeys(("reset", "step", "features", "act", "store", "update"), 0.0)
         self.steps = self.actions = self.game = 0
         for game in range(GAMES):
-            # What a process does once for a game, whoever plays it first, is not timed.
+            # What a process does once for a game, no matter which plays it first, is not timed.
             self.envs[0].reset(seed=game)
         self.shown: list[Any] = [self.reset(env) for env in self.envs]
 

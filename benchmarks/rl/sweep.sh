@@ -18,7 +18,7 @@ baseline=drrn options="--steps 12500"
 if [ -n "$CLONED" ]; then
   baseline=bc options="--steps 5000 --evaluate-every 1250 --set beta_steps=1500 --set rl_after=1500"
 fi
-run() { # FACTS MEMORY [LEVELS to play besides]
+run() { # FACTS MEMORY [LEVELS to play too]
   KIND="$1-$GAMES${UNHINTED:+-unhinted}${CLONED:+-cloned}" ALSO="$3" \
     sh benchmarks/rl/one.sh $baseline "$level" "$2" "$seed" $options --set "facts=$1"
 }

@@ -1,12 +1,12 @@
 """Measure search in 10,000 of a million facts by what the server keeps in its buffers.
 
 The server scans a partition's vectors: some 800 pages. Where they lie in its own buffers
-(`shared_buffers`, 128 MB unless it is told otherwise) the scan is arithmetic; where they do not, as
+(`shared_buffers`, 128 MB by default) the scan is arithmetic; where they do not, as
 much again goes into reading them from the system. A million facts in 100 partitions (20 of them
 made, the others with the same texts) are put there by COPY and searched by turns, so that no
 partition is asked twice before all others were.
 
-    PYTHONPATH=.:benchmarks/stores python benchmarks/scale/buffers.py
+    python benchmarks/scale/buffers.py
 
 Writes benchmarks/scale/buffers.json; see facts.py for what the figures are.
 """
@@ -47,9 +47,9 @@ def fill(url: str) -> None:
         with connection.cursor().copy(COPY) as copy:
             copy.set_types(["int8", "int8", "int4", "halfvec", "text", "text", "text"])
             for part in range(MADE):
-                told = facts_of(part)
-                vectors = whole(encoder._encoder.encode([str(fact) for fact in told]))
-                for number, (fact, vector) in enumerate(zip(told, vectors, strict=True)):
+                facts = facts_of(part)
+                vectors = whole(encoder._encoder.encode([str(fact) for fact in facts]))
+                for number, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
                     copy.write_row((part + 1, number, 1, HalfVector(vector), *fact))
         for start in range(MADE, PARTITIONS, MADE):
             connection.execute(AGAIN, (start, MADE))

@@ -3,7 +3,7 @@
 The nodes are three raylets on this machine. The episodes are those of the same command with
 `--workers 2`: played once, none lost, none doubled, the same but for their clocks.
 
-    PYTHONPATH=. python benchmarks/scale/cluster.py
+    python benchmarks/scale/cluster.py
 
 Writes benchmarks/scale/cluster.json.
 """

@@ -4,9 +4,9 @@ A hundred partitions of 10,000 facts with names of their own, encoded by the has
 numbers), are appended to a PostgreSQL server through `FactStore`, and searched there by SQL: one
 partition by an exact scan, all by the index. The same vectors are searched in this process by
 `VectorIndex`; what its sketches find is compared with a scan of all rows. A partition is loaded as
-a replica and asked through AriGraph's own recalls, and an episode of 50 steps is added to it.
+a replica and queried through AriGraph's own recalls, and an episode of 50 steps is added to it.
 
-    PYTHONPATH=.:benchmarks/stores python benchmarks/scale/facts.py --partitions 100
+    python benchmarks/scale/facts.py --partitions 100
 
 Writes benchmarks/scale/facts.json. Milliseconds are wall clock (and CPU of this process) on a
 shared two-core machine, one numeric thread; query texts are new ones, the time to encode them is
@@ -57,11 +57,11 @@ def facts_of(part: int) -> list[Triple]:
 
 def queries(count: int, parts: int) -> list[str]:
     chance = random.Random(-1)
-    asked = []
+    chosen = []
     for n in range(count):
         fact = chance.choice(facts_of(n % parts))
-        asked.append(chance.choice([fact.subject, fact.object, f"where is the {fact.subject}"]))
-    return asked
+        chosen.append(chance.choice([fact.subject, fact.object, f"where is the {fact.subject}"]))
+    return chosen
 
 
 def used_by(backend: int) -> float:
@@ -173,9 +173,9 @@ def on_server(url: str, folder: str, parts: int, texts: list[str]) -> dict:
     store, encoder = FactStore(url, timeout=3600), make_encoder("hash")
     began, cpu = time.perf_counter(), time.process_time()
     for part in range(parts):
-        told = facts_of(part)
+        facts = facts_of(part)
         store.partition(f"part{part}", "", encoder).append(
-            lambda graph, episodes, last, told=told: [graph.add(fact, 0) for fact in told]
+            lambda graph, episodes, last, facts=facts: [graph.add(fact, 0) for fact in facts]
         )
     result: dict = {
         "facts": sum(store.partitions().values()),
@@ -234,18 +234,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--partitions", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
-    asked = parser.parse_args()
+    given = parser.parse_args()
     os.environ["GYM_MEMORY_CACHE"] = tempfile.mkdtemp()
-    texts = queries(200, asked.partitions)
+    texts = queries(200, given.partitions)
     result = {"one_partition": one_partition()}
     print(json.dumps(result), flush=True)
-    result["in_process"] = in_process(asked.partitions, texts)
+    result["in_process"] = in_process(given.partitions, texts)
     print(json.dumps(result["in_process"]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         options = "&options=-c%20maintenance_work_mem%3D2GB"
         with server(os.path.join(folder, "pg")) as url:
-            result["server"] = on_server(url + options, folder, asked.partitions, texts)
-    asked.out.write_text(json.dumps(result, indent=2) + "\n")
+            result["server"] = on_server(url + options, folder, given.partitions, texts)
+    given.out.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result["server"]), flush=True)
 
 

@@ -6,7 +6,7 @@ measured; appends to one partition wait for each other. What comes out is how lo
 
     python benchmarks/scale/thousand.py
 
-Reads benchmarks/scale/facts.json and benchmarks/stores/writers.json, writes thousand.json and
+Reads benchmarks/scale/facts.json and benchmarks/scale/writers.json, writes thousand.json and
 prints a table. The CPU time of an append is that of the server for one record (measured by eight
 writers, two cores shared with them: an upper bound), times the statements of an episode, here ten.
 """
@@ -53,7 +53,7 @@ def simulate(workers: int, partitions: int, play_s: float, cores: int, read: flo
 
 def main() -> None:
     facts = json.loads((HERE / "facts.json").read_text())["server"]
-    stores = json.loads((HERE.parent / "stores" / "writers.json").read_text())["postgresql"]
+    stores = json.loads((HERE / "writers.json").read_text())["postgresql"]
     read = facts["refresh_replica"]["fastest_tenth_ms"] / 1e3
     append = STATEMENTS * 2 / stores["records_per_second"]  # two cores were all there was
     rows = []

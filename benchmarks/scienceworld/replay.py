@@ -172,12 +172,12 @@ def speed(bare: ScienceWorld, recorded: dict, rounds: int, first: int) -> dict[s
     """CPU milliseconds a step, and the ratios to the package's step."""
     from scienceworld import ScienceWorldEnv
 
-    asked = ScienceWorld(split="test", max_steps=10_000)
-    asked.reset()
+    listing = ScienceWorld(split="test", max_steps=10_000)
+    listing.reset()
     stock = ScienceWorldEnv("", envStepLimit=10_000)
     clocks = {
         "stock": Clock(stock._gateway.java_process.pid),
-        "valid actions at every step": Clock(asked.engine.process_id),
+        "valid actions at every step": Clock(listing.engine.process_id),
         "without valid actions": Clock(bare.engine.process_id),
     }
     spent: dict[str, dict[str, list[float]]] = {}
@@ -185,11 +185,11 @@ def speed(bare: ScienceWorld, recorded: dict, rounds: int, first: int) -> dict[s
         for (task, variation), both in recorded.items():
             for play in (whole[:first] for whole in both.values()):
                 stock.load(task, variation, "")
-                for env in (asked, bare):
+                for env in (listing, bare):
                     env.reset(options={"task_id": f"scienceworld/{task}/{variation}"})
                 steppers = (
                     lambda action: bool(stock.step(action)[2]),
-                    lambda action: bool(asked.step(action)[2]),
+                    lambda action: bool(listing.step(action)[2]),
                     lambda action: bool(bare.step(action)[2]),
                 )
                 for (kind, clock), step in zip(clocks.items(), steppers, strict=True):

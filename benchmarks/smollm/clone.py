@@ -6,7 +6,7 @@
 
 The planner plays training games by a memory of its own; the model sees the same states with the
 memory of its arm. With ``--dagger STATES`` the model takes over in the course of the first half of
-so many states, and goes on being told what the planner would do. The arms of a level are trained
+so many states, and then still learns what the planner would do. The arms of a level are trained
 alike; then each plays the same test games. ``clone.jsonl`` has a row a training and a row a game;
 what is there is not done again, and a training that was broken off goes on.
 """
@@ -70,8 +70,8 @@ def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
         last = trainer.run()[-1]
     finally:
         trainer.close()
-    told = ("steps", "episodes", "updates", "clone_loss", "agreed")
-    return {**{key: last[key] for key in told}, "cpu_seconds": round(trainer.cpu_seconds)}
+    kept = ("steps", "episodes", "updates", "clone_loss", "agreed")
+    return {**{key: last[key] for key in kept}, "cpu_seconds": round(trainer.cpu_seconds)}
 
 
 def play(level: Level, memory: str, policy: Lm, game: int) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def main() -> None:
 
     def note(memory: str, game: int | None, row: dict[str, Any]) -> None:
         with PATH.open("a", encoding="utf-8") as file:
-            told = {"level": name, "memory": memory, "game": game, **row}
-            file.write(json.dumps(told) + "\n")
+            kept = {"level": name, "memory": memory, "game": game, **row}
+            file.write(json.dumps(kept) + "\n")
 
     folders = {memory: options.out / name / memory for memory in options.memories}
     for memory, folder in folders.items():

@@ -6,7 +6,7 @@
 Every arm is trained by the same teacher (the planner, which goes by a memory of its own), for the
 same number of steps and updates and with no reward, on the first 100 training games; what differs
 is the memory that it reads. It then plays the first test games, greedily and by sampling. An arm
-that stands in ``arms.jsonl`` is not played again, and one that was broken off goes on: the order is
+that is in ``arms.jsonl`` is not played again, and one that was broken off goes on: the order is
 that of importance.
 """
 

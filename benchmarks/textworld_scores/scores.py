@@ -33,7 +33,7 @@ _NAMES = {
     "tw-x.z8": True, "x.z8": True, "tw-y.z8": False, "y.z8": False, "tw-folder/z.z8": True,
     "plain/tw-z.z8": True,
 }  # fmt: skip
-"""File name, and whether the .json lies beside it."""
+"""File name, and whether the .json is beside it."""
 _CUT_STEPS = 12
 
 
@@ -119,7 +119,7 @@ def plays(story: Path, number: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def stock_scores(story: Path, commands: Sequence[str]) -> list[float]:
-    """The scores that TextWorld's own environment tells, the start first."""
+    """The scores that TextWorld's own environment gives, the start first."""
     env = textworld.start(str(story), textworld.EnvInfos(score=True))
     scores = [env.reset().score]
     for command in commands:

