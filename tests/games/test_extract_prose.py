@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
-from gym_memory.games.qa.rules_names import names_in
+from gym_memory.games.qa.rules import names_in
 from gym_memory.graph import TemporalGraph
 
 TASK = Task("t", "q", "prose")

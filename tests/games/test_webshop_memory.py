@@ -13,8 +13,16 @@ from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.games.webshop.facts import IdealShopper
-from gym_memory.games.webshop.rules import listing_of, option_groups, parts_of, short_name
-from gym_memory.games.webshop.rules_request import queries, read_request, split_words, stem
+from gym_memory.games.webshop.rules import (
+    listing_of,
+    option_groups,
+    parts_of,
+    queries,
+    read_request,
+    short_name,
+    split_words,
+    stem,
+)
 from gym_memory.graph.temporal import TemporalGraph
 
 REQUEST = (

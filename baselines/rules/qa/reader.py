@@ -22,7 +22,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
-from gym_memory.games.qa.rules_names import names_in, words_of
+from gym_memory.games.qa.rules import names_in, words_of
 from gym_memory.memory.reading import split_entries
 
 __all__ = ["Evidence", "Reader", "answer_to", "before_answering", "bridge_from"]

@@ -23,9 +23,12 @@ from gym_memory.baselines.rules.plan import Plan, saw
 from gym_memory.core.records import Observation, PlanState
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
-from gym_memory.games.webshop.rules import SOME_SEARCH, THIS, listing_of, page_of
-from gym_memory.games.webshop.rules_request import (
+from gym_memory.games.webshop.rules import (
+    SOME_SEARCH,
+    THIS,
     Request,
+    listing_of,
+    page_of,
     queries,
     read_request,
     split_words,

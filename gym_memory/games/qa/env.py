@@ -15,7 +15,7 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import load_dataset
 from gym_memory.games.qa.formats import Question
 from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
-from gym_memory.games.qa.rules_names import names_in
+from gym_memory.games.qa.rules import names_in
 from gym_memory.games.qa.search import PassageSearch
 from gym_memory.games.registry import ENVIRONMENTS
 

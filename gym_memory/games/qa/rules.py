@@ -1,35 +1,23 @@
 """Rules for encyclopedic prose: a title, then sentences about it.
 
-Every sentence has a subject: the name it begins with, or what the passage is about where it
-begins with anything else (*he*, *the town*, *in 1913*). What is said is a fact for each further
-name: the subject, the words that lead to the name, the name::
-
-    Mountrail County Courthouse
-    The Mountrail County Courthouse in Stanley, North Dakota was built in 1914. It was designed by
-    architects Buechner & Orth.
-
-    mountrail county courthouse, in, stanley
-    stanley, located in, north dakota
-    mountrail county courthouse, was built in, 1914
-    mountrail county courthouse, was designed by architects, buechner & orth
-
-and one fact that says what the subject is (*is a town*). A short form (*Porcaro*) means the last
-name of the passage that it is a part of. There is no grammar here beyond that: a sentence whose
-verb stands behind its names is read wrongly, and the passage itself stays in the episodic memory.
+The subject of a sentence is the name it begins with, else the title. Each further name is a fact:
+the subject, the words that lead to the name, the name. There is no grammar beyond that: a sentence
+whose verb comes after its names is read wrongly. ``docs/question-answering.md`` has an example.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from gym_memory.core.records import Step, Task, Triple
+from gym_memory.core.records import Step, Task
 from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention
+from gym_memory.extract.base import Extraction
+from gym_memory.extract.draft import Draft
 from gym_memory.extract.notes.words import clean_name
-from gym_memory.games.qa.rules_names import Name, names_in, words_of
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["ProseRules"]
+__all__ = ["Name", "ProseRules", "names_in", "words_of"]
 
 _MAX_TEXT_CHARS = 20_000
 _MOST_WORDS = 10
@@ -53,37 +41,37 @@ _PLACE = re.compile(r"\b(?:in|at|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE
 
 @EXTRACTORS.register("prose")
 class ProseRules:
-    """What a passage says of the names in it."""
+    """Extract the facts of one passage."""
 
     general = True
-    """Whether any English text may be read, so that finding facts tells nothing of its author."""
+    """True: any English text may be read, so finding facts does not show which game wrote it."""
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
+        """See :class:`~gym_memory.extract.base.Extractor`."""
         title, _, body = step.text[:_MAX_TEXT_CHARS].partition("\n")
         topic = _BRACKETS.sub("", title).strip(' "') or title.strip()
         if not topic or not body.strip():
             return Extraction()
-        passage = _Passage(clean_name(topic), body)
+        passage = _Passage(graph, clean_name(topic), body)
         for found in _SENTENCE.finditer(step.text, len(title) + 1, _MAX_TEXT_CHARS):
             passage.read(found.group(), found.start())
-        return Extraction(tuple({m.triple: m for m in reversed(passage.mentions)}.values())[::-1])
+        return passage.extraction()
 
 
-class _Passage:
-    """Reads the sentences of one passage."""
+class _Passage(Draft):
+    """The extraction of one passage, with the names it has used."""
 
-    def __init__(self, topic: str, body: str):
+    def __init__(self, graph: TemporalGraph, topic: str, body: str):
+        super().__init__(graph, latest=True)
         self.topic = topic
         self._body = body
-        self.mentions: list[Mention] = []
         self._known: dict[str, list[str]] = {}
         self._forms: dict[str, str] = {}
         self._named: dict[str, bool] = {}  # words that sentences begin with
         self._learn(topic)
 
     def read(self, sentence: str, start: int) -> None:
-        """Facts of one sentence; questions state nothing."""
+        """Read a sentence; questions state nothing."""
         if sentence.rstrip().endswith("?"):
             return
         names = names_in(sentence, start)
@@ -92,15 +80,15 @@ class _Passage:
             first = names.pop(0)
             subject, after = self._subject(first), first.end
             if subject != self.topic:
-                self._say(self.topic, "mentions", subject, first.start, first.end)
+                self.add(self.topic, "mentions", subject, first.start, first.end)
         kind = _KIND.search(sentence, after - start)
         if kind is not None and _is_of(sentence[after - start : kind.start()], after > start):
             span = start + kind.start("kind"), start + kind.end("kind")
-            self._say(subject, "is", clean_name(kind["kind"]), *span)
+            self.add(subject, "is", clean_name(kind["kind"]), *span)
         self._relate(subject, names, sentence, start, after)
 
     def _is_name(self, first: Name) -> bool:
-        """Whether what a sentence begins with is a name, and not any word in capitals."""
+        """True if a sentence begins with a name, and not with any word in capitals."""
         if first.date or not words_of(first.text):
             return False
         if " " in first.text:
@@ -108,7 +96,7 @@ class _Passage:
         return first.text.lower() in self._known or self._is_used_as_name(first.text)
 
     def _is_used_as_name(self, text: str) -> bool:
-        """Whether the passage has the word within a sentence, or before a verb."""
+        """True if the passage has the word within a sentence, or before a verb."""
         if text not in self._named:
             word = re.escape(text)
             within = re.search(rf"[\w,] {word}\b", self._body)
@@ -117,10 +105,10 @@ class _Passage:
         return self._named[text]
 
     def _subject(self, first: Name) -> str:
-        """The subject that a sentence begins with.
+        """Return the subject that a sentence begins with.
 
-        The first one is another form of the title where the two share a word: ``Neil Ellwood
-        Peart`` under the title ``Neil Peart``.
+        The first one is another form of the title if they share a word: ``Neil Ellwood Peart``
+        under the title ``Neil Peart``.
         """
         words = words_of(first.text)
         if not self.mentions and not set(words).isdisjoint(words_of(self.topic)):
@@ -137,18 +125,15 @@ class _Passage:
             between = sentence[after - start : name.start - start]
             obj = name.text.lower() if name.date else self._resolve(name.text)
             if before and between == ", " and not name.date and _PLACE.search(relation + " "):
-                self._say(before, "located in", obj, name.start, name.end)
+                self.add(before, "located in", obj, name.start, name.end)
             elif not (relation and _LIST.match(between)):
                 relation = _life(between, name, relation) or _relation(between) or "with"
             if obj != subject:
-                self._say(subject, relation, obj, name.start, name.end)
+                self.add(subject, relation, obj, name.start, name.end)
             before, after = "" if name.date else obj, name.end
 
-    def _say(self, subject: str, relation: str, obj: str, start: int, end: int) -> None:
-        self.mentions.append(Mention(Triple(subject, relation, obj), start, end))
-
     def _resolve(self, text: str) -> str:
-        """The full name that a short form stands for; a name that is new is learnt."""
+        """Return the full name that a short form means; learn a name that is new."""
         name = clean_name(text)
         if name in self._forms:
             return self._forms[name]
@@ -164,14 +149,14 @@ class _Passage:
 
 
 def _starts(sentence: str, at: int) -> bool:
-    """Whether nothing but an article stands before the position."""
+    """True if nothing but an article comes before the position."""
     return sentence[:at].strip(' "“').lower() in ("", "the", "a", "an")
 
 
 def _is_of(gap: str, named: bool) -> bool:
-    """Whether what stands between the subject and *is* leaves *is* to the subject.
+    """True if the words between the subject and *is* leave *is* to the subject.
 
-    Nothing, brackets or an apposition after a name; else a pronoun or a short *the ...*.
+    These are none, brackets or an apposition after a name; else a pronoun or a short *the ...*.
     """
     gap = _BRACKETS.sub("", gap).strip().lower()
     if named:
@@ -180,7 +165,7 @@ def _is_of(gap: str, named: bool) -> bool:
 
 
 def _life(between: str, name: Name, relation: str) -> str:
-    """Dates of a life in brackets: ``(April 1, 1954 – August 5, 1992)``, or years."""
+    """Return the relation of a date in brackets: ``(April 1, 1954 – August 5, 1992)``."""
     between = between.strip()
     if name.date and between.startswith("(") and not re.search(r"\w", between):
         return "born" if " " in name.text else "from"
@@ -190,8 +175,107 @@ def _life(between: str, name: Name, relation: str) -> str:
 
 
 def _relation(between: str) -> str:
-    """The words that lead to a name, the last ones of many."""
+    """Return the words that lead to a name, the last ones of many."""
     words = re.findall(r"\w[\w'’-]*", between.lower().removeprefix("'s").removeprefix("’s"))
     while len(words) > 1 and words[0] in _PRONOUNS:
         del words[0]
     return " ".join(words[-_MOST_WORDS:]).removesuffix(" the").removesuffix(" a")
+
+
+# Names, titles of works and dates
+
+_CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
+_WORD = rf"{_CAPITAL}(?:\.(?:{_CAPITAL}\.)*|[\w'’–-]*)"
+_ABBREVIATED = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Lt|Col|Gen|No|vs)\."
+_PART = rf"(?:{_ABBREVIATED}|{_WORD})"
+_LINK = r"(?:of the|of|de la|de|del|di|da|du|la|le|van der|van|von|der|al|bin|ibn|and|&)"
+_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+_DATE = rf"(?:\d{{1,2}} (?:{_MONTH})|(?:{_MONTH})(?: \d{{1,2}})?)(?:,? \d{{4}})?|[12]\d{{3}}s?"
+_NAMES = re.compile(
+    r"[\"“](?P<quoted>[\w'’][^\"“”\n]{1,80})[\"”]"
+    rf"|(?<![\w-])(?P<date>{_DATE})(?![\w-])"
+    rf"|(?<!\w)(?P<name>{_PART}(?: (?:{_LINK} )?(?:{_PART}|\d+(?![\w,])))*)"
+)
+_MAX_NAME_CHARS = 100
+_JOINED = re.compile(r" and ")
+_DEMONYM = re.compile(
+    r"\w{2,}(?:ian|ish|ese|ean|can|ch)|Dutch|Greek|Swiss|Thai|Czech|German|Roman|Norman|Iraqi|Israeli"
+)
+
+_SMALL_WORDS = """
+a about above after again all although also among an and another any are as at be because been
+before being between both but by can could did do does during each early either every few first
+following for from had has have having he her here hers him his how however i if in into is it its
+itself just last late later like many more most much my near neither no nor not notable now of off
+often on once one only or other others our out over own per she since so some such than that the
+their them then there these they this those though three through thus to today together two under
+until up upon us was we were what when where whereas whether which while who whom whose why will
+with within without would yet you your
+"""
+_NO_NAMES = frozenset(_SMALL_WORDS.split())
+"""Words that may begin a sentence and are no name."""
+
+
+class Name(NamedTuple):
+    """A name as it is written, without quotation marks; ``date`` is true of dates and years."""
+
+    text: str
+    start: int
+    end: int
+    date: bool = False
+
+
+def names_in(text: str, start: int = 0) -> list[Name]:
+    """Return the names of a sentence that begins at ``start``.
+
+    >>> [name.text for name in names_in("In 1913 Ann Lee of Ely sang “The Sea” to the Duke.")]
+    ['1913', 'Ann Lee of Ely', 'The Sea', 'Duke']
+    """
+    names: list[Name] = []
+    for found in _NAMES.finditer(text):
+        if found["quoted"] is not None:
+            inner = found["quoted"].strip(" ,.;")
+            if inner:
+                names.append(Name(inner, start + found.start(), start + found.end()))
+        elif found["date"] is not None:
+            names.append(Name(found["date"], start + found.start(), start + found.end(), True))
+        else:
+            rest = text[found.start() : found.end() + 2]
+            names += _proper(found["name"], start + found.start(), rest)
+    return names
+
+
+def _proper(text: str, start: int, rest: str) -> list[Name]:
+    """Return the names in a run of capitals, without small words at their ends."""
+    names = []
+    begin = 0
+    for cut in [*_JOINED.finditer(text), None]:
+        end = cut.start() if cut else len(text)
+        piece, at = text[begin:end], start + begin
+        words = piece.split(" ")
+        while words and words[0].lower() in _NO_NAMES:
+            at += len(words.pop(0)) + 1
+        if words and words[0].isdigit():  # "In 1913 Ann"
+            number = words.pop(0)
+            if len(number) == 4:
+                names.append(Name(number, at, at + 4, True))
+            at += len(number) + 1
+        while words and words[-1].lower() in _NO_NAMES:
+            words.pop()
+        piece = " ".join(words)
+        short = piece.removesuffix("'s").removesuffix("’s").rstrip("'’-–")
+        following = rest[at - start + len(piece) : at - start + len(piece) + 2]
+        adjective = _DEMONYM.fullmatch(short) and following[:1] == " " and following[1:].islower()
+        if 1 < len(short) <= _MAX_NAME_CHARS and not adjective:
+            names.append(Name(short, at, at + len(short)))
+        begin = cut.end() if cut else end
+    return names
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words that distinguish a name, in lower case, without marks.
+
+    >>> words_of("Buechner & Orth, Jr.")
+    ['buechner', 'orth', 'jr']
+    """
+    return [w for w in re.findall(r"\w+", name.lower()) if w not in _NO_NAMES]

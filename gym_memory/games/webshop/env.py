@@ -21,7 +21,7 @@ from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_fac
 from gym_memory.games.webshop.files import read_catalogue
 from gym_memory.games.webshop.pages import View
 from gym_memory.games.webshop.reward import rate
-from gym_memory.games.webshop.rules_request import queries
+from gym_memory.games.webshop.rules import queries
 from gym_memory.games.webshop.shop import open_shop
 from gym_memory.games.webshop.solution import find_listing, right_products, walkthrough
 from gym_memory.games.webshop.synthetic import synthetic_catalogue

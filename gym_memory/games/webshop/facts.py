@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from gym_memory.core.records import Triple
 from gym_memory.games.webshop.catalogue import Product
 from gym_memory.games.webshop.pages import SUB_PAGES, View, details_of
-from gym_memory.games.webshop.rules import SEARCH_PAGE, short_name
-from gym_memory.games.webshop.rules_request import read_request
+from gym_memory.games.webshop.rules import SEARCH_PAGE, read_request, short_name
 from gym_memory.games.webshop.shop import Shop
 from gym_memory.graph.schema import PLAYER
 

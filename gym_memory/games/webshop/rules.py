@@ -1,29 +1,7 @@
-"""Rules for WebShop: the products seen, where they are listed, and what is known of each.
+"""Rules for WebShop: products, the pages that list them, and the request they are to meet.
 
-Vocabulary, besides ``you | is in | ...`` of :mod:`gym_memory.graph.schema`; a product goes by its
-code in lower case:
-
-==========================================  ====================================================
-fact                                        meaning
-==========================================  ====================================================
-``search 2 | looks for | hiking boots``     the second different search of the episode
-``page 1 of search 2 | is in | search 2``   a page of its results that was seen
-``b01 | is on | page 1 of search 2``        where the product was listed last
-``b01 | is called | veltra trail boots``    its title as far as the first comma or dash
-``b01 | costs | $24.5``                     the price tag; ``$24.5 to $30.99`` for a range
-``b01 | has color | black``                 a value that an option of its page offers
-``b01 | mentions | ankle support``          words of the request that its texts have, in a row
-``b01 | was read | features``               page seen: ``item page features description reviews
-                                            attributes``
-``b01 | has attribute | ankle support``     from the page of attributes, where the shop has one
-``b01 | is of category | shoes``            likewise
-``you | chose | color: black``              chosen on the item page that is open
-``you | turned down | b01``                 its pages were left without buying
-``you | bought | b01``                      the end
-==========================================  ====================================================
-
-The text of one page alone does not say which product it is about, or which search found what it
-lists. Where nothing else tells, these are called ``this product`` and ``some search``.
+A page does not say which product it is about, or which search found what it lists. Where nothing
+else does, these are ``this product`` and ``some search``. ``docs/webshop.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -35,15 +13,16 @@ from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
-from gym_memory.extract.base import Extraction, Mention, Pattern
+from gym_memory.extract.base import Extraction
+from gym_memory.extract.draft import NOWHERE, Draft
 from gym_memory.extract.notes.words import clean_name
-from gym_memory.games.webshop.rules_request import read_request
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER
 from gym_memory.graph.temporal import TemporalGraph
 
-__all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "Part", "WebShopRules", "listing_of"]
-__all__ += ["option_groups", "page_of", "parts_of", "short_name"]
+__all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "Part", "Phrase", "Request", "WebShopRules"]
+__all__ += ["Word", "listing_of", "option_groups", "page_of", "parts_of", "queries"]
+__all__ += ["read_request", "short_name", "split_words", "stem"]
 
 SEARCH_PAGE = "search page"
 THIS = "this product"
@@ -67,7 +46,7 @@ _DETAILS = ("description", "features", "reviews", "attributes")
 
 
 class Part(NamedTuple):
-    """A part of a page, between two separators, and where it stands in the text."""
+    """A part of a page between two separators, and its place in the text."""
 
     text: str
     start: int
@@ -76,20 +55,21 @@ class Part(NamedTuple):
 
 @EXTRACTORS.register("webshop")
 class WebShopRules:
-    """Reads a page of the shop; see the module for the facts.
+    """Extract the facts of one page.
 
-    A page does not tell everything about itself: which product it is about, or which search its
-    results belong to, follows from the action that led there, from the title, or from where the
-    agent was.
+    Which product it is about, or which search its results belong to, follows from the action that
+    led there, from the title, or from where the agent was.
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step; see :class:`~gym_memory.extract.base.Extractor`."""
-        return _Reader(step, graph, task).read()
+        """See :class:`~gym_memory.extract.base.Extractor`."""
+        page = _Page(step, graph, task)
+        page.read()
+        return page.extraction()
 
 
 def parts_of(text: str) -> tuple[Part, ...]:
-    """The parts of a page; the request with its heading is left out.
+    """Return the parts of a page, without the request and its heading.
 
     >>> [p.text for p in parts_of("Instruction: [SEP] tea [SEP] Back to Search [SEP] < Prev")]
     ['Back to Search', '< Prev']
@@ -104,7 +84,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def short_name(title: str) -> str:
-    """What a product is called: its title up to the first comma, bracket or dash, 60 characters.
+    """Return a title up to the first comma, bracket or dash, at most 60 characters.
 
     >>> short_name("Veltra Nova Trail Boots, Ankle Support - Gift Idea")
     'veltra nova trail boots'
@@ -115,11 +95,11 @@ def short_name(title: str) -> str:
 
 
 def option_groups(parts: Sequence[Part]) -> Iterator[tuple[str, Part]]:
-    """Each value offered on an item page with the name of its option.
+    """Yield each value on an item page with the name of its option.
 
     Args:
-        parts: What stands between the link back and the title. The first is the name of an
-            option; further names are told from values by the words that shops use.
+        parts: The parts between the link back and the title. The first is the name of an option;
+            the words that shops use distinguish further names from values.
     """
     name = ""
     for i, part in enumerate(parts):
@@ -130,38 +110,33 @@ def option_groups(parts: Sequence[Part]) -> Iterator[tuple[str, Part]]:
 
 
 def listing_of(graph: TemporalGraph, place: str) -> tuple[str, int] | None:
-    """The query and the number of a page of results, given its name; None if unknown."""
+    """Return the query and the number of a page of results by its name; None if unknown."""
     found = _PLACE.fullmatch(place)
     if found is None:
         return None
-    asked = [f.object for f in graph.outgoing(found["search"]) if f.relation == "looks for"]
-    return (asked[0], int(found["number"])) if asked else None
+    sought = [f.object for f in graph.outgoing(found["search"]) if f.relation == "looks for"]
+    return (sought[0], int(found["number"])) if sought else None
 
 
 def page_of(text: str) -> int:
-    """The number of a page of results; 0 for any other page."""
+    """Return the number of a page of results; 0 for any other page."""
     found = next(filter(None, (_PAGE.fullmatch(part.text) for part in parts_of(text)[:2])), None)
     return int(found["number"]) if found else 0
 
 
-@lru_cache(maxsize=4096)
-def _mentions(request: str, title: str) -> tuple[tuple[str, int, int], ...]:
-    return tuple(read_request(request).phrases_in(title))
-
-
-class _Reader:
-    """One step."""
+class _Page(Draft):
+    """The extraction of one page, with the action that led to it."""
 
     def __init__(self, step: Step, graph: TemporalGraph, task: Task):
-        self.graph, self.task = graph, task
+        super().__init__(graph, latest=True)
+        self._goal = task.goal
         self.parts = parts_of(step.text[:_MAX_TEXT_CHARS])
         found = _ACTION.fullmatch(" ".join(step.action.split()))
         self.verb, self.what = (found["verb"], found["what"].strip().lower()) if found else ("", "")
-        self.place = current_place(graph) or ""
-        self.mentions: list[Mention] = []
-        self.outdated: list[Pattern] = []
+        self.here = current_place(graph) or ""
 
-    def read(self) -> Extraction:
+    def read(self) -> None:
+        """Read the page by its kind."""
         texts = [part.text for part in self.parts]
         results = next((i for i, text in enumerate(texts[:2]) if _PAGE.fullmatch(text)), None)
         if texts[:1] == ["WebShop"]:
@@ -179,19 +154,15 @@ class _Reader:
                 self._read_item(self.parts[2 : price - 1], *self.parts[price - 1 : price + 1])
             else:
                 self._read_details(self.parts[2:])
-        return Extraction(
-            tuple({m.triple: m for m in reversed(self.mentions)}.values())[::-1],
-            tuple(self.outdated),
-        )
 
     def _add(self, subject: str, relation: str, obj: str, part: Part | None = None) -> None:
-        span = (part.start, part.end) if part else (-1, -1)
-        self.mentions.append(Mention(Triple(subject, relation, obj.lower()), *span))
+        span = (part.start, part.end) if part else NOWHERE
+        self.add(subject, relation, obj.lower(), *span)
 
     def _be_in(self, place: str, part: Part | None = None) -> None:
         self._add(PLAYER, "is in", place, part)
 
-    # ------------------------------------------------------------ results
+    # Results
 
     def _read_results(self, page: Part, listed: Sequence[Part]) -> None:
         search = self._search()
@@ -210,7 +181,7 @@ class _Reader:
             self._add(product, "costs", price.text, price)
 
     def _search(self) -> str:
-        """The search whose results are shown."""
+        """Return the search whose results are shown."""
         if self.verb == "search":
             query = clean_name(self.what)
             known = [f.subject for f in self.graph.incoming(query) if f.relation == "looks for"]
@@ -221,7 +192,7 @@ class _Reader:
                 number += 1
             self._add(f"search {number}", "looks for", query)
             return f"search {number}"
-        place = self.place
+        place = self.here
         if not _PLACE.fullmatch(place):
             holder = self.graph.value(place, "location") if place else None
             place = holder.object if holder else ""
@@ -233,25 +204,23 @@ class _Reader:
         self._mention(product, title)
 
     def _mention(self, product: str, part: Part) -> None:
-        for words, start, end in _mentions(self.task.goal, part.text):
-            self.mentions.append(
-                Mention(Triple(product, "mentions", words), part.start + start, part.start + end)
-            )
+        for words, start, end in _mentions(self._goal, part.text):
+            self.add(product, "mentions", words, part.start + start, part.start + end)
 
     def _leave_product(self, product: str) -> None:
-        """The agent is no longer on the pages of a product, unless it is ``product``."""
-        left = self.place
+        """Leave the pages of a product, unless it is ``product``."""
+        left = self.here
         if self._in_product() and left != product:
-            self.outdated.append(Pattern(PLAYER, "chose"))
+            self.outdate(PLAYER, "chose")
             if left != THIS:
                 self._add(PLAYER, "turned down", left)
 
-    # ------------------------------------------------------------ a product
+    # A product
 
     def _read_item(self, options: Sequence[Part], title: Part, price: Part) -> None:
         tag = price.text.removeprefix("Price: ")
         product = self._come_to(self._product(title, tag))
-        self.outdated.append(Pattern(PLAYER, "turned down", product))
+        self.outdate(PLAYER, "turned down", product)
         self._name(product, title)
         self._add(product, "costs", tag, price)
         self._add(product, "was read", "item page")
@@ -261,10 +230,10 @@ class _Reader:
                 self._choose(name, value)
 
     def _come_to(self, product: str) -> str:
-        """Be on the pages of a product; of one that cannot be told, nothing is known yet."""
+        """Be on the pages of a product; of an unknown one, nothing is known yet."""
         if not product:
             product = THIS
-            self.outdated.append(Pattern(THIS))
+            self.outdate(THIS)
         self._leave_product(product)
         self._be_in(product)
         return product
@@ -272,11 +241,11 @@ class _Reader:
     def _choose(self, name: str, value: Part) -> None:
         for fact in self.graph.outgoing(PLAYER):
             if fact.relation == "chose" and fact.object.startswith(f"{name}: "):
-                self.outdated.append(Pattern(*fact))
+                self.outdate(*fact)
         self._add(PLAYER, "chose", f"{name}: {value.text}")
 
     def _product(self, title: Part, tag: str) -> str:
-        """Code of the product on an item page: clicked, or known by this name and price.
+        """Return the code of the product on an item page: clicked, or known by name and price.
 
         Only from a page of results does such a click lead to another product; a transcript may
         have left that page out.
@@ -290,18 +259,18 @@ class _Reader:
             if fact.relation == "is called"
             and Triple(fact.subject, "costs", tag.lower()) in self.graph
         ]
-        for known in (self.place, clicked):
+        for known in (self.here, clicked):
             if known in named:
                 return known
         if not named and self._in_product():
-            return self.place
+            return self.here
         return named[0] if len(named) == 1 else ""
 
     def _in_product(self) -> bool:
-        return bool(self.place) and self.place != SEARCH_PAGE and not _PLACE.fullmatch(self.place)
+        return bool(self.here) and self.here != SEARCH_PAGE and not _PLACE.fullmatch(self.here)
 
     def _read_details(self, parts: Sequence[Part]) -> None:
-        product = self._come_to(self.place if self._in_product() else "")
+        product = self._come_to(self.here if self._in_product() else "")
         if self.verb == "click" and self.what in _DETAILS:
             self._add(product, "was read", self.what)
         if self.what == "attributes" and len(parts) >= 3:
@@ -312,3 +281,152 @@ class _Reader:
             self._add(product, "is of category", path.text, path)
         for part in parts:
             self._mention(product, part)
+
+
+# The request
+
+_WORD = re.compile(r"[a-z0-9]+(?:[.'’][a-z0-9]+)*")
+_BELOW = r"(?:lower|less|cheaper|under|below)(?: than)? "
+_LIMIT = re.compile(
+    r"(?<![\s,])[\s,]*(?:and )?(?:the )?(?:"
+    rf"(?:price|cost)s?\s*(?:is |of )?{_BELOW}\$?(?P<named>\d+(?:\.\d+)?)(?: dollars?)?"
+    rf"|{_BELOW}(?:\$(?P<sign>\d+(?:\.\d+)?)|(?P<word>\d+(?:\.\d+)?) dollars?))"
+)
+_FILLERS = frozenset((
+    "a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "buy", "by", "can",
+    "care", "could", "do", "find", "for", "from", "get", "give", "has", "have", "i", "i'd",
+    "i'm", "if", "in", "is", "it", "it's", "let", "like", "look", "looking", "me", "must", "my",
+    "need", "of", "offer", "on", "one", "or", "please", "purchase", "search", "searching",
+    "shop", "should", "show", "some", "something", "that", "the", "them", "there", "this",
+    "trying", "type", "want", "which", "will", "with", "would", "you",
+))  # fmt: skip
+_INSIDE = "to"
+"""No filler between words: *easy to clean*."""
+_MOST_QUERIES = 8
+
+
+class Word(NamedTuple):
+    """A word without the *s* of a plural, and its place in the text."""
+
+    stem: str
+    start: int
+    end: int
+
+
+class Phrase(NamedTuple):
+    """Words of a request that a text has in a row, and their place in it."""
+
+    words: str
+    start: int
+    end: int
+
+
+class Request(NamedTuple):
+    """A request, taken apart; plurals are cut."""
+
+    runs: tuple[tuple[str, ...], ...]
+    """Words without a filler or a comma between; the first run is as a rule what is sought."""
+    limit: float
+    """Highest price in dollars; infinite where none is named."""
+    line: str
+    """All words but those about the price."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return all words that describe something."""
+        return frozenset(word for run in self.runs for word in run)
+
+    def names(self, value: str) -> bool:
+        """True if the request has all words of an option's value in a row.
+
+        >>> read_request("tea bags, pack of 12").names("Pack of 12")
+        True
+        """
+        words = " ".join(word.stem for word in split_words(value))
+        return bool(words) and f" {words} " in f" {self.line} "
+
+    def phrases_in(self, text: str) -> Iterator[Phrase]:
+        """Yield the longest parts of each run that a text has word for word.
+
+        A number alone does not count, for any text may have it.
+
+        >>> request = read_request("find me hiking boots with ankle support, size 8")
+        >>> [p.words for p in request.phrases_in("Boots, Ankle Support, 8 eyelets")]
+        ['boot', 'ankle support']
+        """
+        words = split_words(text)
+        line = f" {' '.join(word.stem for word in words)} "
+        for run in self.runs:
+            position = 0
+            while position < len(run):
+                end = position
+                while end < len(run) and f" {' '.join(run[position : end + 1])} " in line:
+                    end += 1
+                phrase = " ".join(run[position:end])
+                if phrase and not phrase.isdigit():
+                    first = line.count(" ", 0, line.index(f" {phrase} "))
+                    last = first + end - position - 1
+                    yield Phrase(phrase, words[first].start, words[last].end)
+                position = max(end, position + 1)
+
+
+def stem(word: str) -> str:
+    """Return a word without the *s* of a plural.
+
+    >>> stem("shoes"), stem("dress"), stem("gps"), stem("women's")
+    ('shoe', 'dress', 'gps', "women's")
+    """
+    if len(word) > 3 and word[-1] == "s" and word[-2] not in "su'’":
+        return word[:-1]
+    return word
+
+
+def split_words(text: str) -> list[Word]:
+    """Return the words of a text, in lower case."""
+    return [Word(stem(m[0]), m.start(), m.end()) for m in _WORD.finditer(text.lower())]
+
+
+@lru_cache(maxsize=256)
+def read_request(text: str) -> Request:
+    """Return a request, taken apart.
+
+    >>> found = read_request("need black tea bags, caffeine free, price less than $20.00")
+    >>> found.runs, found.limit, found.line
+    ((('black', 'tea', 'bag'), ('caffeine', 'free')), 20.0, 'need black tea bag caffeine free')
+    """
+    text = text.lower()
+    found = _LIMIT.search(text)
+    limit = next((float(n) for n in found.groups() if n), 0.0) if found else float("inf")
+    runs: list[tuple[str, ...]] = []
+    text = _LIMIT.sub(" , ", text)
+    for part in re.split(r"[,;:!?()]|\.(?!\d)", text):
+        run: list[str] = []
+        for word in [*_WORD.findall(part), "a"]:
+            if word not in _FILLERS and (run or word != _INSIDE):
+                run.append(stem(word))
+            elif run:
+                runs.append(tuple(run[:-1] if run[-1] == _INSIDE else run))
+                run = []
+    line = " ".join(word.stem for word in split_words(text))
+    return Request(tuple(dict.fromkeys(runs)), limit, line)
+
+
+@lru_cache(maxsize=256)
+def queries(text: str) -> tuple[str, ...]:
+    """Return searches for a request: all of it, its first run with each other one, and alone.
+
+    >>> queries("find me hiking boots with ankle support, size 8")
+    ('hiking boot ankle support size 8', 'hiking boot ankle support', 'hiking boot size 8', \
+'hiking boot')
+    """
+    runs = [" ".join(run) for run in read_request(text).runs]
+    if not runs:
+        return (" ".join(text.split()),)
+    first, others = runs[0], runs[1:]
+    found = [" ".join(runs), *[f"{first} {other}" for other in others], first]
+    return tuple(dict.fromkeys(found))[:_MOST_QUERIES]
+
+
+@lru_cache(maxsize=4096)
+def _mentions(request: str, title: str) -> tuple[tuple[str, int, int], ...]:
+    return tuple(read_request(request).phrases_in(title))

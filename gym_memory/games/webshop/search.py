@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_memory.core.optional import require
 from gym_memory.games.webshop.catalogue import Catalogue, Product
-from gym_memory.games.webshop.rules_request import split_words
+from gym_memory.games.webshop.rules import split_words
 
 __all__ = ["MOST_RESULTS", "Search"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gym_memory.games.webshop.catalogue import Goal, Product
 from gym_memory.games.webshop.pages import BUY, NEXT, WINDOW
 from gym_memory.games.webshop.reward import matches_option, rate
-from gym_memory.games.webshop.rules_request import queries
+from gym_memory.games.webshop.rules import queries
 from gym_memory.games.webshop.shop import Shop
 
 __all__ = ["Listing", "find_listing", "right_products", "walkthrough"]
