@@ -48,6 +48,8 @@ _NEGATIONS = frozenset(word_group("clauses", "negations"))
 _KEPT = frozenset(word_group("clauses", "kept"))
 _PREPOSITIONS = frozenset(word_group("clauses", "prepositions"))
 
+_BY = ("with", "without", "using", "by", "lacking")
+_BEGINS_WITH = {"begin", "begins", "beginning", "start", "starts", "starting"}
 _MOST_WORDS = 80
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)")
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
@@ -165,6 +167,16 @@ class Clause:
         if words[-1:] == ["it"]:
             words.pop()
         return bool(words) and words[-1] in PLACED
+
+    def is_used(self, thing: Named) -> bool:
+        """True if something is done with a thing, or cannot be done without it."""
+        words = self.lower[max(thing.first - 3, 0) : thing.first]
+        return thing.preposition in _BY and _BEGINS_WITH.isdisjoint(words)
+
+    def looks_at(self, holder: Named) -> bool:
+        """True if somebody looks *into* a thing or reaches *for* it."""
+        at = self.start(holder) - 2
+        return any("seek" in found and where == at for where, found in self.verbs)
 
     def before(self, thing: Named) -> str:
         """Return the word before a thing and its article; empty at the beginning."""

@@ -171,14 +171,6 @@ _SUBJECTS = frozenset(word_group("clauses", "subjects"))
 _OTHERS = frozenset(word_group("clauses", "others"))
 _BEFORE_ORDERS = ("", *word_group("clauses", "commanded"))
 _INTO = ("into", "to", "in", "on", "inside")
-_BY = ("with", "without", "using", "by", "lacking")
-_BEGINS_WITH = ("begin", "begins", "beginning", "start", "starts", "starting")
-
-
-def _is_used(clause: Clause, thing: Named) -> bool:
-    """True if something is done with a thing, or cannot be done without it."""
-    words = clause.lower[max(thing.first - 3, 0) : thing.first]
-    return thing.preposition in _BY and not any(word in _BEGINS_WITH for word in words)
 
 
 def _wants(clause: Clause, lock: Named, key: Named) -> bool:
@@ -229,12 +221,6 @@ def _keeps(clause: Clause, holder: Named, thing: Named) -> bool:
     return not any(word.isalpha() and word not in ARTICLES for word in words[at + 1 :])
 
 
-def _looks_at(clause: Clause, holder: Named) -> bool:
-    """True if somebody looks *into* a thing or reaches *for* it."""
-    at = clause.start(holder) - 2
-    return any("seek" in found and where == at for where, found in clause.verbs)
-
-
 def _seeks(clause: Clause) -> bool:
     """True if a clause speaks of what is found in a thing."""
     in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
@@ -260,8 +246,8 @@ def _role(pair: _Pair) -> bool | None:
         "go" in found and clause.lower[at + 1 : at + 2] == ("with",) for at, found in clause.verbs
     ):
         return None
-    if _is_used(clause, first) != _is_used(clause, second):
-        return _is_used(clause, first)
+    if clause.is_used(first) != clause.is_used(second):
+        return clause.is_used(first)
     for key, lock in ((first, second), (second, first)):
         if any(fits(pair._replace(key=key, lock=lock)) for _, fits in _ROLES):
             return key is first
@@ -293,7 +279,7 @@ _MAY_BE_KEY = (
 _OPENS = (
     _Rule(
         "the key is used",
-        lambda p: _is_used(p.clause, p.key) or p.clause.before(p.key) in ("use", "uses", "used"),
+        lambda p: p.clause.is_used(p.key) or p.clause.before(p.key) in ("use", "uses", "used"),
         True,
     ),
     _Rule("it is where the trail begins", lambda p: p.key.preposition == "from", False),
@@ -323,9 +309,14 @@ _OPENS = (
         lambda p: p.surely() or p.clause.has("insert"),
     ),
     _Rule(
+        "the key was put into what may hold it",
+        lambda p: p.lock.preposition == "into" and p.clause.has("put"),
+        _Pair.surely,
+    ),
+    _Rule(
         "the key is for the lock, unless somebody looks there",
         lambda p: p.lock.preposition in ("for", "with", "against", "into"),
-        lambda p: p.surely() or not _looks_at(p.clause, p.lock),
+        lambda p: p.surely() or not p.clause.looks_at(p.lock),
     ),
     _Rule("something is found there", lambda p: _seeks(p.clause), _Pair.surely),
     _Rule("a note names them for that", lambda p: p.note, True),
@@ -554,7 +545,7 @@ class _Reading(Findings):
             return []
         (holder,), (place,) = standing, unknown
         holds = holder.preposition in (*PLACED, "from") or _keeps(clause, holder, place)
-        if holds or clause.opens() or _looks_at(clause, holder) or clause.is_stranded():
+        if holds or clause.opens() or clause.looks_at(holder) or clause.is_stranded():
             return []
         is_where = "where" in clause.lower[place.last : holder.first]
         goes = clause.has("lie", "put", "seek", "go")
