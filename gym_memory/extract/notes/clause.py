@@ -174,7 +174,7 @@ class Clause:
         return thing.preposition in _BY and _BEGINS_WITH.isdisjoint(words)
 
     def looks_at(self, holder: Named) -> bool:
-        """True if somebody looks *into* a thing or reaches *for* it."""
+        """True if a verb of seeking leads *into* a thing or *for* it."""
         at = self.start(holder) - 2
         return any("seek" in found and where == at for where, found in self.verbs)
 
@@ -400,7 +400,7 @@ class _Finder:
         return end
 
     def _is_gone_to(self, at: int) -> bool:
-        """True if somebody goes to the name: it is a room then, whatever its noun."""
+        """True if the clause sends the reader to the name: it is a room then, whatever its noun."""
         while at and self._lower[at - 1] in ARTICLES:
             at -= 1
         return _GO_TO.search(" ".join(self._lower[:at])) is not None

@@ -314,7 +314,7 @@ _OPENS = (
         _Pair.surely,
     ),
     _Rule(
-        "the key is for the lock, unless somebody looks there",
+        "the key is for the lock, unless it is searched for there",
         lambda p: p.lock.preposition in ("for", "with", "against", "into"),
         lambda p: p.surely() or not p.clause.looks_at(p.lock),
     ),

@@ -17,7 +17,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, PLAYER, direction_of
 
 __all__ = ["CARRIED", "CONTAINER", "DIRECTION_LIST", "DOOR", "KEY", "NAME", "ROOM", "STATES"]
 __all__ += ["SUPPORTER", "THING", "VERBS", "KindOf", "Phrase", "clean_name", "direction_in"]
-__all__ += ["head_noun", "is_base", "is_door", "is_past", "kind_in", "kind_of_noun"]
+__all__ += ["head_noun", "is_base", "is_door", "kind_in", "kind_of_noun"]
 __all__ += ["names_person", "senses", "split_things", "word_group"]
 
 KindOf = Callable[[str], str | None]
@@ -152,34 +152,25 @@ def is_door(graph: TemporalGraph, name: str) -> bool:
 _DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
 
 
-def _forms(base: str) -> Iterator[tuple[str, bool]]:
-    """Yield the forms of a verb; True with those that can say what was done."""
-    yield base, False
+def _forms(base: str) -> Iterator[str]:
+    yield base
     if base in _DATA["forms"]:
-        for form in word_group("forms", base):
-            yield form, not form.endswith(("s", "ing")) or form in ("was", "lost")
-        return
-    if base[-1] == "y" and base[-2] not in "aeiou":
-        yield base[:-1] + "ies", False
-        yield base[:-1] + "ied", True
-        yield base + "ing", False
-        return
-    yield base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s"), False
-    stem = base + base[-1] if _DOUBLED.fullmatch(base) else base.removesuffix("e")
-    yield stem + "ed", True
-    yield stem + "ing", False
+        yield from word_group("forms", base)
+    elif base[-1] == "y" and base[-2] not in "aeiou":
+        yield from (base[:-1] + "ies", base[:-1] + "ied", base + "ing")
+    else:
+        stem = base + base[-1] if _DOUBLED.fullmatch(base) else base.removesuffix("e")
+        yield base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+        yield from (stem + "ed", stem + "ing")
 
 
 _SENSES: dict[str, set[str]] = {}
 _BASES: set[str] = set()
-_PAST: set[str] = set()
 for _sense in _DATA["senses"]:
     for _base in word_group("senses", _sense):
         _BASES.add(_base)
-        for _form, _is_past in _forms(_base):
+        for _form in _forms(_base):
             _SENSES.setdefault(_form, set()).add(_sense)
-            if _is_past:
-                _PAST.add(_form)
 VERBS = frozenset(_SENSES)
 """All forms of all verbs that have a sense here."""
 
@@ -196,11 +187,6 @@ def senses(word: str) -> frozenset[str]:
 def is_base(word: str) -> bool:
     """True if a word can command: ``visit``, but not ``visits``."""
     return word in _BASES
-
-
-def is_past(word: str) -> bool:
-    """True if a form of a verb can say what was done: ``hid``, ``hidden``."""
-    return word in _PAST
 
 
 # Lists of things
