@@ -1,7 +1,6 @@
 """Extraction: from the text of a step to facts.
 
-Here live the contract and the names; no rules. Those for plain English are in
-``gym_memory/extract/notes/``, those of a dialect with the game that speaks it.
+The rules for any English text are in ``plain.py``, those of a dialect with the game that speaks it.
 """
 
 from __future__ import annotations
@@ -23,25 +22,22 @@ EXTRACTORS = Registry(
 """Dialect (family of text) to its extraction rules."""
 
 READERS = Registry("reader", "gym_memory.readers", "READERS", ["gym_memory.extract"])
-"""Who reads notes, goals and recipes for extraction rules that let somebody else do it."""
+"""Readers of notes, goals and recipes, for extraction rules that take one."""
 
 
 @lru_cache(maxsize=256)
 def get_extractor(dialect: str, reader: str = "rules") -> Extractor:
-    """The extraction rules of a dialect, the same object every time.
+    """Return the extraction rules of a dialect, the same object every time.
 
-    A dialect without rules gets those for plain English, so that a new backend works with every
-    memory from its first day; give it rules through :data:`EXTRACTORS`, before they are first
-    asked for.
+    A dialect without rules gets those for plain English, so a new backend works with every memory
+    from its first day. Register its own in :data:`EXTRACTORS` before the first call.
 
     Args:
         dialect: Name of the family of text.
-        reader: Who reads what is written on things, one of :data:`READERS`.
+        reader: One of :data:`READERS`.
 
     Raises:
-        InvalidArgumentError: The rules of the dialect read no prose that another could read.
         MissingDependencyError: The reader's package is not installed.
-        UnknownNameError: There is no such reader.
     """
     try:
         rules: Callable[..., Extractor] = EXTRACTORS.get(dialect)

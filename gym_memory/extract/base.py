@@ -1,4 +1,4 @@
-"""What an extractor takes and gives: text of one step in, facts with their evidence out."""
+"""The contract of extractors: text of one step in, facts with their evidence out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ __all__ = ["Extraction", "Extractor", "Mention", "Pattern", "apply", "is_whole"]
 
 
 class Mention(NamedTuple):
-    """A fact and the characters of the step's text that say so.
+    """A fact and its evidence: characters of ``Step.text``.
 
-    ``start`` and ``end`` index into ``Step.text``; both are -1 where the fact comes from
-    elsewhere (the action taken, the inventory text).
+    Both are -1 where the fact comes from elsewhere (the action, the inventory text).
     """
 
     triple: Triple
@@ -31,10 +30,7 @@ class Pattern(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """Facts stated by a step, and patterns of facts that it ended.
-
-    Retirement happens before the new facts are added.
-    """
+    """Facts that a step states, and patterns of facts that it ends before."""
 
     mentions: tuple[Mention, ...] = ()
     outdated: tuple[Pattern, ...] = ()
@@ -43,28 +39,25 @@ class Extraction(NamedTuple):
 class Extractor(Protocol):
     """The extraction role: rules, an LLM, or the oracle.
 
-    An extractor keeps no state between calls: what it must know of the past it reads from the
-    graph, so a memory that is restored or forked needs nothing else.
+    It keeps no state between calls: the past is in the graph, so a memory that is restored or
+    forked needs nothing else.
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
-        """Facts of one step, given the graph as it stands before the step."""
+        """Return the facts of one step, given the graph before the step."""
         ...
 
 
 def apply(
     extraction: Extraction, graph: TemporalGraph, t: int, *, episode: int = -1
 ) -> list[Triple]:
-    """Change a graph by what a step stated.
+    """Change a graph by an extraction; return the facts stated, normalised.
 
     Args:
-        extraction: What an extractor found.
+        extraction: Facts and patterns.
         graph: The graph; changed in place.
         t: The graph's clock at this step.
         episode: Id of the observation that states it; -1 for none.
-
-    Returns:
-        The facts stated, normalised.
     """
     for pattern in extraction.outdated:
         graph.retire_matching(*pattern, t=t, by="text")
@@ -76,8 +69,5 @@ def apply(
 
 
 def is_whole(triple: Triple) -> bool:
-    """Whether no part of a triple is blank.
-
-    A text may have a gap where a rule expects a name; that is no fact.
-    """
+    """True if no part of a triple is blank, as where a text has a gap instead of a name."""
     return all(map(str.strip, triple))

@@ -1,9 +1,8 @@
 """From the engine's objects to the vocabulary of facts, and what of them a step has shown.
 
-Only for scoring and upper bounds: these are the engine's own facts, whether seen or not. The
-vocabulary is that of :mod:`gym_memory.games.scienceworld.rules_items`. What was shown is found
-by comparing the text with what the engine writes of each object, not by reading the text: a thing
-is seen where its holder's description holds its own.
+Only for scoring and upper bounds: these are the engine's own facts, seen or not. What was shown
+follows from a comparison of the text with the engine's description of each object: a thing is seen
+where the description of its holder contains its own.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from gym_memory.graph.schema import INVENTORY, PLAYER, contains, way_relation
 __all__ = ["UNDECIDED", "Thing", "World", "read_world"]
 
 UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
-"""Relations that only texts know: what was so at a moment, what was chosen, what a recipe says."""
+"""Relations that only texts know: of a moment, of a choice, of a recipe."""
 
 _BREAK = "\x1f"
 _ARTICLE = re.compile(r"^(?:an?|the) (?:substance called )?")
@@ -74,7 +73,7 @@ class Thing:
     called: str = ""
 
     def place(self) -> None:
-        """Find its names; the holder's must be known."""
+        """Set its names; those of the holder must be known."""
         phrase = _ARTICLE.sub("", _NAME_END.split(self.text, maxsplit=1)[0])
         staged = _STAGE.match(phrase)
         if staged is not None:
@@ -88,7 +87,7 @@ class Thing:
         self.called = entity(self.name, within)
 
     def states(self) -> Iterator[Triple]:
-        """What is true of it alone."""
+        """Yield what is true of it alone."""
         if "l" in self.flags:
             yield Triple(self.called, "is", "open" if "o" in self.flags else "closed")
         power = _POWER.match(self.text)
@@ -102,7 +101,7 @@ class Thing:
             yield Triple(self.called, "is", "empty")
 
     def contents(self) -> Iterator[tuple[Thing, Triple]]:
-        """What is in it, with the fact that says so."""
+        """Yield what is in it, with the fact that says so."""
         numbers = Counter(thing.called for thing in self.inside)
         for thing in self.inside:
             if roams(thing.name) or is_plant(self.name):
@@ -113,7 +112,7 @@ class Thing:
                 yield thing, Triple(self.called, contains(numbers[thing.called]), thing.called)
 
     def all_inside(self) -> Iterator[Thing]:
-        """Everything in it, at any depth."""
+        """Yield everything in it, at any depth."""
         for thing in self.inside:
             yield thing
             yield from thing.all_inside()
@@ -167,13 +166,7 @@ class World:
     # ------------------------------------------------------------ what was shown
 
     def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
-        """What an answer to a command has shown or told.
-
-        Args:
-            text: The answer.
-            action: The command; empty for the first observation.
-            inventory: The inventory text shown beside it.
-        """
+        """Return what an answer to a command has shown, with the inventory text beside it."""
         seen = {Triple(PLAYER, "is in", self.room.name)}
         answer, did = _squeezed(text), _squeezed(action)
         for place in (self.room, self.inventory):
@@ -187,11 +180,11 @@ class World:
         seen.update(self._listed(self.inventory, _squeezed(inventory)))
         if "in your inventory, you see:" in answer:
             seen.update(self._listed(self.inventory, answer))
-        seen.update(self._told(answer, did))
+        seen.update(self._changed(answer, did))
         return frozenset(seen) & self.facts
 
     def _listed(self, holder: Thing, text: str) -> Iterator[Triple]:
-        """What a list of all that is in a place shows."""
+        """Yield what a list of all that is in a place shows."""
         for thing, fact in holder.contents():
             if thing.text in text:
                 yield fact
@@ -203,18 +196,18 @@ class World:
         if "is: nothing" in text:
             yield Triple(holder.called, "is", "empty")
 
-    def _told(self, answer: str, did: str) -> Iterator[Triple]:
-        """What the answer says that an action has brought about."""
+    def _changed(self, answer: str, did: str) -> Iterator[Triple]:
+        """Yield what an action has changed, by the answer."""
         for door in self.room.doors:
             if answer.startswith("the door is ") and door.to in did:
                 yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)
         moving = answer.startswith("you pour") or any(w in answer for w in _MOVING)
-        at_hand = [t for p in (self.room, self.inventory) for t in (p, *p.all_inside())]
-        for thing in _meant(at_hand, answer, did):
+        in_reach = [t for p in (self.room, self.inventory) for t in (p, *p.all_inside())]
+        for thing in _meant(in_reach, answer, did):
             for fact in thing.states():
                 if _BECAME.get(fact.object, fact.object) in answer.rpartition(thing.name)[2]:
                     yield fact
-        for thing in at_hand if moving else ():
+        for thing in in_reach if moving else ():
             yield from self._moved(thing, answer, did)
         if "is now connected to" in answer:
             for fact in self.facts:
@@ -232,7 +225,7 @@ class World:
 
 
 def _meant(things: list[Thing], answer: str, did: str) -> list[Thing]:
-    """The things that an answer speaks of; of several with one name, the one the command means."""
+    """Return the things an answer names; of several with one name, the one the command means."""
     named = [t for t in things if answer.startswith(f"the {t.name} ")]
     if len(named) < 2:
         return named
@@ -240,7 +233,7 @@ def _meant(things: list[Thing], answer: str, did: str) -> list[Thing]:
 
 
 def read_world(lines: str) -> World:
-    """The objects as :meth:`Engine.objects` gives them, linked and named."""
+    """Return the objects as :meth:`Engine.objects` gives them, linked and named."""
     things: dict[str, Thing] = {}
     path: list[Thing] = []
     for line in lines.splitlines():
@@ -263,7 +256,7 @@ def read_world(lines: str) -> World:
 
 
 def _described(thing: Thing) -> Iterator[Triple]:
-    """What the engine's description of a thing shows of it and of what is in it."""
+    """Yield what the engine's description of a thing shows of it and of its contents."""
     for fact in thing.states():
         if fact.object in ("open", "closed"):
             if _OWN_DOOR.match(thing.text):

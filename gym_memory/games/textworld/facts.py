@@ -26,7 +26,7 @@ _RECIPE = "recipe"
 def triples_of(
     facts: Iterable[Fact], names: Mapping[str, str], types: Mapping[str, str]
 ) -> frozenset[Triple]:
-    """All facts of a state in the shared vocabulary.
+    """Return all facts of a state in the shared vocabulary.
 
     Args:
         facts: The engine's propositions.
@@ -49,7 +49,7 @@ def triples_of(
 
 
 def describe(facts: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Triple]:
-    """Triples that follow from single facts: places, ways, states, keys."""
+    """Yield the triples that follow from single facts: places, ways, states, keys."""
     facts = frozenset(facts)
     spoken = {entity: name.lower() for entity, name in names.items()}
     spoken.update({"P": PLAYER, "I": INVENTORY})
@@ -73,7 +73,7 @@ def describe(facts: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Triple
 
 
 def _state(predicate: str, entity: str, facts: frozenset[Fact]) -> str:
-    """The state that a one-place predicate stands for, as the text says it; empty for none."""
+    """Return the state that a one-place predicate means, as the text says it; empty for none."""
     if predicate in _OPENNESS | _CUTS:
         return predicate
     if predicate in _HEATS:
@@ -101,7 +101,7 @@ def _exits(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple]
 
 
 def _recipe(facts: frozenset[Fact], names: Mapping[str, str]) -> Iterator[Triple]:
-    """What a cooking game's recipe asks for."""
+    """Yield what the recipe of a cooking game requires."""
     ingredient = {f[2]: names[f[1]].lower() for f in facts if f[0] == "base" and f[1] in names}
     for food in ingredient.values():
         yield Triple(_RECIPE, "requires", food)

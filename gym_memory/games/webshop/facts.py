@@ -1,7 +1,4 @@
-"""The engine's facts in the vocabulary of the extraction rules; for scoring and upper bounds only.
-
-:mod:`gym_memory.games.webshop.rules` says what the facts mean.
-"""
+"""The engine's facts in the words of the rules; for scoring and upper bounds only."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
 def page_facts(shop: Shop, view: View, request: str) -> frozenset[Triple]:
-    """What a page shows, where it is, and what was chosen on it."""
+    """Return what a page shows, where it is, and what was chosen on it."""
     return frozenset(_page_facts(shop, view, request))
 
 
@@ -50,7 +47,7 @@ def _page_facts(shop: Shop, view: View, request: str) -> Iterator[Triple]:
 
 
 def product_facts(product: Product, request: str) -> frozenset[Triple]:
-    """All that can be read about a product on its pages."""
+    """Return all that the pages of a product say about it."""
     facts = {*_name_facts(product, request), *_option_facts(product)}
     for page in SUB_PAGES[:2]:
         facts.update(_detail_facts(product, page, request))
@@ -87,20 +84,13 @@ def _mentions(product: Product, text: str, request: str) -> Iterator[Triple]:
 
 
 class IdealShopper:
-    """Knows all that the pages so far have shown; what a memory's facts are measured against.
-
-    Args:
-        shop: The shop.
-        request: What is asked for.
-
-    Attributes:
-        known: What holds now, as far as it was shown.
-    """
+    """Knows all that the pages so far have shown; a memory's facts are measured against it."""
 
     def __init__(self, shop: Shop, request: str):
         self._shop, self._request = shop, request
         self._last = View()
         self.known: frozenset[Triple] = frozenset()
+        """Facts that hold now, as far as they were shown."""
 
     def see(self, view: View) -> None:
         """Take in a page, the first one included."""
