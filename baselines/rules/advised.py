@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.novelty import shows_only, try_any, try_new
 from gym_memory.baselines.rules.plan import Move, Plan, saw
+from gym_memory.baselines.rules.travel import shows_only, try_any, try_new
 from gym_memory.core.records import Observation
 from gym_memory.extract import get_extractor
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.registry import make_policy
-from gym_memory.baselines.rules.nethack.descender import Descender
-from gym_memory.baselines.rules.nethack.situation import Descent, Situation
+from gym_memory.baselines.rules.nethack.descender import Descender, Descent, Situation
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Task, Triple
 

@@ -26,8 +26,8 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
 from gym_memory.baselines.rules.scienceworld.goals import Terms, condition_of, recipe_in, terms
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
 from gym_memory.baselines.rules.scienceworld.imitator import Imitator
-from gym_memory.baselines.rules.scienceworld.meaning import Meaning
 from gym_memory.baselines.rules.scienceworld.phrases import (
+    Meaning,
     fit,
     is_among,
     likeness,

@@ -44,7 +44,7 @@ from gym_memory.baselines.rules.scienceworld.demonstrations import (
     learn,
     usual_pause,
 )
-from gym_memory.baselines.rules.scienceworld.meaning import Meaning
+from gym_memory.baselines.rules.scienceworld.phrases import Meaning
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, read_scene
 from gym_memory.baselines.rules.scienceworld.turn import Settings, Turn
 from gym_memory.core.errors import InvalidArgumentError

@@ -7,8 +7,14 @@ import re
 from gym_memory.baselines.rules.scienceworld.demonstrations import Lore
 from gym_memory.baselines.rules.scienceworld.goals import asked
 from gym_memory.baselines.rules.scienceworld.guide import Guide
-from gym_memory.baselines.rules.scienceworld.meaning import Meaning
-from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, likeness, things_in, words
+from gym_memory.baselines.rules.scienceworld.phrases import (
+    Act,
+    Meaning,
+    Thing,
+    likeness,
+    things_in,
+    words,
+)
 from gym_memory.baselines.rules.scienceworld.scene import Scene
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 

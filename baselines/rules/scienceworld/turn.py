@@ -11,8 +11,14 @@ from gym_memory.baselines.rules.scienceworld.decisions import decided, is_measur
 from gym_memory.baselines.rules.scienceworld.demonstrations import Lore, is_shown_how
 from gym_memory.baselines.rules.scienceworld.goals import is_named, told_to_focus_on
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
-from gym_memory.baselines.rules.scienceworld.meaning import Meaning
-from gym_memory.baselines.rules.scienceworld.phrases import THE_SAME, Act, fit, is_among, words
+from gym_memory.baselines.rules.scienceworld.phrases import (
+    THE_SAME,
+    Act,
+    Meaning,
+    fit,
+    is_among,
+    words,
+)
 from gym_memory.baselines.rules.scienceworld.scene import Pursuit, Scene, is_refused
 from gym_memory.baselines.rules.scienceworld.sight import Sight
 

@@ -10,8 +10,7 @@ import json
 import re
 import zlib
 
-from gym_memory.baselines.rules.nethack.descender import Descender
-from gym_memory.baselines.rules.nethack.situation import Descent
+from gym_memory.baselines.rules.nethack.descender import Descender, Descent
 from gym_memory.core.records import Observation, Triple
 from gym_memory.testing.chat.answers import Slots, answers
 
