@@ -1,8 +1,8 @@
-"""Raw text environments: the contract, the one table of names, a folder a game.
+"""Raw text environments: the contract, the table of names, a folder for each game.
 
-A folder holds all that belongs to its game: adapter, engine, rules (text to facts), facts (the
-truth, for scoring). No memory lives here, and nothing that chooses actions; games do not know each
-other. A game may as well be another package, see docs/own-game.md.
+A folder holds all that belongs to its game: environment, engine, rules (text to facts) and facts
+(the truth, for scoring). Memories and players are elsewhere. Another package may add a game,
+see docs/own-game.md.
 """
 
 from gym_memory.games.base import Feedback, Snapshot, TextEnv

@@ -1,8 +1,7 @@
 """The raw text environment: Gymnasium's contract once, for every backend.
 
-A backend fills in five hooks (``_task_ids _open _send _list_valid_actions _close``) and, where
-its engine can, the faster variants of ``_save``/``_load``. Everything else (spaces, task choice,
-step limit, counting, info, snapshots, odd input) lives here.
+A backend fills in five hooks (``_task_ids _open _send _list_valid_actions _close``) and, if its
+engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
 """
 
 from __future__ import annotations
@@ -28,26 +27,20 @@ _REFUSED_LINES = "Only one command on one line can be understood."
 
 
 _opening = threading.RLock()
-"""One game is opened at a time: what engines read games with is not made for threads.
-
-An environment may open another one inside it.
-"""
+"""Lock for opening games: readers of engines are not made for threads. Environments may nest."""
 
 
 class Feedback(NamedTuple):
-    """What a backend answers to a command.
+    """A backend's answer to a command.
 
     Attributes:
-        text: The bare feedback, cleaned of banners and status lines, never augmented.
-        score: Score so far, in the backend's points.
-        max_score: Highest score; 0 when unknown.
-        won: The backend's own win.
-        lost: The backend's own loss.
-        inventory: Inventory text; empty when it was not asked for.
-        accepted: False when the engine refused the command as not understood or not possible.
+        text: Bare feedback, without banner and status line.
+        max_score: Highest score; 0 if unknown.
+        inventory: Inventory text; empty if not requested.
+        accepted: False if the engine did not understand the command or refused it.
         over: The backend ended the episode without a win or a loss.
         cut: The backend's own limit was reached.
-        reward: Reward of the command, where it is not the change of the score.
+        reward: Reward of the command, if it is not the change of the score.
     """
 
     text: str
@@ -81,8 +74,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     Args:
         max_steps: Step limit of an episode, >= 1.
-        valid_actions: Whether the observation lists the valid actions; False leaves the key
-            empty and saves its cost. :meth:`valid_actions` answers either way.
+        valid_actions: Whether the observation lists the valid actions; False saves their cost.
+            :meth:`valid_actions` returns them either way.
         split: Which tasks: names a split that the backend has.
         render_mode: None or ``"ansi"`` (``render`` returns the last text).
     """
@@ -91,11 +84,11 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     dialect: ClassVar[str] = ""
     """Family of the text; chooses extraction rules."""
     splits: ClassVar[tuple[str, ...]] = ()
-    """Names that ``split`` takes; empty where there are none to choose from."""
+    """Names that ``split`` takes; empty if there are none."""
     max_action_chars: ClassVar[int] = 200
-    """Longer commands are refused; engines read no more."""
+    """Longest command that the engine reads."""
     worker_gib: ClassVar[float] = 0.5
-    """Memory that a cluster is asked for, for a process that plays it."""
+    """Memory that a process playing it requests from a cluster."""
 
     def __init__(
         self,
@@ -126,7 +119,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @abstractmethod
     def _task_ids(self) -> Sequence[str]:
-        """Task ids of the chosen split, in a fixed order."""
+        """Return the task ids of the split, in a fixed order."""
 
     @abstractmethod
     def _open(self, task_id: str) -> Feedback:
@@ -138,13 +131,13 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @abstractmethod
     def _list_valid_actions(self) -> tuple[str, ...]:
-        """All valid actions of the present state, in a fixed order."""
+        """Return all valid actions of the present state, in a fixed order."""
 
     def _close(self) -> None:
         """Free the engine."""
 
     def _save(self) -> Any:
-        """Native copy of the engine's state, or None where prefix replay must do."""
+        """Return a copy of the engine's state; None replays the actions instead."""
         return None
 
     def _load(self, native: Any) -> None:
@@ -152,15 +145,15 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @abstractmethod
     def goal(self) -> str:
-        """The present task's goal in words, the observation's ``task``."""
+        """Return the task's goal in words, the observation's ``task``."""
 
     @abstractmethod
     def oracle(self) -> Oracle:
-        """Engine facts of the present state; only for scoring and upper bounds."""
+        """Return the engine's facts of the present state; only for scoring and upper bounds."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Versions of the backend's packages, e.g. ``{"textworld": "1.7.0"}``."""
+        """Return the versions of the backend's packages, e.g. ``{"textworld": "1.7.0"}``."""
 
     # ------------------------------------------------------------ Gymnasium
 
@@ -175,12 +168,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         """Start an episode.
 
         Args:
-            seed: Chooses the task ``task_ids[seed % n]`` and seeds the generator from which
-                later bare resets draw their tasks.
-            options: ``{"task_id": ...}`` pins a task, whatever the seed.
-
-        Raises:
-            UnknownNameError: The task id or an option is not known.
+            seed: Chooses the task ``task_ids[seed % n]`` and seeds later resets without a seed.
+            options: ``{"task_id": ...}`` chooses the task.
         """
         super().reset(seed=seed)
         task_id = self._choose_task(seed, options or {})
@@ -245,10 +234,9 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         )
 
     def refuse(self, action: str) -> str | None:
-        """Why a command is not handed to the engine, in words for the agent; None if it is.
+        """Return why a command does not reach the engine, in words for the agent; else None.
 
-        Engines hang, crash or play several moves at once on such text, so it costs a step,
-        counts as invalid and goes no further. Backends add their own reasons.
+        Engines hang, crash or play several moves on such text. It costs a step and is invalid.
         """
         if not action.strip():
             return _REFUSED_EMPTY
@@ -259,30 +247,30 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         return None
 
     def _command(self, action: str) -> str:
-        """An action as the engine gets it: one line, single spaces."""
+        """Return the action as the engine gets it: one line, single spaces."""
         return " ".join(action.split())
 
     def render(self) -> str | None:  # type: ignore[override]
-        """The last command and its feedback when ``render_mode="ansi"``."""
+        """Return the last command and its feedback if ``render_mode="ansi"``."""
         if self.render_mode is None:
             return None
         head = f"> {self._actions[-1]}\n" if self._actions else ""
         return head + self._feedback.text
 
     def close(self) -> None:
-        """Free the engine; calling it twice is harmless."""
+        """Free the engine."""
         self._close()
 
     # ------------------------------------------------------------ beyond Gymnasium
 
     def valid_actions(self) -> tuple[str, ...]:
-        """Valid actions of the present state; computed on demand, kept until the state changes."""
+        """Return the valid actions of the present state; kept until the state changes."""
         if self._valid is None:
             self._valid = () if self._done else self._list_valid_actions()
         return self._valid
 
     def snapshot(self) -> Snapshot:
-        """The present state; further steps do not change it."""
+        """Return the present state; further steps do not change it."""
         return Snapshot(
             self.task_id,
             tuple(self._actions),
@@ -293,7 +281,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         )
 
     def restore(self, snapshot: Snapshot) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return to a snapshot and give its observation and info; it may be restored again."""
+        """Return to a snapshot and give its observation and info."""
         if snapshot.native is not None:
             self._load(snapshot.native)
         else:

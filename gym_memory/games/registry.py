@@ -1,4 +1,4 @@
-"""The one table of games, and their Gymnasium ids."""
+"""The table of games and their Gymnasium ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gym_memory.core.names import Registry
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "env_id", "register_envs"]
 
 NAMESPACE = "gym_memory"
-"""What stands before the slash of every id."""
+"""First part of every id."""
 
 ENVIRONMENTS = Registry(
     "environment", "gym_memory.environments", "ENVIRONMENTS", ["gym_memory.games"]
@@ -18,7 +18,7 @@ ENVIRONMENTS = Registry(
 
 
 def env_id(name: str) -> str:
-    """The Gymnasium id of an environment's name."""
+    """Return the Gymnasium id of an environment's name."""
     return f"{NAMESPACE}/{name}-v0"
 
 

@@ -13,14 +13,9 @@ _SAMPLE_ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 
 class FreeText(spaces.Text):
-    """Any string up to a length.
+    """Any string up to ``max_length`` characters; samples are short lower-case words.
 
-    Gymnasium's ``Text`` lists its characters and so refuses "", spaces and accents; this one
-    checks the length only. Samples are short lower-case words.
-
-    Args:
-        max_length: Highest number of characters.
-        seed: Seed of ``sample``.
+    Gymnasium's ``Text`` lists its characters and so refuses "", spaces and accents.
     """
 
     def __init__(
@@ -29,11 +24,11 @@ class FreeText(spaces.Text):
         super().__init__(max_length, min_length=0, charset=_SAMPLE_ALPHABET, seed=seed)
 
     def contains(self, x: Any) -> bool:
-        """Whether ``x`` is a string that is short enough."""
+        """True if ``x`` is a string that is short enough."""
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A random lower-case string of at most 20 characters."""
+        """Return a random lower-case string of at most 20 characters."""
         if mask is not None or probability is not None:
             return super().sample(mask=mask, probability=probability)
         length = int(self.np_random.integers(1, min(20, self.max_length) + 1))
@@ -51,12 +46,12 @@ class FreeText(spaces.Text):
 
 
 def triple_space() -> spaces.Tuple:
-    """Space of one (subject, relation, object)."""
+    """Return the space of one (subject, relation, object)."""
     return spaces.Tuple((FreeText(), FreeText(), FreeText()))
 
 
 def raw_observation_space() -> spaces.Dict:
-    """Observation of a raw text environment."""
+    """Return the observation space of a raw text environment."""
     return spaces.Dict(
         {
             "text": FreeText(),
@@ -68,7 +63,7 @@ def raw_observation_space() -> spaces.Dict:
 
 
 def memory_observation_space() -> spaces.Dict:
-    """Observation with memory: the one flat Dict that every policy sees."""
+    """Return the observation space with memory, the flat Dict that every policy sees."""
     return spaces.Dict(
         {
             **raw_observation_space().spaces,

@@ -1,10 +1,7 @@
-"""A small deterministic house in pure Python that speaks like TextWorld.
+"""A small deterministic house in pure Python that speaks like TextWorld, for fast tests.
 
-It stands in for the engine where speed matters: a step takes microseconds. Its sentences have
-the forms of TextWorld's house grammar, so the extraction rules for TextWorld read it.
-
-Five rooms; behind a closed door lies the pantry with a closed fridge. The task: fetch a food
-from the fridge (1 point) and put it on the table in the kitchen (1 point). Eating it loses.
+The pantry, behind a closed door, has a closed fridge. The task: fetch a food from the fridge
+(1 point) and put it on the table in the kitchen (1 point). Eating it loses.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ __all__ = ["FAKE_ID", "RAW_ID", "FakeHouse", "register_fake"]
 RAW_ID = "FakeHouseRaw-v0"
 """Gymnasium id of the bare house."""
 FAKE_ID = env_id("FakeHouse")
-"""Gymnasium id of the house behind ``make_env``, so with a memory, as users make real games."""
+"""Gymnasium id of the house with a memory."""
 
 _EXITS = {
     "kitchen": {"east": "hall"},
@@ -48,8 +45,6 @@ _CARRIED = "inventory"
 
 @dataclasses.dataclass
 class _State:
-    """All that changes. ``places`` maps a thing to its room, furniture or ``inventory``."""
-
     food: str
     room: str
     places: dict[str, str]
@@ -61,7 +56,6 @@ class _State:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """``a knife, a lamp and an apple``."""
     words = [f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
@@ -70,12 +64,8 @@ class FakeHouse(TextEnv):
     """The house.
 
     Args:
-        split: ``train``, ``valid`` or ``test``.
-        max_steps: Step limit.
-        valid_actions: As in ``TextEnv``.
-        native: Whether snapshots copy the state; False replays the actions instead.
-        fail_at: Move at which the backend dies with ``BackendError``; None for never.
-        render_mode: As in ``TextEnv``.
+        native: Whether snapshots copy the state; False replays the actions.
+        fail_at: Move at which the backend raises ``BackendError``; None for never.
     """
 
     dialect: ClassVar[str] = "textworld"
@@ -162,15 +152,15 @@ class FakeHouse(TextEnv):
         self._state = copy.deepcopy(native)
 
     def goal(self) -> str:
-        """The goal in words."""
+        """Return the goal in words."""
         return f"Your task is to put the {self._state.food} on the table in the kitchen."
 
     def versions(self) -> dict[str, str]:
-        """The version of the house."""
+        """Return the version of the house."""
         return {"fakehouse": "1"}
 
     def oracle(self) -> Oracle:
-        """All that is true now."""
+        """Return all that is true now."""
         state = self._state
         facts = [Triple("you", "is in", state.room), Triple("fridge", "is in", _FRIDGE_ROOM)]
         facts += [Triple(name, "is in", room) for name, room in _SUPPORTERS.items()]
@@ -309,12 +299,12 @@ class FakeHouse(TextEnv):
 
 
 def foreign_house(**kwargs: Any) -> TextEnv:
-    """The house, taken in as an environment that others wrote."""
+    """Build the house as an environment that others wrote."""
     return make_foreign(RAW_ID, **kwargs)
 
 
 def register_fake() -> None:
-    """Make the house known to Gymnasium and to gym-memory; calling it again is harmless."""
+    """Register the house with Gymnasium and gym-memory, once."""
     if RAW_ID not in registry:
         register(
             RAW_ID,

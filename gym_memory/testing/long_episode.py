@@ -1,4 +1,4 @@
-"""An episode as large as one likes, written as rows, to see how pages bear it."""
+"""An episode of any length, written as rows, to measure the pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SIDE = 40
 def write_long_episode(
     path: str | os.PathLike[str], *, steps: int, facts: int, recalled: int = 120
 ) -> None:
-    """Write the rows of a walk through a large house in which every step learns something.
+    """Write the rows of a walk through a large house; every step adds facts and recalls some.
 
     Args:
         path: The file.
         steps: Steps to take.
-        facts: Facts that hold at the end: ways of a grid of rooms, and what lies in them.
+        facts: Facts at the end: ways between rooms of a grid, and things in rooms.
         recalled: Facts that each step recalls.
     """
     writer = RowWriter(path)
@@ -70,7 +70,6 @@ def _row(t: int, steps: int) -> dict[str, Any]:
 
 
 def _fact(number: int) -> list[str]:
-    """A way in one of five, else a thing in a room."""
     room = number // 5
     column, line = room % _SIDE, room // _SIDE
     if number % 5:

@@ -1,4 +1,4 @@
-"""How a foreign environment is called: old and new signatures, named actions, global chance."""
+"""Calls of a foreign environment: old and new signatures, named actions, global chance."""
 
 from __future__ import annotations
 
@@ -19,15 +19,12 @@ __all__ = ["Caller", "GlobalChance", "Result", "action_names"]
 
 
 class Result(NamedTuple):
-    """What a foreign step returned, in Gymnasium's terms.
+    """A foreign step's result, in Gymnasium's terms.
 
     Attributes:
-        obs: The observation as it came.
         reward: The second value: a reward, or in old text games the score so far.
-        terminated: The end; for an old ``done`` that is no time limit, so is that.
-        truncated: A limit was reached.
-        info: The info as it came.
-        old: Whether it was an old 4-tuple, whose ``done`` does not say why it ended.
+        terminated: True also for an old ``done`` that is no time limit.
+        old: True for an old 4-tuple, whose ``done`` does not say why it ended.
     """
 
     obs: Any
@@ -41,13 +38,9 @@ class Result(NamedTuple):
 class Caller:
     """Calls ``reset`` and ``step`` of anything that has them.
 
-    ``reset`` gets a seed and options where its signature takes them. Where it takes no seed, the
-    old ``env.seed(seed)`` is called before, if there is one. It may return the observation with
-    or without an info. ``step`` may return five values, or four with one ``done``, which counts
-    as truncation if the info says so (``TimeLimit.truncated``).
-
-    Raises:
-        InvalidArgumentError: There is no ``reset`` or no ``step``.
+    ``reset`` gets a seed and options if its signature takes them; else the old ``env.seed(seed)``
+    is called before. It may return the observation with or without an info. ``step`` may return
+    five values, or four with one ``done``, a truncation if the info has ``TimeLimit.truncated``.
     """
 
     def __init__(self, env: Any):
@@ -60,11 +53,7 @@ class Caller:
         self._takes = {name for name in ("seed", "options") if _takes(env.reset, name)}
 
     def reset(self, seed: int, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
-        """Start an episode: the observation and the info, which may be empty.
-
-        Raises:
-            UnknownNameError: Options are given, and ``reset`` takes none.
-        """
+        """Start an episode; return the observation and the info, which may be empty."""
         if options and "options" not in self._takes:
             raise UnknownNameError("reset option", str(next(iter(options))), ["task_id"])
         given: dict[str, Any] = {"seed": seed} if "seed" in self._takes else {}
@@ -78,11 +67,7 @@ class Caller:
         return answer, {}
 
     def step(self, action: Any) -> Result:
-        """Play one action.
-
-        Raises:
-            InvalidArgumentError: ``step`` returned neither five nor four values.
-        """
+        """Play one action."""
         answer = self._env.step(action)
         if isinstance(answer, tuple) and len(answer) == 5:
             obs, reward, terminated, truncated, info = answer
@@ -109,14 +94,10 @@ def _takes(function: Any, name: str) -> bool:
 
 
 def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the actions of an environment with a Discrete action space; none for text.
+    """Return the names of the actions of a Discrete action space; none for text.
 
-    They are the ones given; else those that the environment has as an ``actions`` enumeration
-    or by ``get_action_meanings()``; else the numbers.
-
-    Raises:
-        InvalidArgumentError: Names are given for an environment with text actions, or not as many
-            as there are actions; or its actions are neither text nor Discrete.
+    They are the ones given; else the environment's ``actions`` enumeration or
+    ``get_action_meanings()``; else the numbers.
     """
     space = getattr(env, "action_space", None)
     if not isinstance(space, gym.spaces.Discrete):
@@ -147,7 +128,7 @@ def _own_names(env: Any) -> tuple[str, ...]:
 
 
 class GlobalChance:
-    """The global generators of ``random`` and ``numpy.random``, an environment's own for a while.
+    """The global generators of ``random`` and ``numpy.random``, lent to an environment.
 
     Inside :meth:`own` they are as the environment left them; outside, as everyone else did.
     """
@@ -156,7 +137,7 @@ class GlobalChance:
         self.seed(0)
 
     def seed(self, seed: int) -> None:
-        """Start both afresh."""
+        """Seed both."""
         self._python: Any = random.Random(seed).getstate()
         self._numpy: Any = np.random.MT19937(seed)
 

@@ -45,62 +45,55 @@ _UNPRINTABLE = "Only printable text can be understood."
 
 
 class ForeignEnv(TextEnv):
-    """A text environment that was not written for gym-memory, as one that was.
+    """A text environment that was not written for gym-memory.
 
-    It may be a ``gymnasium.Env`` or anything else with ``reset`` and ``step``, old signatures
-    included (:class:`~gym_memory.games.foreign.calls.Caller`). Its observation is a string, a
-    Dict with a text, or a chat: a list of ``{"role": ..., "content": ...}``, of which a step's
-    text is what others than the assistant added. Its actions are text, or Discrete, whose names
-    then are the commands.
+    It is a ``gymnasium.Env`` or anything else with ``reset`` and ``step``, also with old signatures
+    (:class:`~gym_memory.games.foreign.calls.Caller`). Its observation is a string, a Dict with a
+    text, or a chat: a list of ``{"role": ..., "content": ...}``, of which a step's text is what
+    others than the assistant added. Its actions are text, or Discrete, whose names are the
+    commands.
 
-    Where text, task, inventory, valid actions, score and ending are told is found under the keys
-    that such environments use (:data:`~gym_memory.games.foreign.sources.KEYS`), or given: as a
-    path (``"obs.KEY"``, ``"info.KEY"``, ``"env.ATTRIBUTE"``, deeper with more dots; a method is
-    called) or as a function of (obs, info). What was found is told by :attr:`sources`, and by
-    ``info["sources"]`` at a reset.
+    Text, task, inventory, valid actions, score and ending are found under well-known keys
+    (:data:`~gym_memory.games.foreign.sources.KEYS`), or given: as a path (``"obs.KEY"``,
+    ``"info.KEY"``, ``"env.ATTRIBUTE"``, deeper with more dots; a method is called) or as a function
+    of (obs, info). :attr:`sources` and ``info["sources"]`` at a reset report what was found.
 
-    ``reset(seed=s)`` hands the environment the seed ``s % seeds``; the task id is
-    ``<name>/<seed>``. A bare reset draws a seed. So an episode can be played again, and snapshots
-    replay it, as far as the environment keeps its own word about seeds.
+    ``reset(seed=s)`` gives the environment the seed ``s % seeds``; the task id is
+    ``<name>/<seed>``. So an episode can be played again, and snapshots replay it, if the
+    environment is deterministic for a seed.
 
     Args:
         env: The environment.
-        text: Where the step's text is; None: the observation itself, or a well-known key.
-        task: The task's text, or where it is; None: a well-known key, a chat's system message,
+        text: Place of the step's text; None: the observation itself, or a well-known key.
+        task: The task's text, or its place; None: a well-known key, a chat's system message,
             else the first text.
-        inventory: Where the inventory text is; None: a well-known key, or empty.
-        valid_actions: Where the valid actions are, or their list; True: a well-known key, or the
+        inventory: Place of the inventory text; None: a well-known key, or empty.
+        valid_actions: Place of the valid actions, or their list; True: a well-known key, or the
             names of Discrete actions (less those that an ``action_mask`` rules out); False: as
             True, but the observation does not list them.
         actions: Names of Discrete actions; None: the environment's own, or the numbers.
-        score: Where the score so far is; ``"rewards"`` for the sum of rewards; ``"cumulative"``
-            where ``step`` returns the score so far in place of a reward; None: a well-known key,
+        score: Place of the score so far; ``"rewards"`` for the sum of rewards; ``"cumulative"``
+            if ``step`` returns the score so far in place of a reward; None: a well-known key,
             else the sum of rewards.
-        max_score: The best score, or where it is; None: a well-known key, or unknown (0); then
+        max_score: The best score, or its place; None: a well-known key, or unknown (0); then
             ``normalized_score`` is 1 for a success and 0 else.
-        won: Where success is; None: a well-known key; else reaching ``max_score``; else an
+        won: Place of success; None: a well-known key; else reaching ``max_score``; else an
             end with a positive reward.
-        lost: Where failure is; None: a well-known key, else every end that is no success. Where
-            success and failure are told and neither holds, an old ``done`` is a step limit.
-        accepted: Where it is told that the action was a possible one; None: a well-known key,
-            else every action that could be handed on is.
-        dialect: Whose extraction rules to use (:data:`gym_memory.extract.EXTRACTORS`);
-            ``auto``: those that explain the first text, else the general ones.
+        lost: Place of failure; None: a well-known key, else every end that is no success. If both
+            are given and neither holds, an old ``done`` is a step limit.
+        accepted: Place of whether the action was possible; None: a well-known key, else every
+            action that reached the environment is.
+        dialect: Extraction rules to use (:data:`gym_memory.extract.EXTRACTORS`); ``auto``: those
+            that explain the first text, else the general ones.
         begin: Called with (env, seed) before every reset, to choose a game where ``reset``
             cannot.
         seeds: Number of different seeds, >= 1.
         global_random: Whether the environment draws from the global generators of ``random``
-            and ``numpy.random``: they are then seeded for it at reset, and lent to it for the
-            time of each call.
+            and ``numpy.random``; they are seeded at reset and lent to it for each call.
         max_steps: Step limit; None: the one it was registered with, else 100. Its own limits
-            hold besides.
-        max_action_chars: Longer commands are not handed on, >= 1.
+            also hold.
+        max_action_chars: Longer commands are refused, >= 1.
         name: Name in task ids; empty: its Gymnasium id or its class.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind, or the environment is none.
-        UnknownNameError: No such dialect.
     """
 
     def __init__(
@@ -181,12 +174,12 @@ class ForeignEnv(TextEnv):
 
     @property
     def dialect(self) -> str:  # type: ignore[override]
-        """The dialect of this episode's text."""
+        """Dialect of this episode's text."""
         return self._dialect if self._dialect != "auto" else "plain"
 
     @property
     def sources(self) -> dict[str, str]:
-        """Where each thing was found; what was not found is left out."""
+        """Places where each value was found."""
         found = {name: source.where for name, source in self._sources.items() if source.where}
         found["text"] = found.get("text") or "obs"
         found["task"] = self._goal_from
@@ -252,7 +245,7 @@ class ForeignEnv(TextEnv):
         return contextlib.nullcontext() if self._chance is None else self._chance.own()
 
     def _told(self, result: Result) -> Feedback:
-        """What a result says, after ``self._feedback``."""
+        """Convert a result that follows ``self._feedback``."""
         obs, info = self.raw = (result.obs, result.info)
         told = {
             key: source(obs, info)
@@ -292,7 +285,7 @@ class ForeignEnv(TextEnv):
     def _ending(
         self, result: Result, told: Mapping[str, Any], score: float, best: float, reward: float
     ) -> tuple[bool, bool, bool, bool]:
-        """Whether it is won, lost, over without either, cut."""
+        """Return whether it is won, lost, over without either, cut."""
         if not result.terminated:
             return False, False, False, result.truncated
         if told["won"] is not MISSING:
@@ -357,7 +350,7 @@ class ForeignEnv(TextEnv):
         return as_actions(value)
 
     def refuse(self, action: str) -> str | None:
-        """As :meth:`TextEnv.refuse`, but text of several lines is handed on."""
+        """Refuse as :meth:`TextEnv.refuse`, but allow text of several lines."""
         if self._names:
             return None if action in self._names else _NO_ACTION
         space = getattr(self.foreign, "action_space", None)
@@ -389,15 +382,15 @@ class ForeignEnv(TextEnv):
     # ------------------------------------------------------------ beyond Gymnasium
 
     def goal(self) -> str:
-        """The task's text, as found at reset."""
+        """Return the task's text, as found at reset."""
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Nothing: what is true in there is not known."""
+        """Return nothing: the facts are not known."""
         return Oracle()
 
     def versions(self) -> dict[str, str]:
-        """Version of the package that the environment's class comes from, where it has one."""
+        """Return the version of the package of the environment's class, if it has one."""
         package = type(getattr(self.foreign, "unwrapped", self.foreign)).__module__.split(".")[0]
         try:
             return {package: metadata.version(package)}
@@ -406,7 +399,7 @@ class ForeignEnv(TextEnv):
 
 
 class _TaskIds(Sequence[str]):
-    """``name/0`` to ``name/<n - 1>``, not kept but made."""
+    """``name/0`` to ``name/<n - 1>``, made on demand."""
 
     def __init__(self, name: str, n: int):
         self._name, self._n = name, n
@@ -426,7 +419,6 @@ class _TaskIds(Sequence[str]):
         return name == self._name and canonical and int(seed) < self._n
 
     def seed_of(self, task_id: str) -> int:
-        """The seed in an id."""
         return int(task_id.rpartition("/")[2])
 
 
@@ -444,18 +436,14 @@ def _keys(holder: Any) -> str:
 def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
     """Any other text environment, by its Gymnasium id or by a function that makes it.
 
-    For names with parameters, as the command line has them. ``gym.make`` has an ``id`` of its
-    own, so in Python call :func:`gym_memory.wrap` instead.
+    For names with parameters, such as on the command line. ``gym.make`` has an ``id`` of its own,
+    so in Python call :func:`gym_memory.wrap` instead.
 
     Args:
         id: A Gymnasium id, ``module:id`` for one that a module registers, or
             ``module:function`` for anything with ``reset`` and ``step``.
-        **kwargs: Arguments of :class:`ForeignEnv`; ``max_steps`` takes the place of the limit
-            that an id was registered with. All others are the environment's own.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind, or the module cannot be imported.
-        UnknownNameError: No such id, function or argument.
+        **kwargs: Arguments of :class:`ForeignEnv`, ``max_steps`` also overriding the registered
+            limit, and of the environment.
     """
     if not check_text("id", id):
         raise InvalidArgumentError(

@@ -1,4 +1,7 @@
-"""Where a foreign environment tells what we need: found under well-known keys, or as told."""
+"""Sources of a foreign environment's text, task, score and so on: well-known keys, or given paths.
+
+Also chats as observations, lists of ``{"role": ..., "content": ...}``, and the dialect of a text.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
 """A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""
 
 MISSING = object()
-"""What a source gives where nothing is told."""
+"""Value of a source that gives nothing."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "observation", "obs", "text_obs", "feedback", "description", "message"),
@@ -47,18 +50,15 @@ _PLACES = ("obs", "info", "env")
 
 
 class Source:
-    """One thing that a foreign environment tells.
+    """One value that a foreign environment gives.
 
     Without ``given``, the keys of :data:`KEYS` are tried at every step, in a Dict observation
     first, then in the info.
 
     Args:
-        name: What it is, a key of :data:`KEYS`.
+        name: A key of :data:`KEYS`.
         given: See :data:`Given`.
         env: The foreign environment, for paths that begin with ``env``.
-
-    Raises:
-        InvalidArgumentError: ``given`` is neither.
     """
 
     def __init__(self, name: str, given: Given, env: Any):
@@ -84,7 +84,7 @@ class Source:
             )
 
     def __call__(self, obs: Any, info: Mapping[str, Any]) -> Any:
-        """What is told now, :data:`MISSING` where nothing is."""
+        """Return the value now, :data:`MISSING` if there is none."""
         if self._call is not None:
             return self._call(obs, info)
         if self._path:
@@ -108,11 +108,7 @@ class Source:
 
 
 def as_text(name: str, value: Any) -> str:
-    """A told value as text: a string, bytes, or strings one a line.
-
-    Raises:
-        InvalidArgumentError: It is none of these.
-    """
+    """Convert a string, bytes, or a list of lines to text."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bytes):
@@ -126,11 +122,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def as_actions(value: Any) -> tuple[str, ...]:
-    """Told valid actions as texts; None or nothing told is none.
-
-    Raises:
-        InvalidArgumentError: They are no texts.
-    """
+    """Convert a list of valid actions; None or nothing is none."""
     if value is MISSING or value is None:
         return ()
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
@@ -144,11 +136,7 @@ def as_actions(value: Any) -> tuple[str, ...]:
 
 
 def as_number(name: str, value: Any) -> float:
-    """A told value as a number.
-
-    Raises:
-        InvalidArgumentError: It is none.
-    """
+    """Convert a value to a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -156,21 +144,21 @@ def as_number(name: str, value: Any) -> float:
 
 
 def is_chat(obs: Any) -> bool:
-    """Whether an observation is a list of messages."""
+    """True if an observation is a list of messages."""
     return isinstance(obs, list | tuple) and all(
         isinstance(message, Mapping) and {"role", "content"} <= set(message) for message in obs
     )
 
 
 def said(chat: Sequence[Mapping[str, Any]]) -> str:
-    """What others than the assistant said, the system aside where it is not alone."""
+    """Return the text of all but the assistant; the system's only if it is alone."""
     told = [message for message in chat if message["role"] != "assistant"]
     others = [message for message in told if message["role"] != "system"] or told
     return "\n\n".join(map(message_text, others))
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """A message's text, whole or in parts."""
+    """Return a message's text, whole or in parts."""
     content = message["content"]
     if isinstance(content, list | tuple):
         return "\n".join(part["text"] for part in content if part.get("type", "text") == "text")
@@ -181,21 +169,20 @@ GENERAL = "plain"
 _LEAST = 0.15
 """Share of a text that a dialect must explain."""
 _BESIDE = 0.5
-"""What it must explain of what general rules do: they read more words, and less in them."""
+"""Share of what general rules explain that a dialect must explain: they read more words."""
 _MAX_TEXT_CHARS = 20_000
 _LOOKED = "look"
-"""Texts are read as answers: a first text has a goal, which is plain English in any dialect."""
+"""Action of the texts: the goal of a first text is plain English in any dialect."""
 _UNIT = re.compile(r"[^.!?\n]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @lru_cache(maxsize=256)
 def detect_dialect(*texts: str) -> str:
-    """The dialect of the first texts of an episode; ``plain`` where none stands out.
+    """Return the dialect of the first texts of an episode; ``plain`` if none stands out.
 
-    Every dialect's rules read the texts in turn; the share of words in sentences from which they
-    took a fact is compared. Rules that read any English (``general = True`` on their class) do
-    not compete: that they find something says nothing about who wrote the text.
+    Compare the share of words in sentences from which each dialect's rules read a fact. Rules that
+    read any English (``general = True`` on their class) do not compete.
 
     >>> detect_dialect("The weather is fine today.")
     'plain'
@@ -208,7 +195,6 @@ def detect_dialect(*texts: str) -> str:
 
 @cache
 def _candidates() -> dict[str, Extractor]:
-    """The rules of all dialects that are none for English at large; found once."""
     found = {}
     for name in EXTRACTORS.names():
         try:
@@ -221,12 +207,7 @@ def _candidates() -> dict[str, Extractor]:
 
 
 def explained(texts: tuple[str, ...], rules: Extractor) -> float:
-    """Share of the words that stand in a sentence or line from which rules read a fact, in [0, 1].
-
-    Args:
-        texts: What an episode showed, in order.
-        rules: An extraction role.
-    """
+    """Return the share of words in sentences from which rules read a fact, in [0, 1]."""
     graph, words, hit = TemporalGraph(), 0, 0
     for t, text in enumerate(text[:_MAX_TEXT_CHARS] for text in texts):
         extraction = rules.extract(Step(t, text, _LOOKED), graph, Task("", ""))

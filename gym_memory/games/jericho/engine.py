@@ -1,8 +1,8 @@
-"""Any story of the Z-machine: score, endings and valid actions, whoever made it.
+"""Any story of the Z-machine: score, endings and valid actions.
 
-Where jericho knows the game, it says score, best score, win and loss, and which templates the
-parser takes. Elsewhere the story itself is asked: ``score`` is typed and taken back, an ending
-says so between stars, dictionary and grammar are read from the file.
+If jericho knows the game, it gives score, best score, win, loss and the parser's templates. Else
+``score`` is typed and undone, endings are read between stars, and dictionary and grammar come from
+the file. Commands are tried: they count if they change the objects.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["GENERIC", "MOVES", "PREFERRED", "ParserEngine", "commands", "names_i
 __all__ += ["templates_of", "understood"]
 
 MOVES = (*DIRECTIONS[:8], "up", "down", "in", "out")
-"""Ways to go; stories take them as commands."""
+"""Ways to go, as commands."""
 
 PREFERRED = (
     "take", "put", "drop", "unlock", "lock", "turn", "switch", "wear", "open", "close", "give",
@@ -42,7 +42,7 @@ PREFERRED = (
     "light", "burn", "read", "move", "rub", "touch", "insert", "remove", "buy", "wave", "jump",
     "swim", "pray", "sleep", "dig", "fill", "pour", "break", "search",
 )  # fmt: skip
-"""Verbs by which players call what a grammar has several words for."""
+"""Preferred verbs among the synonyms of a grammar."""
 
 GENERIC = tuple(
     tuple(line.split())
@@ -55,7 +55,7 @@ GENERIC = tuple(
         "throw HELD at NOUN", "jump", "wait", "dig", "swim", "pray",
     )
 )  # fmt: skip
-"""Templates for a story that tells no grammar; those with unknown words are left out."""
+"""Templates for a story without grammar; those with unknown words are left out."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _NO_NAMES = frozenset((
@@ -80,11 +80,9 @@ _UNTRIED = frozenset((
 
 
 def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tuple[str, ...], ...]:
-    """What may be tried in a story.
+    """Return the templates to try in a story.
 
-    Args:
-        vocabulary: The story's own words and grammar.
-        known: Templates from elsewhere, ``put OBJ in OBJ``; they come before the story's grammar.
+    ``known`` are templates from elsewhere, ``put OBJ in OBJ``, instead of the story's grammar.
     """
     if known:
         lines: Iterable[tuple[str, ...]] = (
@@ -101,7 +99,7 @@ def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tup
 
 
 def _can_be_filled(line: tuple[str, ...]) -> bool:
-    """Whether a template has at most two slots, and a word between them."""
+    """True if a template has at most two slots, and a word between them."""
     slots = [i for i, word in enumerate(line) if _is_slot(word)]
     return len(slots) < 2 or (len(slots) == 2 and slots[1] - slots[0] > 1)
 
@@ -111,7 +109,7 @@ def _is_slot(word: str) -> bool:
 
 
 def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
-    """Names of things in a text: runs of words that the parser takes for names, each once.
+    """Return names of things in a text: runs of words that the parser takes for names.
 
     >>> from gym_memory.games.jericho.vocabulary import Vocabulary
     >>> words = Vocabulary(frozenset(), frozenset({"iron", "key", "box"}), 9, ())
@@ -137,14 +135,9 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
 def commands(
     templates: Sequence[tuple[str, ...]], things: Sequence[str], held: Sequence[str]
 ) -> Iterator[str]:
-    """Every template with every thing in its slots, those with two slots last.
+    """Yield every template with every thing in its slots, those with two slots last.
 
-    Of two slots one takes what is carried.
-
-    Args:
-        templates: As from :func:`templates_of`.
-        things: Names of things in view, the carried ones included.
-        held: Names of the carried ones.
+    Of two slots one takes a name of ``held``, the carried ones of ``things``.
     """
     pairs: list[tuple[tuple[str, ...], int, int]] = []
     for line in templates:
@@ -196,20 +189,18 @@ _KEPT = 4096
 
 
 def understood(text: str) -> bool:
-    """Whether an answer is none of the complaints that parsers share."""
+    """True if an answer is none of the complaints that parsers share."""
     return _NOT_UNDERSTOOD.search(text) is None
 
 
 class _Known(NamedTuple):
-    """What does not change while a story is played."""
-
     vocabulary: Vocabulary
     region: Region
     templates: tuple[tuple[str, ...], ...]
 
 
 class ParserEngine(StoryEngine):
-    """Plays a story and finds out what can be done in it.
+    """Plays a story and finds the commands that change it.
 
     Args:
         seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
@@ -223,11 +214,7 @@ class ParserEngine(StoryEngine):
         self.searches = 0
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
-        """Begin a story.
-
-        Raises:
-            CorruptGameError: The file is no intact story.
-        """
+        """Begin a story."""
         if self._story != os.fspath(story):
             self._known = None
         self._kept.clear()
@@ -240,7 +227,6 @@ class ParserEngine(StoryEngine):
         return self._read(answer)._replace(accepted=True)
 
     def _prepare(self, story: str | os.PathLike[str]) -> None:
-        """Insert the story under the seed asked for."""
         if self._inserted is None or self._story != os.fspath(story):
             self.close()
             self._inserted, self._story = Interpreter(story), os.fspath(story)
@@ -249,11 +235,11 @@ class ParserEngine(StoryEngine):
 
     @property
     def _told_by_engine(self) -> bool:
-        """Whether jericho or TextWorld tells score and endings."""
+        """True if jericho or TextWorld gives score and endings."""
         return self._traced or self._machine.supported
 
     def _asked(self) -> tuple[float, float]:
-        """Score and best score, by the story's own command, which is taken back."""
+        """Return score and best score, by the story's own command, which is undone."""
         begun = self._machine.save()
         told = self._machine.send("score")
         self._machine.load(begun)
@@ -280,20 +266,19 @@ class ParserEngine(StoryEngine):
         return self._read(answer._replace(accepted=understood(text)))
 
     def _read(self, answer: Answer) -> Answer:
-        """Without the status line and the prompt."""
         return answer._replace(text=_cleaned(answer.text))
 
     def inventory(self) -> str:
-        """What the story would answer to ``inventory``."""
+        """Return the story's answer to ``inventory``."""
         return _cleaned(super().inventory())
 
     def is_name(self, text: str) -> bool:
-        """Whether a text is the name of something, as far as the parser's words tell."""
+        """True if a text is the name of something, by the parser's words."""
         vocabulary = self._story_facts.vocabulary
         return bool(vocabulary.nouns) and names_in_view(text, vocabulary) == [text.lower()]
 
     def walkthrough(self) -> tuple[str, ...]:
-        """Jericho's solution of a game that it knows, else empty."""
+        """Return jericho's solution of a game that it knows, else empty."""
         return tuple(self._machine.frotz.get_walkthrough()) if self._machine.supported else ()
 
     # ------------------------------------------------------------ valid actions
@@ -311,11 +296,11 @@ class ParserEngine(StoryEngine):
         return self._known
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """Commands that change the world, found by trying them; kept by state of the world.
+        """Find commands that change the world by trying them; kept by state of the world.
 
-        The state is the object tree and the properties, and what ``look`` and ``inventory`` say.
-        Of several commands that change it alike, the one that players would type is given.
-        ``look``, ``inventory`` and ``wait`` are always there.
+        The state is the object tree, the properties, and the answers to ``look`` and ``inventory``.
+        Bytes that differ between commands that change nothing are left out. Of several commands
+        with the same effect, return the preferred one.
         """
         begun = self._machine.save()
         quiet = [self._after(begun, command) for command in _QUIET]
@@ -335,13 +320,11 @@ class ParserEngine(StoryEngine):
         return found
 
     def _after(self, begun: Any, command: str) -> tuple[str, Bytes]:
-        """Text and memory after a command from a saved state."""
         self._machine.load(begun)
         text = self._machine.send(command)
         return text, self._machine.save()[0]
 
     def _search(self, begun: Any, quiet: list[tuple[str, Bytes]]) -> tuple[str, ...]:
-        """Try all that is worth it from a state, given what commands do that change nothing."""
         vocabulary, region, templates = self._story_facts
         memories = [memory for _, memory in quiet]
         things = self._things(begun, quiet[0][0] + quiet[1][0], memories)
@@ -361,9 +344,9 @@ class ParserEngine(StoryEngine):
         return (*found.values(), *_QUIET)
 
     def _things(self, begun: Any, text: str, quiet: list[Bytes]) -> list[str]:
-        """Names in a text that can be examined.
+        """Return names in a text that can be examined.
 
-        Of two that share a word and look alike the longer one is kept: ``door``, ``mill door``.
+        Of two with a common word and the same description keep the longer: ``door``, ``mill door``.
         """
         kept: list[tuple[str, str]] = []
         for name in names_in_view(text, self._story_facts.vocabulary):

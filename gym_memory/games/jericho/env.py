@@ -33,27 +33,21 @@ _WALKTHROUGH = (
 class Jericho(TextWorldEnv):
     """Plays Z-machine stories (.z3 to .z8), those that jericho knows and any other.
 
-    Where jericho knows a game it gives score, best score, win, loss and the walkthrough. For any
-    other the story is asked (``score``, the words of its ending). Valid actions are found by
-    trying: templates of the story's own grammar, filled with the things that its text names, kept
-    if they change the object tree. They are an estimate: what only a riddle's solution names is
-    not among them, and any other command may still be typed.
+    If jericho knows a game, it gives score, best score, win, loss and the walkthrough; else the
+    story does (``score``, the words of its ending). Valid actions are found by trying templates of
+    the story's grammar, filled with the things in its text, and kept if they change the object
+    tree. They are an estimate: any other command may be typed.
 
-    No story of others ships with the package. Without ``path`` one of our own is played, a small
-    mill to set going (12 points), compiled by the Inform 7 that comes with TextWorld.
+    Without ``path`` a story of our own is played (12 points), compiled by TextWorld's Inform 7.
 
     Args:
         path: A story file, or a folder of them; a task is a file.
         story_seed: Seed of the story's own chance; None for that of jericho's walkthrough, or 1.
-        max_steps: Step limit of an episode.
         valid_actions: Whether the observation lists the valid actions: finding them takes most
             of a step.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
 
     Raises:
         CorruptGameError: The path is missing, holds no story, or one that is not intact.
-        InvalidArgumentError: ``path`` or ``story_seed`` is not of that kind.
     """
 
     dialect = "fiction"
@@ -89,18 +83,18 @@ class Jericho(TextWorldEnv):
         return self._stories[task_id] or _our_story()
 
     def refuse(self, action: str) -> str | None:
-        """As for TextWorld, but one comma may stand in an order: ``robot, take it``."""
+        """Refuse as for TextWorld, but allow one comma in an order: ``robot, take it``."""
         who, comma, order = action.partition(",")
         if comma and order.strip() and self._parser.is_name(who.strip()):
             return super().refuse(f"{who} {order}")
         return super().refuse(action)
 
     def goal(self) -> str:
-        """The objective that the story states, if it was made by TextWorld; else to score."""
+        """Return the objective of a story by TextWorld; else to score."""
         return self.game.objective or _OBJECTIVE
 
     def oracle(self) -> Oracle:
-        """The walkthrough, where jericho knows the game; no facts."""
+        """Return the walkthrough, if jericho knows the game; no facts."""
         if self._stories.get(self.task_id, Path()) is None:
             return Oracle(walkthrough=_WALKTHROUGH)
         return Oracle(walkthrough=self._parser.walkthrough())
@@ -112,7 +106,7 @@ def _our_story() -> Path:
 
 
 def _stories(path: str | PathLike[str] | None) -> dict[str, Path | None]:
-    """Task id to story file; None stands for our own, which is compiled when it is played."""
+    """Map task ids to story files; None is our own, which is compiled when it is played."""
     if path is None:
         return {_OURS: None}
     place = Path(path).expanduser()

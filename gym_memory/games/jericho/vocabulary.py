@@ -1,10 +1,8 @@
-"""What a story's parser understands, read from the story file: dictionary and grammar.
+"""A story file's dictionary, grammar and objects.
 
-The Z-machine keeps a dictionary of the words that the parser knows. Inform, the compiler behind
-nearly all modern stories, adds to each word what it can be (verb, noun, preposition) and writes
-one grammar table for every verb: the lines of words and slots that may follow it ("grammar
-version 2"). From these come templates such as ``unlock NOUN with HELD``. See the Z-machine
-standard 1.1 (sections 3, 11, 13) and Inform's technical manual (8.5, 8.6).
+Inform, the compiler behind nearly all modern stories, adds to each word what it can be and writes
+a grammar table for every verb ("grammar version 2"). See the Z-machine standard 1.1 (sections 3,
+11, 12, 13) and Inform's technical manual (8.5, 8.6).
 """
 
 from __future__ import annotations
@@ -34,14 +32,14 @@ _MOST_LINES = 64
 
 
 class Vocabulary(NamedTuple):
-    """What a story understands.
+    """The words and commands that a story understands.
 
     Attributes:
-        words: All words of the dictionary, cut to the length that the story tells apart.
-        nouns: Those that name things; empty where the story does not say.
-        length: Letters that are told apart, 6 or 9.
-        templates: Lines of the grammar, each a tuple of words and slots; one for each action with
-            the same slots. Empty where the story was not made by Inform.
+        words: All words of the dictionary, cut to ``length``.
+        nouns: Those that name things; empty if the story does not say.
+        length: Letters that the parser distinguishes, 6 or 9.
+        templates: Lines of the grammar as words and slots, one for each action and its slots;
+            empty if the story was not made by Inform.
     """
 
     words: frozenset[str]
@@ -50,11 +48,11 @@ class Vocabulary(NamedTuple):
     templates: tuple[tuple[str, ...], ...]
 
     def knows(self, word: str) -> bool:
-        """Whether a word is in the dictionary."""
+        """True if a word is in the dictionary."""
         return word.lower()[: self.length] in self.words
 
     def names(self, word: str) -> bool:
-        """Whether a word may be part of the name of a thing."""
+        """True if a word may be part of the name of a thing."""
         known = self.nouns or self.words
         return word.lower()[: self.length] in known
 
@@ -71,8 +69,8 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
 
     Args:
         story: The file's content.
-        prefer: Verbs to take where several mean the same, the best first; else the shortest that
-            has three letters or more.
+        prefer: Preferred verbs among synonyms, the best first; else the shortest of three letters
+            or more.
     """
     entries = list(_dictionary(story))
     inform = _made_by_inform(story)
@@ -104,7 +102,7 @@ def _rank(word: str, prefer: tuple[str, ...]) -> tuple[int, int, str]:
 
 
 def _made_by_inform(story: bytes) -> bool:
-    """Inform 6 puts its version, ``6.33``, into the header."""
+    """True if the header has the version of Inform 6, ``6.33``."""
     return story[0x3C] == ord("6") and story[0x3D] == ord(".")
 
 
@@ -128,7 +126,7 @@ def _dictionary(story: bytes) -> Iterator[_Word]:
 
 
 def _decoded(story: bytes, data: bytes) -> str:
-    """The text of an encoded word (standard, section 3), without abbreviations."""
+    """Decode a word (standard, section 3), without abbreviations."""
     codes = []
     for i in range(0, len(data), 2):
         packed = _at(data, i)
@@ -155,7 +153,7 @@ def _decoded(story: bytes, data: bytes) -> str:
 
 
 def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Grammar lines of a verb that hold nothing but words and slots, each after its action."""
+    """Yield the action and grammar line of a verb, if it holds nothing but words and slots."""
     address = _at(story, _at(story, 0x0E) + 2 * (255 - verb))
     if not 0 < address < len(story) or not 0 < story[address] <= _MOST_LINES:
         return
@@ -178,7 +176,7 @@ def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int
 
 
 def _token(kind: int, data: int, words: dict[int, str]) -> str:
-    """A word or a slot; "" for what cannot be filled (a number, a topic, a routine's choice)."""
+    """Return a word or a slot; "" for a number, a topic or a routine's choice."""
     kind &= 0x0F
     if kind == _ELEMENTARY:
         return _SLOTS.get(data, "")
@@ -197,14 +195,14 @@ class Region(NamedTuple):
     end: int
 
     def of(self, memory: Bytes) -> Bytes:
-        """These bytes of a memory."""
+        """Return these bytes of a memory."""
         return memory[self.start : self.end]
 
 
 def object_region(story: bytes) -> Region:
-    """Where a story keeps its objects.
+    """Find the objects of a story.
 
-    Objects are not counted anywhere: they end where the first of their property tables begins.
+    Their number is stored nowhere: they end where the first of their property tables begins.
     """
     old = story[0] <= 3
     defaults, size, pointer = (31, 9, 7) if old else (63, 14, 12)
@@ -222,7 +220,6 @@ def object_region(story: bytes) -> Region:
 
 
 def _end_of(story: bytes, address: int, *, old: bool) -> int:
-    """Where a property table ends."""
     address += 1 + 2 * story[address]  # the short name
     while address < len(story) and story[address]:
         head = story[address]
@@ -236,7 +233,7 @@ def _end_of(story: bytes, address: int, *, old: bool) -> int:
 
 
 def steady(memories: Iterable[Bytes]) -> NDArray[np.bool_]:
-    """Which bytes are the same in all of ``memories``; shape of one of them."""
+    """Return which bytes are the same in all of ``memories``; shape of one of them."""
     stack = np.stack(list(memories))
     same: NDArray[np.bool_] = (stack == stack[0]).all(axis=0)
     return same

@@ -44,11 +44,7 @@ class _Challenge(TextWorldFamily):
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
         """Generate the game that ``tw-make tw-<family>`` makes of these settings and this seed.
 
-        Where TextWorld finds no quest of the wanted length for a seed, another that follows from
-        it is taken.
-
-        Raises:
-            BackendError: It finds none for many seeds.
+        If TextWorld finds no quest of that length for the seed, try others that follow from it.
         """
         textworld = require("textworld", "textworld", "TextWorld games")
         generator = require("textworld.generator", "textworld")
@@ -65,14 +61,14 @@ class _Challenge(TextWorldFamily):
 
     @classmethod
     def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
-        """What TextWorld's generator is asked for in a split."""
+        """Return the settings of TextWorld's generator in a split."""
         return dict(settings)
 
 
 class CoinCollector(_Challenge):
     """Find the coin at the end of a chain of rooms; levels 101 up add dead ends.
 
-    TextWorld has levels 1 to 300, but a .z8 holds no more than a hundred rooms.
+    TextWorld has levels 1 to 300, but a .z8 holds at most a hundred rooms.
     """
 
     family = "coin_collector"
@@ -93,7 +89,7 @@ class TreasureHunter(_Challenge):
 class Simple(_Challenge):
     """Leave the bedroom, find the food, put it on the stove.
 
-    A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``; the test split
+    A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``. The test split
     has foods of its own.
     """
 
@@ -107,7 +103,7 @@ class Simple(_Challenge):
 
     @classmethod
     def settings_for(cls, settings: Mapping[str, Any], split: str) -> dict[str, Any]:
-        """Adds the foods of the split."""
+        """Add the foods of the split."""
         return {**settings, "test": split == "test"}
 
 
@@ -121,17 +117,11 @@ class StoryFile(TextWorldEnv):
     """One story file; its only task id is the file's name.
 
     Args:
-        path: A story file (.z3 to .z8), by any name. With TextWorld's .json beside it everything
-            is known; without it there are no valid actions, no facts and no walkthrough. A .ulx
-            of TextWorld is played as the .z8 that is compiled from the .json beside it.
-        max_steps: Step limit of an episode.
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
+        path: A story file (.z3 to .z8). Valid actions, facts and walkthrough need TextWorld's .json
+            beside it. A .ulx of TextWorld is compiled again as .z8 from its .json.
 
     Raises:
-        CorruptGameError: The file is missing or is not an intact story, or is a .ulx without its
-            .json.
+        CorruptGameError: The file is missing, is not an intact story, or is a .ulx without .json.
     """
 
     def __init__(
@@ -187,11 +177,6 @@ def make_textworld(
         valid_actions: Whether the observation lists the valid actions.
         inventory: Whether the observation holds the inventory text.
         render_mode: None or ``"ansi"``.
-
-    Raises:
-        InvalidArgumentError: Both a path and a challenge are given.
-        UnknownNameError: Unknown challenge, level or split.
-        CorruptGameError: The file is missing or is not an intact story.
     """
     shown: dict[str, Any] = {
         "valid_actions": valid_actions,
@@ -216,7 +201,7 @@ _MAGIC = b"Glul"
 
 
 def is_glulx(path: Path) -> bool:
-    """Whether a file is a Glulx game; False where it cannot be read."""
+    """True if a file is a Glulx game (``.ulx``), which no interpreter here runs."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -225,11 +210,10 @@ def is_glulx(path: Path) -> bool:
 
 
 def translated(path: Path) -> Path:
-    """The same game as a .z8, made from the .json beside a .ulx.
+    """Compile a .ulx again as .z8 from the .json beside it, which is the whole game; kept.
 
     Raises:
         CorruptGameError: There is no .json, or it is not one of TextWorld's.
-        BackendError: Inform 7 could not compile the game.
     """
     description = path.with_suffix(".json")
     name = str(path)

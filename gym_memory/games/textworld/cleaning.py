@@ -1,18 +1,8 @@
 """Cleaning: tidy a house of nine rooms in which eleven things are out of place.
 
-AriGraph's game (appendix "Text-based Games"), from our own seeded generator: a different seed has
-other rooms, another map, other things and other mistakes. Where a thing belongs is common sense
-and is never written in the game.
-
-Score, counted from the engine's facts (the game file itself has no quest):
-
-* +1 the first time that a misplaced thing is picked up,
-* +1 the first time that a misplaced thing is put down in its room: on or in any furniture there,
-  or on the floor,
-* -1 the first time that a thing, of either kind, is taken from where it belongs.
-
-Each of these counts once a thing, so nothing is gained by repeating. The best score is 22. The
-game is won when everything is in its room, things that the player displaced included.
+AriGraph's game (appendix "Text-based Games") from our own seeded generator. The room of a thing is
+common sense and never written in the game. The engine's facts give the score; the game file has
+no quest.
 """
 
 from __future__ import annotations
@@ -46,13 +36,13 @@ __all__ = ["HOUSE", "Cleaning", "Furnishing", "House", "Tally", "plan_house", "t
 
 
 class Furnishing(NamedTuple):
-    """What a kind of room holds.
+    """The content of a kind of room.
 
     Attributes:
-        surfaces: Furniture that things stand on.
-        boxes: Furniture that things lie in; closed at the start.
-        things: Things that belong into this room, to a person's mind and to no other room of
-            :data:`HOUSE`. No word occurs in two names, so the parser never has to ask back.
+        surfaces: Furniture to put things on.
+        boxes: Furniture to put things in; closed at the start.
+        things: Things that belong in this room and in no other room of :data:`HOUSE`. No word
+            occurs in two names, so the parser never asks back.
     """
 
     surfaces: tuple[str, ...]
@@ -153,7 +143,7 @@ HOUSE = {
 """Kinds of rooms; a house has nine of them."""
 
 _KEPT = 3
-"""Things of its own that every room keeps, else nothing in it would show what it is for."""
+"""Things of its own that every room keeps, to show what it is for."""
 _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "plain")
 
 
@@ -162,11 +152,8 @@ class House:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
-        grid: The map.
-        rooms: Cell to name of its room.
-        start: Where the player starts.
-        homes: Thing to the room that it belongs into.
-        places: Thing to what it stands on or lies in: a piece of furniture, or a room (floor).
+        homes: Thing to its room.
+        places: Thing to the furniture or room (floor) where it is.
         misplaced: Things that are not in their room, sorted.
     """
 
@@ -178,10 +165,7 @@ class House:
     misplaced: tuple[str, ...]
 
     def walkthrough(self) -> list[str]:
-        """Tidies everything up, by way of the nearest room in which something can be done.
-
-        Greedy, so near the shortest way but not always the shortest.
-        """
+        """Return commands that tidy up, by the nearest room in which something can be done."""
         where = {name: cell for cell, name in self.rooms.items()}
         found = {thing: where[room_of(self.places[thing])] for thing in self.misplaced}
         held: list[str] = []
@@ -206,7 +190,7 @@ class House:
 
 
 def room_of(place: str) -> str:
-    """The room that a piece of furniture stands in; a room is its own.
+    """Return the room of a piece of furniture; a room is its own.
 
     >>> room_of("fridge"), room_of("garden")
     ('kitchen', 'garden')
@@ -217,7 +201,6 @@ def room_of(place: str) -> str:
 
 
 def _is_home(place: str, home: str) -> bool:
-    """Whether a place is a thing's home: a room with all its furniture, or one piece of it."""
     return place == home or _ROOM_OF.get(place) == home
 
 
@@ -225,15 +208,7 @@ _ROOM_OF = {piece: room for room, kind in HOUSE.items() for piece in (*kind.surf
 
 
 def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Random]:
-    """Draw a game.
-
-    Args:
-        settings: ``box`` (columns, rows), ``things`` and ``misplaced``.
-        seed: Chooses the house.
-
-    Returns:
-        The plan, and the generator to draw TextWorld's wording from.
-    """
+    """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"cleaning/{seed}")
     columns, rows = settings["box"]
     grid = make_grid(rng, columns * rows, (columns, rows), openness=0.6)
@@ -260,13 +235,13 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Ra
 
 
 class Tally(NamedTuple):
-    """What has been scored so far.
+    """The score so far.
 
     Attributes:
         away: Things that are not in their room now.
         picked: Misplaced things that were picked up.
         placed: Misplaced things that were put down in their room.
-        disturbed: Things that were taken from where they belong.
+        disturbed: Things that were taken from their place.
     """
 
     away: frozenset[str]
@@ -287,14 +262,9 @@ def tidy(
     added: Iterable[Triple],
     removed: Iterable[Triple],
 ) -> Tally:
-    """Count what a command changed.
+    """Count what a command changed, by the facts that it added and removed.
 
-    Args:
-        tally: The count before.
-        homes: Thing to where it belongs: a room of :data:`HOUSE`, or a piece of furniture.
-        misplaced: Things that were out of place at the start.
-        added: Facts that became true.
-        removed: Facts that ceased to be true.
+    ``homes`` maps a thing to a room of :data:`HOUSE` or a piece of furniture.
     """
     away, picked, placed, disturbed = tally
     for thing, place in _locations(removed, homes):
@@ -311,7 +281,6 @@ def tidy(
 
 
 def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Things and their places among facts."""
     return [
         (thing, place)
         for thing, relation, place in facts
@@ -323,10 +292,17 @@ def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[
 class Cleaning(TextWorldFamily):
     """Find what is out of place and put it where it belongs.
 
+    Score, each once for a thing; the best is twice the number of misplaced things:
+
+    * +1 for picking up a misplaced thing,
+    * +1 for putting it down in its room, on or in furniture or on the floor,
+    * -1 for taking a thing from where it belongs.
+
+    The game is won when everything is in its room, also what the player displaced.
+
     The level ``standard`` is the paper's: 9 rooms in 3 x 3, 57 things, 11 of them misplaced. In the
     levels ``voices-room`` and ``voices-house`` things belong in and on furniture, and names,
-    wordings and goals differ between train, valid and test; see
-    :func:`gym_memory.games.textworld.voices.houses.plan_voiced_house`.
+    wordings and goals differ between train, valid and test.
     """
 
     family = "cleaning"
@@ -342,7 +318,7 @@ class Cleaning(TextWorldFamily):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """150, or what the level says."""
+        """Return 150, or the limit of the level."""
         return int(cls.levels[level].get("steps", cls.default_max_steps))
 
     @classmethod
@@ -389,7 +365,7 @@ class Cleaning(TextWorldFamily):
         return feedback._replace(score=float(self.tally.score), won=not self.tally.away)
 
     def oracle(self) -> Oracle:
-        """``objects`` also holds ``homes`` (thing to place) and ``misplaced`` (at the start)."""
+        """Add ``homes`` (thing to place) and ``misplaced`` (at the start) to ``objects``."""
         oracle = super().oracle()
         extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}
         return oracle._replace(objects={**oracle.objects, **extra})

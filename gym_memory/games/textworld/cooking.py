@@ -1,20 +1,8 @@
-"""Cooking: find the recipe, gather the ingredients, prepare them as it says, eat the meal.
+"""Cooking: find the recipe, gather and prepare the ingredients, eat the meal.
 
-TextWorld's cooking games (First TextWorld Problems) at the levels of three papers:
-
-=====================  =============================================================  =========
-levels                 from                                                           max score
-=====================  =============================================================  =========
-``rl-1`` .. ``rl-4``   the RL comparison of AriGraph (levels 1-4 of GATA)             4 5 3 11
-``medium hard``        AriGraph, "Cooking" and "Cooking Hard"                         11 14
-``hardest``            AriGraph, "Cooking Hardest": closed doors, limited inventory   17
-``stma-1`` .. ``-4``   STMA                                                           4 7 10 13
-``voices``             ours, in names and wordings that differ between the splits     2 to 12
-=====================  =============================================================  =========
-
-Each point is one ingredient taken, cut or cooked, the meal prepared, the meal eaten. Spoiling or
-eating an ingredient loses the game. The splits use disjoint games; foods and ways to prepare them
-differ between them as in TextWorld's ``--split``.
+TextWorld's cooking games (First TextWorld Problems) at the levels of three papers. A point is an
+ingredient taken, cut or cooked, the meal prepared, the meal eaten. Spoiling or eating an
+ingredient loses. Games, foods and preparations differ between the splits, as in TextWorld.
 """
 
 from __future__ import annotations
@@ -48,23 +36,28 @@ def _level(recipe: int, take: int, go: int, skills: str, steps: int) -> dict[str
 class Cooking(TextWorldFamily):
     """Cook a meal by the recipe.
 
+    =====================  ===========================================================  =========
+    levels                 from                                                         max score
+    =====================  ===========================================================  =========
+    ``rl-1`` .. ``rl-4``   the RL comparison of AriGraph (levels 1-4 of GATA)           4 5 3 11
+    ``medium hard``        AriGraph, "Cooking" and "Cooking Hard"                       11 14
+    ``hardest``            AriGraph, "Cooking Hardest": closed doors, limited load      17
+    ``stma-1`` .. ``-4``   STMA                                                         4 7 10 13
+    ``voices``             ours; names and wordings differ between the splits           2 to 12
+    =====================  ===========================================================  =========
+
     Settings of a level: ``recipe`` ingredients, of which ``take`` must be fetched, in ``go``
     rooms; whether doors and containers start closed (``open``), ingredients must be cooked
     (``cook``) and cut (``cut``), and the inventory holds no more than the ingredients
     (``drop``); ``steps``, the paper's step limit.
 
     Args:
-        level: One of ``levels``.
-        split: ``train``, ``valid``, ``test`` or ``held_out``.
         gata_actions: Leave ``look`` and every ``examine`` but the cookbook's out of the valid
             actions, the protocol of GATA. Typing them stays possible.
-        hints: Whether the first text ends with what the appliances do and where a meal is made,
-            which no text of the game tells; the score is the game's either way.
+        hints: Whether the first text ends with the uses of the appliances, which the game does not
+            give.
         max_steps: Step limit; None takes the paper's (RL 50, to be evaluated with 100; STMA 50;
             AriGraph 60).
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
     """
 
     family = "cooking"
@@ -113,14 +106,14 @@ class Cooking(TextWorldFamily):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """The paper's step limit for a level."""
+        """Return the paper's step limit for a level."""
         return int(cls.levels[level]["steps"])
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
         """Generate the game that ``tw-make tw-cooking`` makes of these settings and this seed.
 
-        Only the walkthrough is ours (:mod:`gym_memory.games.textworld.cooking`).
+        Only the walkthrough is ours: TextWorld's own exceeds the step limit on large levels.
         """
         if "voice" in settings:
             game, settings, names = make_voiced_kitchen(_made, settings, split, seed)
@@ -133,7 +126,7 @@ class Cooking(TextWorldFamily):
         return game
 
     def opening(self) -> str:
-        """The appliance rules, which no text of the game tells; nothing without hints."""
+        """Return the uses of the appliances; nothing without hints."""
         if not self._hints:
             return ""
         return str(self.game.metadata.get("opening", _RULES))
@@ -150,7 +143,6 @@ class Cooking(TextWorldFamily):
 
 
 def _made(settings: Mapping[str, Any], seed: int) -> Any:
-    """The game that TextWorld's own generator makes."""
     textworld = require("textworld", "textworld", "TextWorld games")
     cooking = require("textworld.challenges.tw_cooking.cooking", "textworld")
     options = textworld.GameOptions()
@@ -168,7 +160,7 @@ _APPLIANCE = {"fried": "stove", "roasted": "oven", "grilled": "toaster"}
 
 
 class Step(NamedTuple):
-    """What the recipe asks of an ingredient; empty where it asks nothing."""
+    """An ingredient of the recipe and its preparations; empty if there is none."""
 
     food: str
     heat: str
@@ -176,7 +168,7 @@ class Step(NamedTuple):
 
 
 class Kitchen:
-    """The world of a cooking game while it is being planned through.
+    """The world of a cooking game while a walkthrough is planned.
 
     Args:
         facts: Propositions with names for ids, as (predicate, name, ...).
@@ -210,13 +202,13 @@ class Kitchen:
         self.here = self._place["P"]
 
     def room_of(self, thing: str) -> str:
-        """The room that a thing is in, at whatever depth."""
+        """Return the room that a thing is in, at any depth."""
         while self._types.get(thing) != "r":
             thing = self._place[thing] if thing not in self.held else self.here
         return thing
 
     def distances(self, start: str) -> dict[str, int]:
-        """Moves from a room to every room."""
+        """Return the moves from a room to every room."""
         found, queue = {start: 0}, deque([start])
         while queue:
             room = queue.popleft()
@@ -227,7 +219,7 @@ class Kitchen:
         return found
 
     def round_trip(self, stops: Iterable[str], ends: tuple[str, ...]) -> list[str]:
-        """The stops in the order of a shortest way that goes on to ``ends``."""
+        """Order the stops along a shortest way that goes on to ``ends``."""
         rooms = sorted(set(stops))
         away = {room: self.distances(room) for room in {self.here, *rooms, *ends}}
 
@@ -238,7 +230,7 @@ class Kitchen:
         return list(min(permutations(rooms), key=length))
 
     def go(self, goal: str) -> None:
-        """Walk to a room, opening doors that are in the way."""
+        """Walk to a room, opening doors on the way."""
         to_goal = self.distances(goal)
         while self.here != goal:
             direction, there = min(
@@ -272,22 +264,19 @@ class Kitchen:
 
     @property
     def full(self) -> bool:
-        """Whether nothing more can be carried."""
+        """True if nothing more can be carried."""
         return len(self.held) >= self.capacity
 
     def appliance(self, heat: str) -> str:
-        """Name of what fries, roasts or grills."""
+        """Return the name of what fries, roasts or grills."""
         return self._appliances[_APPLIANCE[heat]]
 
 
 def plan_cooking(kitchen: Kitchen, recipe: list[Step], knife: str, book: str) -> list[str]:
-    """Commands that win with the maximum score.
+    """Plan commands that win with the maximum score.
 
-    Args:
-        kitchen: The world at the start.
-        recipe: What is still to be done to each ingredient.
-        knife: Name of the knife.
-        book: Name of the cookbook.
+    Read the cookbook, take the knife, fetch the ingredients along a shortest round trip, cut what
+    is held, grill on the way back, cook the rest in the kitchen, and eat.
     """
     world = kitchen
     to_cut = {step.food: step.cut for step in recipe if step.cut}
@@ -337,9 +326,9 @@ def plan_cooking(kitchen: Kitchen, recipe: list[Step], knife: str, book: str) ->
 
 
 def recipe_of(metadata: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Step]:
-    """What is left to do, from what TextWorld's generator notes.
+    """Read the preparations left to do from the notes of TextWorld's generator.
 
-    Without the skill ``cook`` (``cut``) every ingredient is cooked (cut) as needed from the start.
+    Without the skill ``cook`` (``cut``) every ingredient is cooked (cut) from the start.
     """
     return [
         Step(
@@ -352,14 +341,7 @@ def recipe_of(metadata: Mapping[str, Any], settings: Mapping[str, Any]) -> list[
 
 
 def cooking_walkthrough(game: Any, settings: Mapping[str, Any], knife: str, book: str) -> list[str]:
-    """Commands that win a generated game with the maximum score.
-
-    Args:
-        game: A ``textworld.Game`` of the challenge ``tw-cooking``.
-        settings: What it was generated from.
-        knife: Name of the knife.
-        book: Name of the cookbook.
-    """
+    """Plan commands that win a game of ``tw-cooking`` with the maximum score."""
     name = {key: info.name or key for key, info in game.infos.items()}
     types = {name[key]: info.type for key, info in game.infos.items()}
     facts = [(f.name, *(name[v.name] for v in f.arguments)) for f in game.world.facts]

@@ -1,8 +1,7 @@
-"""One TextWorld game being played: the interpreter, the cleaned text, the tracked logic.
+"""One TextWorld game in play: the Z-machine, the cleaned text, the tracked logic.
 
-The interpreter's answer carries everything: a status line (room, score, turns), and a trace of
-actions from which the logical state is kept up to date. So a step sends one command and no
-hidden ones; admissible commands are matched, and the inventory is asked for, only on demand.
+The interpreter's answer carries a status line (room, score, turns) and a trace of actions, which
+keeps the logical state up to date. So a step sends one command and no hidden ones.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
 _REACH = _FACTOR | {6: 12, 7: 12}
 """Version to what addresses of routines and strings can name, in units of 65,536 bytes."""
 _BEYOND = b"\0\0\x80\0"
-"""What stands beyond: strings that end, routines whose first instruction is none."""
+"""Filler after the story: strings that end, routines whose first instruction is invalid."""
 _LARGEST = 1 << 20
 """Twice the bytes that a story file can have."""
 _DEFAULT_SEED = 1
@@ -44,11 +43,10 @@ _DEFAULT_SEED = 1
 def check_story(path: str | os.PathLike[str]) -> bytes:
     """Read a story file and check its header, length and checksum (Z-machine standard 1.1, 11).
 
-    Returns:
-        The content.
+    Frotz trusts its input: a damaged story makes it end the process.
 
     Raises:
-        CorruptGameError: The file is missing, cut short, altered, or no story file at all.
+        CorruptGameError: The file is missing, cut short, altered, or no story file.
     """
     name = os.fspath(path)
     try:
@@ -83,7 +81,11 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
 
 
 def _insert(jericho: Any, story: bytes, path: str) -> Any:
-    """A ``jericho.FrotzEnv`` with a story in it, by its path only if jericho knows the game."""
+    """Open a story by its path only if jericho knows the game, else from its bytes.
+
+    Frotz takes any file named ``tw-*`` for a game whose score it can read, and then leaves out the
+    status line.
+    """
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
     return _nameless(jericho)(story, jericho.__file__)
@@ -91,7 +93,7 @@ def _insert(jericho: Any, story: bytes, path: str) -> Any:
 
 @cache  # a class for each story would be garbage until the next full collection
 def _nameless(jericho: Any) -> Any:
-    """A ``jericho.FrotzEnv`` that runs a story from memory: Frotz is shown another file for it."""
+    """Return a ``jericho.FrotzEnv`` that runs a story from memory: Frotz opens another file."""
 
     class Nameless(jericho.FrotzEnv):
         def __init__(self, story: bytes, story_file: str):
@@ -107,7 +109,11 @@ def _nameless(jericho: Any) -> Any:
 
 
 def _extend(library: ctypes.CDLL, reach: int) -> None:
-    """Make the memory of a story that was just begun that large, in bytes, and a little more."""
+    """Extend the memory of a story to ``reach`` bytes, all that its addresses can name.
+
+    A story that breaks may call or print from beyond its end. Frotz notes the error and reads there
+    all the same, and then the process may die.
+    """
     memory, counter = (ctypes.c_void_p.in_dll(library, name) for name in ("zmp", "pcp"))
     size = ctypes.c_long.in_dll(library, "story_size").value
     if not memory.value or not counter.value:
@@ -124,15 +130,7 @@ def _extend(library: ctypes.CDLL, reach: int) -> None:
 
 
 class Interpreter:
-    """A machine with a story in it; :meth:`start` runs it.
-
-    Args:
-        path: The story file.
-
-    Raises:
-        CorruptGameError: The file is no intact story.
-        MissingDependencyError: jericho is not installed.
-    """
+    """A Z-machine, Frotz by jericho in this process, with a story in it; :meth:`start` runs it."""
 
     def __init__(self, path: str | os.PathLike[str]):
         jericho = require("jericho", "textworld", "Z-machine games")
@@ -145,12 +143,12 @@ class Interpreter:
 
     @property
     def supported(self) -> bool:
-        """Whether jericho knows the game: then score, moves and endings can be read."""
+        """True if jericho knows the game: then score, moves and endings can be read."""
         return bool(self._frotz.is_fully_supported)
 
     @property
     def halted(self) -> bool:
-        """Whether the story broke; it takes no further command then."""
+        """True if the story broke; then it takes no further command."""
         return bool(self._frotz._emulator_halted())
 
     @property
@@ -159,19 +157,19 @@ class Interpreter:
         return self._frotz
 
     def start(self) -> str:
-        """Run the story from its beginning to its first prompt; returns what it printed."""
+        """Run the story from its beginning to its first prompt; return the text."""
         text = str(self._frotz.reset()[0])
         _extend(self._frotz.frotz_lib, self._reach)
         return text
 
     def send(self, command: str) -> str:
-        """Type one line (ASCII, no line break, at most 190 characters); returns the answer."""
+        """Type one line (ASCII, no line break, at most 190 characters); return the answer."""
         # What FrotzEnv.step does beyond this, reading score and moves, means nothing here.
         answer = self._frotz.frotz_lib.step(command.encode("ascii") + b"\n")
         return str(answer.decode("cp1252"))
 
     def save(self) -> Any:
-        """A copy of the machine's state."""
+        """Return a copy of the machine's state."""
         return self._frotz.get_state()
 
     def load(self, state: Any) -> None:
@@ -181,7 +179,7 @@ class Interpreter:
         self._frotz.set_state(state)
 
     def close(self) -> None:
-        """Free the story's memory; calling it twice is harmless."""
+        """Free the story's memory."""
         self._frotz.close()
 
 
@@ -191,20 +189,18 @@ _TAG = re.compile(r"\[([^\]]*)\]\n?")
 _SUCCEEDED = " - succeeded"
 _WIDE = " " * 8
 LARGEST_DESCRIPTION = 1 << 26
-"""Bytes of the .json beside a game, at most; those of the largest games have some 2 MB."""
+"""Bytes of the .json beside a game, at most; those of the largest games have 2 MB."""
 _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
 
 
 class GameData(NamedTuple):
-    """What TextWorld knows about a game: the content of the .json beside the .z8.
+    """The content of the .json beside a .z8.
 
     Attributes:
-        world: Entities and rules.
-        facts: What is true at the start.
-        objective: The goal in words.
-        max_score: Sum of the rewards; 0 for a game without quests or without an upper limit.
-        metadata: Whatever the generator noted (``walkthrough``, ``max_score``, ...).
-        writings: Name of a thing, in lower case, to what one reads when one examines it.
+        facts: Facts at the start.
+        max_score: Sum of the rewards; 0 without quests or without an upper limit.
+        metadata: The generator's notes (``walkthrough``, ``max_score``, ...).
+        writings: Name of a thing, in lower case, to its description.
     """
 
     world: World
@@ -216,13 +212,10 @@ class GameData(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a command did.
+    """The effect of a command.
 
     Attributes:
         text: Feedback without trace, banner and status line.
-        score: Score so far.
-        won: The game ended well.
-        lost: The game ended badly.
         accepted: The game understood the command and carried it out.
         added: Facts that became true.
         removed: Facts that ceased to be true.
@@ -238,8 +231,6 @@ class Answer(NamedTuple):
 
 
 class EngineState(NamedTuple):
-    """A state of a game in an :class:`Engine`."""
-
     story: str
     machine: Any
     changes: tuple[frozenset[Fact], frozenset[Fact]]
@@ -301,11 +292,10 @@ def _modified(story: str | os.PathLike[str]) -> int:
 
 
 def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
-    """Take the interpreter's answer apart.
+    """Split the interpreter's answer into text, trace tags, room and score.
 
-    Returns:
-        The text for a player; the trace tags without brackets; the room in the status line; the
-        score in the status line, None where there is no status line.
+    The tags have no brackets. Room and score are those of the status line; the score is None
+    without one.
     """
     room, score = "", None
     body, mark, status = raw.rpartition(" -= ")
@@ -329,9 +319,9 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
 
 
 def endings(raw: str) -> tuple[bool, bool, float | None]:
-    """Whether the answer ends the game: won, lost, and the final score.
+    """Return whether the answer wins or loses the game, and the final score.
 
-    The last status line is drawn before the last point is counted, so the score stands apart.
+    The status line is drawn before the last point is counted.
     """
     won, lost = _WON in raw, _LOST in raw
     final = _FINAL_SCORE.search(raw) if won or lost else None
@@ -344,8 +334,6 @@ def trace_on(machine: Interpreter) -> None:
 
 
 class _Opening(NamedTuple):
-    """How a game begins, kept so that the next episode need not run it again."""
-
     machine: Any
     answer: Answer
     inventory: str
@@ -372,20 +360,13 @@ class Engine:
 
     @property
     def game(self) -> GameData:
-        """The game in play.
-
-        Raises:
-            BackendError: None was started.
-        """
+        """Description of the game in play."""
         if self._game is None:
             raise BackendError("no game is running: call reset() first")
         return self._game
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
-        """Begin a game.
-
-        Args:
-            story: Path of a .z8 that TextWorld made, with its .json beside it.
+        """Begin the game of a .z8 with its .json beside it.
 
         Raises:
             CorruptGameError: One of the two is missing or damaged.
@@ -411,7 +392,6 @@ class Engine:
         return opening.answer
 
     def _insert(self, story: _Story) -> Interpreter:
-        """The machine of a story; those played last are kept, each takes about 2 MB."""
         machine = self._machines.pop(story, None) or Interpreter(story[0])
         self._machines[story] = machine
         if len(self._machines) > _MAX_MACHINES:
@@ -441,7 +421,6 @@ class Engine:
         return Answer(text, self._score, won, lost, bool(events), added, removed)
 
     def _follow(self, events: list[str], room: str) -> tuple[frozenset[Fact], frozenset[Fact]]:
-        """Bring the logical state up to date with the trace."""
         added: set[Fact] = set()
         removed: set[Fact] = set()
 
@@ -462,11 +441,11 @@ class Engine:
         return frozenset(added), frozenset(removed)
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """All commands that the rules allow now, sorted; kept by state."""
+        """Return all commands that the rules allow now, sorted."""
         return () if self._over else self.game.world.admissible_commands(self._state)
 
     def inventory(self) -> str:
-        """What the game would answer to ``inventory``; asked for only after a change."""
+        """Return the game's answer to ``inventory``; kept until what is carried changes."""
         if self._inventory is None and not self._over:
             state = self._machine.save()
             self._inventory = clean_text(self._machine.send("inventory"))[0]
@@ -474,7 +453,6 @@ class Engine:
         return self._inventory or ""
 
     def _is_carried(self, changed: Fact) -> bool:
-        """Whether the change is in what the player carries."""
         return changed[-1] == "I" or ("in", changed[1], "I") in self._state
 
     @property
@@ -483,7 +461,7 @@ class Engine:
         return self._state.facts
 
     def save(self) -> EngineState:
-        """A copy of the present state."""
+        """Return a copy of the present state."""
         story = self._story[0] if self._story else ""
         machine = self._machine.save()
         return EngineState(

@@ -1,8 +1,7 @@
 """TextWorld environments: the base of all, and the base of the generated families.
 
-A family of generated games subclasses :class:`TextWorldFamily` and says which levels there are
-and how a game is made; caching, compiling, playing, cleaning the text, valid actions, snapshots
-and engine facts are here once.
+A family of generated games subclasses :class:`TextWorldFamily` and declares its levels and how
+a game is made.
 """
 
 from __future__ import annotations
@@ -47,13 +46,13 @@ _REFUSED_SEVERAL = "Only one command at a time can be understood."
 _REFUSED_META = "That is not something to do in this world."
 _SEVERAL = re.compile(r"[.,;]|\bthen\b", re.IGNORECASE)
 _SHUT = ("c", "oven", "toaster")
-"""Types of things that are shut unless something says otherwise."""
+"""Types of things that are shut by default."""
 _META_VERBS = frozenset({
     "brief", "long", "normal", "notify", "nouns", "oops", "pronouns", "q", "quit", "random",
     "recording", "replay", "restart", "restore", "restrict", "save", "script", "short",
     "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
 })  # fmt: skip
-"""Commands to the interpreter or its settings: they end, save, or change the telling of a game."""
+"""Commands to the interpreter: they end, save, or change how a game is shown."""
 
 
 class _Native(NamedTuple):
@@ -64,17 +63,12 @@ class _Native(NamedTuple):
 class TextWorldEnv(TextEnv):
     """Plays games that TextWorld made.
 
-    An action is *valid* (``info["is_action_valid"]``) when the game understood it and carried it
-    out. ``look``, ``inventory`` and ``examine`` are valid; going where no exit is, or taking
-    what is not there, is not. Text that is no single command in plain letters, and commands to
-    the interpreter (``restart``, ``save``, ``undo``, ...), do not reach the game.
+    An action is *valid* (``info["is_action_valid"]``) if the game carried it out. Commands to the
+    interpreter (``restart``, ``save``, ``undo``, ...) and several commands at once do not reach
+    the game.
 
     Args:
-        max_steps: Step limit of an episode.
-        valid_actions: Whether the observation lists the valid actions.
         inventory: Whether the observation holds the inventory text.
-        split: Name of the task split; empty where there is none.
-        render_mode: None or ``"ansi"``.
     """
 
     dialect = "textworld"
@@ -102,10 +96,10 @@ class TextWorldEnv(TextEnv):
 
     @abstractmethod
     def _story(self, task_id: str) -> str | PathLike[str]:
-        """Path of the compiled game of a task."""
+        """Return the path of the compiled game of a task."""
 
     def opening(self) -> str:
-        """Text that is appended to the first observation; the paper's extra rules."""
+        """Return text to append to the first observation."""
         return ""
 
     def rescore(
@@ -113,9 +107,9 @@ class TextWorldEnv(TextEnv):
     ) -> Feedback:
         """Score a command by the engine facts that it changed; default: the engine's own score.
 
-        Called after every command, and once after the start with empty sets. A family that
-        counts keeps its count in ``self.tally``, an immutable value that starts as None in every
-        episode and is part of snapshots. ``self.game.metadata`` is what the generator noted.
+        Called after every command, and at the start with empty sets. A family that counts keeps
+        its count in ``self.tally``, which snapshots include. ``self.game.metadata`` holds the
+        generator's notes.
         """
         return feedback
 
@@ -123,7 +117,7 @@ class TextWorldEnv(TextEnv):
 
     @property
     def game(self) -> GameData:
-        """What TextWorld knows about the game in play."""
+        """Description of the game in play."""
         return self._engine.game
 
     def _open(self, task_id: str) -> Feedback:
@@ -159,7 +153,7 @@ class TextWorldEnv(TextEnv):
         return self._engine.admissible_commands()
 
     def refuse(self, action: str) -> str | None:
-        """Also refuses several commands at once, foreign letters, and interpreter commands."""
+        """Also refuse several commands at once, foreign letters and interpreter commands."""
         refusal = super().refuse(action)
         if refusal is not None:
             return refusal
@@ -183,11 +177,11 @@ class TextWorldEnv(TextEnv):
         self._engine.close()
 
     def goal(self) -> str:
-        """The game's objective."""
+        """Return the game's objective."""
         return self.game.objective
 
     def oracle(self) -> Oracle:
-        """Engine facts of the present state.
+        """Return the engine facts of the present state.
 
         ``objects``: ``types`` (entity name to TextWorld's type, e.g. ``r`` room, ``c`` container,
         ``s`` supporter, ``d`` door, ``k`` key, ``f`` food, ``o`` object); ``shut`` and
@@ -210,7 +204,7 @@ class TextWorldEnv(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Versions of TextWorld and of the interpreter."""
+        """Return the versions of TextWorld and of the interpreter."""
         try:
             return {"jericho": version("jericho"), "textworld": version("textworld")}
         except PackageNotFoundError as error:
@@ -223,19 +217,12 @@ class TextWorldFamily(TextWorldEnv):
     """Base of the families of generated TextWorld games.
 
     A subclass sets the class attributes and :meth:`make_game`; the other hooks have defaults.
-    Task ids are ``<family>/<level>/<split>/<number>``. Which seeds they stand for is listed in the
-    family's manifest (see :mod:`gym_memory.games.textworld.games`).
+    Task ids are ``<family>/<level>/<split>/<number>``; the family's manifest lists their seeds.
 
     Args:
         level: One of ``levels``; None takes ``default_level``.
         split: ``train``, ``valid``, ``test`` or ``held_out``.
         max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        UnknownNameError: Unknown level or split.
     """
 
     family: ClassVar[str]
@@ -243,14 +230,14 @@ class TextWorldFamily(TextWorldEnv):
     generator: ClassVar[int] = 1
     """Version of the generator; raise it whenever the games of a seed change."""
     levels: ClassVar[Mapping[str, Mapping[str, Any]]]
-    """Name of a level to its settings (JSON-able; they are part of the cache key)."""
+    """Name of a level to its settings (JSON-able; part of the cache key)."""
     splits: ClassVar[tuple[str, ...]] = SPLITS
     default_level: ClassVar[str] = ""
-    """The level when none is asked for; empty for the first."""
+    """Default of ``level``; empty for the first."""
     listed_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that the manifest lists; empty for all."""
     sizes: ClassVar[Mapping[str, int]] = SIZES
-    """Games of each split that the manifest lists a level."""
+    """Games of each split that the manifest lists for a level."""
     default_max_steps: ClassVar[int] = 150
 
     def __init__(
@@ -284,20 +271,16 @@ class TextWorldFamily(TextWorldEnv):
     @classmethod
     @abstractmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-        """Generate one game.
+        """Generate one ``textworld.Game``, with no other chance than ``seed``.
 
-        Use only generators seeded by ``seed``; no global random state. Set ``game.objective`` (the
-        goal text), ``game.metadata["walkthrough"]`` (list of commands that wins with the maximum
-        score) and, where the quests do not add up to it, ``game.metadata["max_score"]``. The
-        metadata must be JSON-able: whatever else the family needs while playing goes there too.
-
-        Returns:
-            A ``textworld.Game``.
+        Set ``game.objective`` (the goal text), ``game.metadata["walkthrough"]`` (commands that win
+        with the maximum score) and, if the quests do not add up to it,
+        ``game.metadata["max_score"]``. The metadata must be JSON-able.
         """
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """The paper's step limit for a level."""
+        """Return the paper's step limit for a level."""
         return cls.default_max_steps
 
     def _task_ids(self) -> Sequence[str]:
@@ -307,7 +290,7 @@ class TextWorldFamily(TextWorldEnv):
         return self._compiled(task_id, self.levels[self.level])
 
     def _compiled(self, task_id: str, settings: Mapping[str, Any]) -> str | PathLike[str]:
-        """The compiled game of a task; only that of the level's own settings is listed."""
+        """Return the path of a task's game; only one of the level's own settings is listed."""
         entry = self._entries[task_id]
         key = GameKey(self.family, self.generator, settings, self.split, entry.seed)
 
@@ -321,11 +304,7 @@ class TextWorldFamily(TextWorldEnv):
 
 
 def _compare(task_id: str, game: Any, entry: Entry) -> None:
-    """Make sure that a generated game is the listed one.
-
-    Raises:
-        BackendError: It is not, although this is the listed version of TextWorld.
-    """
+    """Raise ``BackendError`` if a generated game is not the listed one, of the same TextWorld."""
     digest = game_sha256(game.serialize())
     if entry.sha256 in ("", digest):
         return

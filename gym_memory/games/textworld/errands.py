@@ -1,18 +1,8 @@
 """Errands: a life of several days in one house, with one errand after the other.
 
-Ours. The agent keeps a house of up to 64 rooms. One at a time it is told to bring a thing to a
-piece of furniture, and where the two stand it must have seen: the present observation does not
-say. From the second day on, errands also ask about the past: *bring the bell back to where it stood
-on the first day*, *bring what stood on the oak desk on the first day to the pine shelf*. The
-answer is an action, no words.
-
-Every day is a game of its own on the same map, compiled like any other; they follow each other in
-one episode, and the agent starts each in the same room. Overnight what was not done is done, what
-was displaced goes back, and some things end up in a room next door. So the world of a day does not
-depend on what the agent did the day before, and what it saw there may not be true any more.
-
-Score: 1 point an errand. An errand that takes more than the level's moves is taken away and the
-next one is told, so who finds things faster finishes more within the step limit.
+Every day is a game of its own on the same map. Overnight errands that were not done are done,
+displaced things go back, and some things move to the next room. So a day does not depend on the
+actions of the day before. Score: 1 point for each errand.
 """
 
 from __future__ import annotations
@@ -59,7 +49,7 @@ _ROOMS = (
 )  # fmt: skip
 _WOODS = ("oak", "pine", "walnut", "bamboo")
 _PRINTED = ("calendar", "diary", "envelope")
-"""Things that look as if something was written on them, and nothing is."""
+"""Things that look as if they had writing on them."""
 _ERRAND, _BACK, _WHAT = (
     "Bring the {thing} to the {holder}.",
     "Bring the {thing} back to where it stood on the first day.",
@@ -68,7 +58,7 @@ _ERRAND, _BACK, _WHAT = (
 
 
 class Errand(NamedTuple):
-    """What is asked for in words, and what it means: this thing is to stand on this furniture."""
+    """An errand in words, and its meaning: this thing is to be on this furniture."""
 
     text: str
     thing: str
@@ -76,7 +66,7 @@ class Errand(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day: where things stand in the morning (thing to furniture), and what is asked for."""
+    """A day: furniture of each thing in the morning, and the errands."""
 
     places: dict[str, str]
     errands: tuple[Errand, ...]
@@ -87,11 +77,8 @@ class Life:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
-        grid: The map.
-        rooms: Cell to name of its room.
-        furniture: Cell to name of the piece of furniture there; not every room has one.
-        start: Where every day begins.
-        days: The days.
+        furniture: Cell to the piece of furniture there; not every room has one.
+        start: Room where every day begins.
     """
 
     grid: Grid
@@ -101,7 +88,7 @@ class Life:
     days: tuple[Day, ...]
 
     def walkthrough(self, first: int = 0) -> list[str]:
-        """Does every errand from a day on, by shortest ways."""
+        """Return the commands of every errand from a day on, by shortest ways."""
         where = {piece: cell for cell, piece in self.furniture.items()}
         commands: list[str] = []
         for day in self.days[first:]:
@@ -116,15 +103,7 @@ class Life:
 
 
 def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Random]:
-    """Draw a game.
-
-    Args:
-        settings: A level of :class:`Errands`.
-        seed: Chooses the game.
-
-    Returns:
-        The plan, and the generator to draw TextWorld's wording from.
-    """
+    """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"errands/{seed}")
     grid = make_grid(rng, settings["rooms"], settings["box"], settings["openness"])
     cells = sorted(grid)
@@ -154,7 +133,7 @@ def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Rand
 def _shift(
     rng: random.Random, grid: Grid, furniture: dict[Cell, str], places: dict[str, str], count: int
 ) -> None:
-    """Have some things end up in a room next door."""
+    """Move some things to a room next door."""
     where = {piece: cell for cell, piece in furniture.items()}
     for thing in rng.sample(sorted(places), count):
         near = [c for c in grid[where[places[thing]]].values() if c in furniture]
@@ -172,13 +151,8 @@ def _draw(
 ) -> Errand:
     """Draw an errand, with a thing that no other errand of the day is about.
 
-    Args:
-        rng: Source of chance.
-        asks: Its wording; one that fits no thing gives way to the plain one.
-        first: Where things stood on the first day.
-        places: Where they stand now.
-        pieces: The furniture.
-        used: Things of the other errands.
+    ``asks`` is its wording; if it fits no thing, the plain one is drawn. ``first`` holds the places
+    on the first day, ``places`` those now, ``used`` the things of the other errands.
     """
     full = list(first.values())
     fit = {
@@ -196,7 +170,6 @@ def _draw(
 
 
 def _morning(settings: Mapping[str, Any], day: int) -> str:
-    """What a day begins with."""
     if day:
         return (
             f"Day {day + 1} begins. Overnight what was not done has been done, what you displaced "
@@ -210,12 +183,12 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class Tally(NamedTuple):
-    """How far a life has got.
+    """Progress in a life.
 
     Attributes:
-        day: The day, from 0.
-        errand: The errand of that day, from 0.
-        waited: Moves that it has taken so far.
+        day: Number of the day, from 0.
+        errand: Number of the errand of that day, from 0.
+        waited: Moves spent on it.
         done: Errands that were done.
     """
 
@@ -227,19 +200,23 @@ class Tally(NamedTuple):
 
 @ENVIRONMENTS.register("Errands")
 class Errands(TextWorldFamily):
-    """Find things and places again, for days, while some of them change behind one's back.
+    """Find things and places again, for days, while some things are moved out of view.
+
+    One errand at a time: bring a thing to a piece of furniture. The agent must have seen both
+    before. From the second day on, errands also ask about the first day: *bring the bell back to
+    where it stood on the first day*. An errand is taken away after ``patience`` moves.
 
     Settings of a level:
 
-    * ``rooms`` in a ``box`` of columns and rows, ``openness`` as in
+    * ``rooms``, ``box``, ``openness`` as in
       :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: rooms with a piece of
-      furniture; ``things``: things that stand on it.
-    * ``days``; ``errands`` a day, of which ``past`` ask about the first day, from the second on;
-      ``moved``: things that end up next door in a night.
+      furniture; ``things``: things on it.
+    * ``days``; ``errands`` a day, of which ``past`` ask about the first day; ``moved``: things that
+      move next door in a night.
     * ``patience``: moves that an errand may take; ``steps``: the step limit.
 
-    The level ``long`` is made so that a transcript does not fit: 64 rooms and 1,000 steps, some
-    80,000 tokens. All 48 errands take about 700 moves of one who knows everything.
+    In the level ``long`` a transcript does not fit: 64 rooms and 1,000 steps, some 80,000 tokens.
+    Its walkthrough has about 700 moves.
     """
 
     family = "errands"
@@ -257,7 +234,7 @@ class Errands(TextWorldFamily):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """What the level says."""
+        """Return the step limit of the level."""
         return int(cls.levels[level]["steps"])
 
     @classmethod
@@ -292,16 +269,16 @@ class Errands(TextWorldFamily):
 
     @property
     def _errand(self) -> Errand:
-        """The errand of the moment; the last one once all are over."""
+        """Return the errand of the moment; the last one once all are over."""
         errands = self.game.metadata["errands"]
         return Errand(*errands[min(self.tally.errand, len(errands) - 1)])
 
     def goal(self) -> str:
-        """The errand of the moment."""
+        """Return the errand of the moment."""
         return f"Run the errands of the house, one at a time. Now: {self._errand.text}"
 
     def opening(self) -> str:
-        """The first errand."""
+        """Return the first errand."""
         return f"Your errand: {self.game.metadata['errands'][0][0]}"
 
     def _open(self, task_id: str) -> Feedback:
@@ -311,7 +288,7 @@ class Errands(TextWorldFamily):
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
-        """One point an errand; the next is told once one is done or took too long."""
+        """Count an errand that is done; the next follows, also after too many moves."""
         if self.tally is None:
             self.tally = Tally()
             return feedback

@@ -1,10 +1,8 @@
-"""Generated TextWorld games: made on demand, compiled once, kept in a cache folder.
+"""Generated TextWorld games: listed in manifests, made on demand, kept in a cache folder.
 
-A game is named by a :class:`GameKey`: everything that decides its content. Its folder in the
-cache holds ``game.z8`` (what the interpreter runs) and ``game.json`` (what TextWorld knows about
-it). A folder is built under a temporary name and renamed into place, so processes may race and
-a killed compile leaves nothing half-written. A folder that was damaged all the same (a full disk,
-a lost machine, a file taken out) is told by its checksum and its form, and built anew.
+A :class:`GameKey` names all that decides a game. Its folder in the cache holds ``game.z8`` and
+``game.json``. A folder is built under a temporary name and renamed into place, so processes may
+race. A damaged folder is detected and built again.
 """
 
 from __future__ import annotations
@@ -39,24 +37,25 @@ __all__ += ["no_trial_run", "quiet_random_state"]
 
 SPLITS = ("train", "valid", "test", "held_out")
 SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}
-"""Games a level, unless its family says otherwise."""
+"""Games of a level, unless its family says otherwise."""
 FIRST_SEED = {"train": 0, "valid": 100_000, "test": 200_000, "held_out": 300_000}
 
 
 class Entry(NamedTuple):
-    """One listed game; ``sha256`` is empty where no manifest lists it."""
+    """One listed game; ``sha256`` is empty if no manifest lists it."""
 
     seed: int
     sha256: str = ""
 
 
 class Manifest(NamedTuple):
-    """All listed games of a family.
+    """The listed games of a family, for each level and split; no game is in two splits of a level.
+
+    ``test`` is for tests and development, ``held_out`` for tables alone.
 
     Attributes:
-        family: Name of the family.
-        generator: Version of the family's generator that made them.
-        textworld: Version of TextWorld that made them.
+        generator: Version of the family's generator.
+        textworld: Version of TextWorld.
         levels: Level to ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
     """
 
@@ -68,7 +67,7 @@ class Manifest(NamedTuple):
 
 @lru_cache(maxsize=32)
 def load_manifest(family: str) -> Manifest | None:
-    """The manifest of a family; None where the package has none."""
+    """Read the manifest of a family; None if the package has none."""
     source = files("gym_memory.games.textworld") / "manifests" / f"{family}.json"
     if not source.is_file():
         return None
@@ -76,10 +75,9 @@ def load_manifest(family: str) -> Manifest | None:
 
 
 def entries(family: str, generator: int, level: str, split: str) -> tuple[Entry, ...]:
-    """The games of a level and split, in order.
+    """Return the games of a level and split, in order.
 
-    Games that no manifest lists (a family of another package, an unlisted level or split) have
-    seeds by rule, different in every split, and no digest.
+    Games that no manifest lists have consecutive seeds, different in every split, and no digest.
     """
     manifest = load_manifest(family)
     if manifest and manifest.generator == generator and split in manifest.levels.get(level, ()):
@@ -95,11 +93,8 @@ class GameKey(NamedTuple):
     """All that decides a generated game.
 
     Attributes:
-        family: Family of games, e.g. ``cooking``.
         generator: Version of the family's generator; raised when its output changes.
-        settings: What the generator is asked for (JSON-able).
-        split: ``train``, ``valid``, ``test`` or ``held_out``.
-        seed: Seed of the generator.
+        settings: Settings of the generator (JSON-able).
     """
 
     family: str
@@ -109,7 +104,7 @@ class GameKey(NamedTuple):
     seed: int
 
     def digest(self) -> str:
-        """Name of the game's folder in the cache."""
+        """Return the name of the game's folder in the cache."""
         record = {
             **self._asdict(),
             "settings": dict(self.settings),
@@ -120,7 +115,7 @@ class GameKey(NamedTuple):
 
 @contextlib.contextmanager
 def quiet_random_state() -> Iterator[None]:
-    """Put the global random state back to what it was, whatever runs inside."""
+    """Restore the global random state at the end, whatever runs inside."""
     python_state, numpy_state = random.getstate(), np.random.get_state()
     try:
         yield
@@ -152,9 +147,8 @@ def _knowledge_parsed_once() -> Iterator[None]:
 def no_trial_run() -> Iterator[None]:
     """Have TextWorld's ``GameMaker.set_walkthrough`` do nothing.
 
-    It compiles the game and plays it while it is being generated (0.7 s), to note which commands
-    complete which quest. For a generator that writes its own objective and walkthrough the game
-    is the same without.
+    It compiles and plays the game while generating it (0.7 s), to note which commands complete
+    which quest. A generator that writes its own objective and walkthrough does not need it.
     """
     maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
     set_walkthrough = maker.set_walkthrough
@@ -167,21 +161,17 @@ def no_trial_run() -> Iterator[None]:
 
 _knowledge_bases: dict[Any, Any] = {}
 _generating = threading.Lock()
-"""One at a time: TextWorld's classes are altered while a game is generated."""
+"""Lock, as TextWorld's classes are altered while a game is generated."""
 
 
 def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-    """Have a family generate a game; the global random state stays as it is.
+    """Have a family generate a ``textworld.Game``; the global random state stays as it is.
 
     Args:
         factory: A class with ``make_game(settings, split, seed)``.
         settings: Settings of a level.
-        split: One of :data:`~gym_memory.games.textworld.games.SPLITS`; ``held_out`` is made of
-            what ``test`` is made of.
+        split: One of :data:`SPLITS`; ``held_out`` uses the words of ``test``.
         seed: Chooses the game.
-
-    Returns:
-        A ``textworld.Game``.
     """
     if split == "held_out":
         split = "test"
@@ -191,7 +181,7 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
 
 
 def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
-    """Path of the compiled game, built by ``make() -> textworld Game`` when it is not there.
+    """Return the path of the compiled game; build it by ``make() -> textworld Game`` if missing.
 
     Raises:
         BackendError: Inform 7 could not compile the game, or the cache cannot be written.
@@ -201,23 +191,16 @@ def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
 
 
 def cached_story(family: str, source: str) -> Path:
-    """Path of the story compiled from a source in Inform 7, built when it is not there.
-
-    Raises:
-        BackendError: Inform 7 could not compile the source, or the cache cannot be written.
-    """
+    """Return the path of the story compiled from a source in Inform 7; build it if missing."""
     digest = hashlib.sha256(f"{textworld_version()}\n{source}".encode()).hexdigest()[:32]
     folder = cache_dir() / family / digest
     return _built(folder, lambda story: _compile_source(source, story), described=False)
 
 
 def _built(folder: Path, build: Callable[[Path], None], *, described: bool) -> Path:
-    """Path of the story in a folder of the cache, which is built aside where it is not intact.
+    """Return the path of the story in a folder of the cache; build it if it is not intact.
 
-    Args:
-        folder: The folder.
-        build: Writes the story, with its .json where ``described``.
-        described: Whether TextWorld's .json belongs to the story.
+    ``build`` writes the story, with TextWorld's .json if ``described``.
     """
     story = folder / "game.z8"
     if _intact(story, described):
@@ -241,7 +224,7 @@ def _built(folder: Path, build: Callable[[Path], None], *, described: bool) -> P
 
 
 def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> None:
-    """Rename a finished folder, unless another process was faster; a damaged one makes way."""
+    """Rename a finished folder, unless another process was faster; remove a damaged one."""
     try:
         os.rename(building, folder)
     except OSError:
@@ -259,7 +242,6 @@ def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> N
 
 
 def _intact(story: Path, described: bool) -> bool:
-    """Whether a story of the cache, and its .json where it has one, are whole."""
     files = (story, story.with_suffix(".json")) if described else (story,)
     try:
         stamps = [(os.fspath(path), path.stat().st_mtime_ns) for path in files]
@@ -270,7 +252,6 @@ def _intact(story: Path, described: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _whole(story: tuple[str, int], description: tuple[str, int] | None = None) -> bool:
-    """The same, of files as they were changed last."""
     try:
         check_story(story[0])
         data = {} if description is None else json.loads(Path(description[0]).read_bytes())
@@ -280,7 +261,7 @@ def _whole(story: tuple[str, int], description: tuple[str, int] | None = None) -
 
 
 def _flush(*paths: Path) -> None:
-    """Have files or folders reach the disk: a rename must not get there before its content."""
+    """Write files or folders to disk: a rename must not get there before its content."""
     for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -300,11 +281,7 @@ def _compile_source(source: str, story: Path) -> None:
 
 
 def compile_game(game: Any, story: Path) -> None:
-    """Write ``game`` as ``story`` (.z8) with its .json beside it.
-
-    Raises:
-        BackendError: Inform 7 refused the game.
-    """
+    """Write ``game`` as ``story`` (.z8) with its .json beside it."""
     generator = require("textworld.generator", "textworld", "compiling games")
     options = generator.GameOptions()
     options.path, options.force_recompile = str(story), True
@@ -318,7 +295,7 @@ def compile_game(game: Any, story: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed compiles left behind."""
+    """Remove the folders of killed compiles."""
     for leftover in folder.glob(".building-*"):
         with contextlib.suppress(OSError):
             if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
@@ -326,11 +303,9 @@ def _sweep(folder: Path) -> None:
 
 
 def game_sha256(data: Mapping[str, Any]) -> str:
-    """Digest of a serialized game that is the same on every machine.
+    """Return a digest of a serialized game that is the same on every machine.
 
-    Taken over the world's facts, the quests, the entities' texts, the objective and the
-    walkthrough, each list of facts sorted; identifiers of the run, paths and the knowledge base
-    are left out.
+    It leaves out identifiers of the run, paths and the knowledge base.
     """
     canonical = {
         "world": _sorted(data["world"]),

@@ -1,8 +1,7 @@
 """The rules of a knowledge base as plain values, read by TextWorld once and then from the cache.
 
-Importing TextWorld and parsing a knowledge base take two seconds of a processor, in every process
-that plays a game; the same as JSON takes some milliseconds. A file of the cache is found by the
-digest of the knowledge base and the version of TextWorld; one that is damaged is made anew.
+Importing TextWorld and parsing a knowledge base take two seconds in every process, reading JSON
+takes milliseconds. A file is named by the digest of the knowledge base and TextWorld's version.
 """
 
 from __future__ import annotations
@@ -32,13 +31,7 @@ class FactPattern(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A placeholder of a rule.
-
-    Attributes:
-        name: As in the rule's command and event.
-        type: Type of what may fill it.
-        fixed: The one entity that it always stands for; None where it is open.
-    """
+    """A placeholder of a rule; ``fixed`` is the one entity that it stands for, None if open."""
 
     name: str
     type: str
@@ -58,7 +51,7 @@ class RuleText(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What of a knowledge base is needed to follow a game.
+    """The part of a knowledge base that is needed to follow a game.
 
     Attributes:
         subtypes: Each type with all its subtypes.
@@ -71,11 +64,7 @@ class Knowledge(NamedTuple):
 
 @lru_cache(maxsize=1)
 def textworld_version() -> str:
-    """The installed version, without importing it.
-
-    Raises:
-        MissingDependencyError: TextWorld is not installed.
-    """
+    """Return the installed version, without importing it."""
     try:
         return version("textworld")
     except PackageNotFoundError as error:
@@ -85,11 +74,7 @@ def textworld_version() -> str:
 
 
 def load_knowledge(serialized_kb: str) -> Knowledge:
-    """The rules of a knowledge base as it stands in a game's .json.
-
-    Args:
-        serialized_kb: JSON text of the game's ``KB`` entry.
-    """
+    """Read the rules of the JSON text of a game's ``KB`` entry."""
     content = f"{_FORMAT}\n{textworld_version()}\n{serialized_kb}"
     digest = hashlib.sha256(content.encode()).hexdigest()[:32]
     path = cache_dir() / "textworld" / "rules" / f"{digest}.json"
@@ -147,7 +132,7 @@ def _to_json(knowledge: Knowledge) -> dict[str, Any]:
 
 
 def _from_json(record: Any) -> Knowledge:
-    """The inverse; whatever is wrong with a record raises."""
+    """Read the inverse; raise if anything is wrong."""
     subtypes = {str(t): frozenset(map(str, names)) for t, names in record["subtypes"].items()}
     return Knowledge(subtypes, tuple(_rule_of(rule, subtypes) for rule in record["rules"]))
 

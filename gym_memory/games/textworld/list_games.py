@@ -1,10 +1,8 @@
-"""Writing manifests: make the games of a family's levels and note their seeds and digests.
+"""Write the manifest of a family: make the games of its levels, note seeds and digests.
 
 ``--verify`` makes the listed ones again and compares::
 
-    python -m gym_memory.games.textworld.list_games Cooking
-    python -m gym_memory.games.textworld.list_games Cooking --verify
-    python -m gym_memory.games.textworld.list_games Cooking --level voices
+    python -m gym_memory.games.textworld.list_games Cooking --level voices --verify
 """
 
 from __future__ import annotations
@@ -35,8 +33,7 @@ __all__ = ["collect", "main", "verify"]
 def collect(factory: Any, level: str) -> dict[str, list[list[Any]]]:
     """Make the games of a level and note their seeds and digests.
 
-    A seed is passed over when its game is already listed (in any split) or cannot be won within
-    the step limit.
+    Skip a seed if its game is already listed (in any split) or cannot be won in the step limit.
     """
     seen: set[str] = set()
     listed: dict[str, list[list[Any]]] = {}
@@ -58,13 +55,7 @@ def _made(factory: Any, level: str, split: str) -> Iterator[tuple[int, str, int]
 
 
 def verify(factory: Any, manifest: Manifest, levels: Iterable[str] = ()) -> list[str]:
-    """Make every listed game again; returns the task ids whose digest differs.
-
-    Args:
-        factory: The family.
-        manifest: Its manifest.
-        levels: Levels to look at; none for all.
-    """
+    """Make the listed games of the levels (default: all) again; return task ids that differ."""
     wrong = []
     for level in levels or manifest.levels:
         listed = manifest.levels[level]
@@ -77,13 +68,12 @@ def verify(factory: Any, manifest: Manifest, levels: Iterable[str] = ()) -> list
 
 
 def _dump(manifest: Manifest) -> str:
-    """JSON with one game a line."""
     text = json.dumps(manifest._asdict(), indent=1)
     return re.sub(r'\[\s+(\d+),\s+("\w*")\s+\]', r"[\1, \2]", text) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or verify the manifest of a family; returns the exit status."""
+    """Write or verify the manifest of a family; return the exit status."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("name", help="environment or challenge, e.g. Cooking or simple")
     parser.add_argument("--verify", action="store_true", help="compare instead of writing")

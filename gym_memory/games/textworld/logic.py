@@ -1,8 +1,8 @@
-"""TextWorld's game logic, compiled for speed: rules, admissible commands, reported events.
+"""TextWorld's game logic, compiled for speed: state, rules, admissible commands, events.
 
 TextWorld matches every rule against every fact after every command. Here a rule is compiled once
-into patterns over numbered slots, facts are indexed, and the admissible commands are computed
-only when somebody asks, and only by the rules that a change concerns. The answers are the same.
+into patterns over numbered slots, facts are indexed, and only the rules that a change concerns are
+matched, on demand. The answers are the same. A fact is a tuple, ``("in", "f_0", "I")``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Binding", "Fact", "Index", "Logic", "Move", "Rule", "State", "World"
 
 Fact = tuple[str, ...]
 Binding = list[str | None]
-"""Entity in each slot of a rule; None where the slot is open."""
+"""Entity in each slot of a rule; None in an open slot."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -31,7 +31,6 @@ class Index:
     """Facts that do not change, found by predicate, or by predicate and one argument.
 
     Attributes:
-        facts: All of them.
         found: ``(predicate, position, entity)``, or ``(predicate,)``, to the facts that fit.
     """
 
@@ -45,22 +44,16 @@ class Index:
 
 
 def _keys(fact: Fact) -> list[tuple[Any, ...]]:
-    """Where a fact is found."""
     name = fact[0]
     return [(name,), *((name, i, fact[i]) for i in range(1, len(fact)))]
 
 
 class State:
-    """The facts of a game in play: those at its start, and what has changed since.
-
-    Starting again, saving and going back cost no more than the changes.
-
-    Args:
-        start: The facts at the start; shared by all states of the game.
+    """The facts of a game in play: those at its start, shared, and the changes since.
 
     Attributes:
-        keys: Fingerprint of what has changed, for each predicate: where two states of a game have
-            equal keys the predicate holds of the same entities.
+        keys: Fingerprint of the changes of each predicate: if two states of a game have equal keys,
+            the predicate holds of the same entities.
     """
 
     def __init__(self, start: Index):
@@ -119,14 +112,13 @@ class State:
             self._own(key).discard(fact)
 
     def _own(self, key: tuple[Any, ...]) -> set[Fact]:
-        """The state's own copy of an entry, to be changed."""
         entry = self._touched.get(key)
         if entry is None:
             entry = self._touched[key] = set(self.start.found.get(key, ()))
         return entry
 
     def matching(self, pattern: FactPattern, binding: Binding) -> Iterable[Fact]:
-        """Facts that may match: the smallest entry that the bound slots offer."""
+        """Return facts that may match: the smallest entry of the bound slots."""
         best: Collection[Fact] | None = None
         for position, slot in enumerate(pattern.slots, 1):
             value = binding[slot]
@@ -148,7 +140,7 @@ _FIELD = re.compile(r"\{([^{}]+)\}")
 _PLAYER = "P"
 _PLAYER_AT = FactPattern("at", (0, 1))
 _MAX_KEPT = 1024
-"""Entries that a game keeps of what its rules allow; many games are kept at once."""
+"""Entries that a game keeps of what its rules allow, as many games are kept at once."""
 
 
 class Move(NamedTuple):
@@ -160,12 +152,7 @@ class Move(NamedTuple):
 
 
 class Rule:
-    """One rule of a knowledge base, compiled to patterns over slots (its placeholders).
-
-    Args:
-        rule: The rule; its event is Inform 7's report, with ``{placeholder}`` fields.
-        subtypes: Each type with all its subtypes.
-    """
+    """A rule of a knowledge base, compiled to patterns over slots (its placeholders)."""
 
     def __init__(self, rule: RuleText, subtypes: Mapping[str, frozenset[str]]):
         self.name = rule.name
@@ -187,7 +174,7 @@ class Rule:
         self._plans: dict[tuple[bool, ...], list[tuple[FactPattern, bool]]] = {}
 
     def _compile_event(self, template: str) -> tuple[str, re.Pattern[str], list[int]]:
-        """First word of the report, the report as a pattern, and the slots of its groups."""
+        """Return the first word of the report, its pattern, and the slots of the groups."""
         parts = _FIELD.split(template.lower())
         names = _FIELD.findall(template)
         text = "".join(re.escape(p) if i % 2 == 0 else "(.+)" for i, p in enumerate(parts))
@@ -202,14 +189,13 @@ class Rule:
         *,
         for_output: bool = False,
     ) -> list[Binding]:
-        """Bindings under which all preconditions hold; distinct slots hold distinct entities.
+        """Return bindings under which all preconditions hold; distinct slots, distinct entities.
 
         Args:
             state: The facts.
             types: Type of each entity.
             given: Slots bound beforehand.
-            for_output: Only the slots of the command matter: where solutions differ only in
-                others, give one of them.
+            for_output: Give one of the solutions that bind the slots of the command equally.
         """
         start = self._start.copy()
         for slot, entity in (given or {}).items():
@@ -240,9 +226,9 @@ class Rule:
         return found
 
     def _plan(self, binding: Binding) -> list[tuple[FactPattern, bool]]:
-        """The preconditions, most constrained first, for slots bound as in ``binding``.
+        """Order the preconditions, most constrained first, for slots bound as in ``binding``.
 
-        With each comes whether all slots of the command are bound before it is matched.
+        Each has a flag: True if all slots of the command are bound before it is matched.
         """
         key = tuple([value is not None for value in binding])
         plan = self._plans.get(key)
@@ -265,7 +251,6 @@ class Rule:
     def _bind(
         self, pattern: FactPattern, fact: Fact, types: Mapping[str, str], binding: Binding
     ) -> Binding | None:
-        """The binding in which the pattern reads as the fact; None where there is none."""
         bound = binding
         for position, slot in enumerate(pattern.slots, 1):
             value, known = fact[position], bound[slot]
@@ -280,7 +265,7 @@ class Rule:
         return bound
 
     def _fill_free(self, types: Mapping[str, str], binding: Binding) -> Binding | None:
-        """Slots that only the postconditions name take any unused entity of their type."""
+        """Fill slots that only postconditions name with any unused entity of their type."""
         filled = binding.copy()
         for slot in self.free:
             left = (e for e in types if types[e] in self.types[slot] and e not in filled)
@@ -290,11 +275,11 @@ class Rule:
         return filled
 
     def moves_player(self) -> bool:
-        """Whether the rule takes the player elsewhere."""
+        """True if the rule takes the player elsewhere."""
         return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
 
     def move(self, binding: Binding) -> Move:
-        """What the rule changes under a binding."""
+        """Return what the rule changes under a binding."""
 
         def ground(patterns: Iterable[FactPattern]) -> tuple[Fact, ...]:
             return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)
@@ -306,9 +291,8 @@ class Logic:
     """The compiled rules of a knowledge base.
 
     Attributes:
-        rules: All rules that have a command, by name.
-        walks: Those that take the player to another room.
-        groups: The rules by the predicates that they depend on, of those that can change.
+        walks: Rules that take the player to another room.
+        groups: Rules by the changeable predicates that they depend on.
     """
 
     def __init__(self, rules: Mapping[str, Rule]):
@@ -330,7 +314,7 @@ class Logic:
                 self._by_verb.setdefault(verb, []).append((regex, slots, rule))
 
     def candidates(self, event: str) -> list[tuple[Rule, dict[int, str]]]:
-        """Rules that ``event`` may report, with the names (lower case) it puts into slots."""
+        """Return rules that ``event`` may report, with the names it puts into slots."""
         found = []
         for regex, slots, rule in self._by_verb.get(event.partition(" ")[0], ()):
             match = regex.fullmatch(event)
@@ -341,22 +325,18 @@ class Logic:
 
 @lru_cache(maxsize=16)
 def load_logic(serialized_kb: str) -> Logic:
-    """The compiled logic of a knowledge base as it stands in a game's .json, kept for the process.
-
-    Args:
-        serialized_kb: JSON text of the game's ``KB`` entry.
-    """
+    """Compile the JSON text of a game's ``KB`` entry; kept for the process."""
     knowledge = load_knowledge(serialized_kb)
     return Logic({rule.name: Rule(rule, knowledge.subtypes) for rule in knowledge.rules})
 
 
 class World:
-    """Entities and rules of one game, and what they make of a state.
+    """Entities and rules of one game.
 
     Args:
         logic: The compiled rules.
         types: Type of each entity id.
-        names: Name of each entity id as the game prints it; ids without a name are left out.
+        names: Printed name of each entity id that has one.
     """
 
     def __init__(self, logic: Logic, types: Mapping[str, str], names: Mapping[str, str]):
@@ -368,9 +348,9 @@ class World:
         self._texts: dict[tuple[str, ...], str] = {}
 
     def admissible_commands(self, state: State) -> tuple[str, ...]:
-        """All commands that the rules allow, sorted.
+        """Return all commands that the rules allow, sorted.
 
-        What a group of rules allows is kept, by the state of the predicates that it reads.
+        Those of a group of rules are kept, by the state of the predicates that it reads.
         """
         commands: set[str] = set()
         for read, rules in self.logic.groups.items():
@@ -384,7 +364,7 @@ class World:
         return tuple(sorted(commands))
 
     def forget(self) -> None:
-        """Empty the memory of admissible commands; changes nothing but the time they take."""
+        """Empty the cache of admissible commands."""
         self._commands.clear()
 
     def _match(self, rules: Iterable[Rule], state: State) -> tuple[str, ...]:
@@ -400,7 +380,7 @@ class World:
         return tuple(commands)  # half of what a set would take
 
     def detect(self, state: State, event: str) -> Move | None:
-        """The state change that Inform 7 reports as ``event``; None when nothing changes."""
+        """Return the state change that Inform 7 reports as ``event``; None if nothing changes."""
         for rule, named in self.logic.candidates(event.lower()):
             for given in self._resolve(list(named.items())):
                 solutions = rule.solutions(state, self.types, given)
@@ -409,23 +389,21 @@ class World:
         return None
 
     def _resolve(self, named: list[tuple[int, str]]) -> list[dict[int, str]]:
-        """All ways to read names as entities (names need not be unique)."""
         ways: list[dict[int, str]] = [{}]
         for slot, name in named:
             ways = [{**way, slot: entity} for way in ways for entity in self._ids.get(name, ())]
         return ways
 
     def title(self, state: State) -> str:
-        """The player's room as the status line prints it; empty where there is none."""
+        """Return the player's room as the status line prints it; empty if there is none."""
         for fact in state.matching(_PLAYER_AT, [_PLAYER, None]):
             return self.names.get(fact[2], "").title()
         return ""
 
     def detect_walk(self, state: State, title: str) -> Move | None:
-        """The move into the room of that title.
+        """Return the move into the room of that title.
 
-        Walking through a door by its name is reported under that name, not as a direction; the
-        status line shows where it led.
+        Walking through a door by its name is reported under that name, not as a direction.
         """
         for rule in self.logic.walks:
             for binding in rule.solutions(state, self.types):

@@ -1,7 +1,7 @@
-"""A story file of which nothing else is known: the interpreter and its text.
+"""A story file without a description: only the interpreter and its text.
 
-For a .z8 of TextWorld without its .json, and for the games that jericho knows. There is no list of
-valid actions: jericho can guess one, but only with a language model that it would download.
+For a .z8 of TextWorld without its .json, and for Jericho. Valid actions are not known: jericho's
+guess needs a language model that it would download.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ class _Saved(NamedTuple):
 class StoryEngine:
     """Plays a story with the same methods as :class:`~.engine.Engine`.
 
-    A game that TextWorld made tells its best score and traces its actions, so what was carried
-    out is known exactly. Elsewhere a command counts as accepted when the answer is none of the
-    usual parser complaints.
+    A game that TextWorld made reports its best score and traces its actions. In any other, a
+    command is accepted if the answer is none of the usual parser complaints.
     """
 
     facts: frozenset[Fact] = frozenset()
@@ -50,11 +49,7 @@ class StoryEngine:
         self.game = GameData(World(Logic({}), {}, {}), Index(()), "", 0.0, {})
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
-        """Begin a story.
-
-        Raises:
-            CorruptGameError: The file is no intact story.
-        """
+        """Begin a story."""
         if self._inserted is None or self._story != os.fspath(story):
             self.close()
             self._inserted, self._story = Interpreter(story), os.fspath(story)
@@ -104,11 +99,11 @@ class StoryEngine:
         return Answer(text, self._score, won, lost, accepted)
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """Nothing is known of these."""
+        """Return nothing: they are not known."""
         return ()
 
     def inventory(self) -> str:
-        """What the game would answer to ``inventory``."""
+        """Return the answer to ``inventory``."""
         if self._over:
             return ""
         state = self._machine.save()
@@ -117,7 +112,7 @@ class StoryEngine:
         return text
 
     def save(self) -> _Saved:
-        """A copy of the present state."""
+        """Return a copy of the present state."""
         return _Saved(self._story, self._machine.save(), self._score, self._over)
 
     def load(self, state: _Saved) -> None:

@@ -1,14 +1,8 @@
 """Treasure Hunt: a chain of keys, lockers and notes that ends at the golden locker.
 
-AriGraph's game (appendix "Text-based Games"), from our own seeded generator: a different seed is
-another map with other letters, colours, keys and notes. Each room has one locker, of its own
-colour, and all are locked. The first key lies in the start room beside a note that tells which
-locker it opens; that locker holds the next key and the next note, and so on to the golden key,
-which opens the golden locker in the start room. Taking the treasure wins. A note names the
-locker by its colour and the room by its letter; finding the way there is what memory is for. One
-note of the level hard does not tell the room.
-
-A key scores 1 point when it is first held, the treasure 3, so the best scores are 7, 8 and 10.
+AriGraph's game (appendix "Text-based Games") from our own seeded generator. Each room has one
+locked locker of its own colour; the start room has the first key and a note. A locker holds the
+next key and note. A key scores 1 point, the treasure 3: the best scores are 7, 8 and 10.
 """
 
 from __future__ import annotations
@@ -77,7 +71,7 @@ _HIDDEN_NOTES = (
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """One link of the chain: a key, the note beside it, and the locker that it opens."""
+    """A key, the note beside it, and the locker that the key opens."""
 
     key: str
     note: str
@@ -91,14 +85,10 @@ class Hunt:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
-        grid: The map.
-        rooms: Cell to name of its room.
-        lockers: Cell to name of its locker.
-        start: Where the player, the first key and the golden locker are.
-        links: The chain, from the first key to the golden one. The key and the note of link
-            ``i + 1`` lie in the locker of link ``i``, those of link 0 in the start room.
-        floor: Cell to things without use that lie there.
-        furniture: Cell to a piece of furniture and what stands on it.
+        start: Room of the player, the first key and the golden locker.
+        links: The chain. The key and the note of link ``i + 1`` are in the locker of link ``i``.
+        floor: Cell to things without use on its floor.
+        furniture: Cell to a piece of furniture and the things on it.
     """
 
     grid: Grid
@@ -110,7 +100,7 @@ class Hunt:
     furniture: dict[Cell, tuple[str, list[str]]]
 
     def walkthrough(self) -> list[str]:
-        """Shortest way to win that knows everything: no note is read."""
+        """Return the shortest way to win; it reads no note."""
         commands = [f"take {self.links[0].key}"]
         here = self.start
         for link, following in zip(self.links, (*self.links[1:], None), strict=True):
@@ -124,15 +114,7 @@ class Hunt:
 
 
 def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Random]:
-    """Draw a game.
-
-    Args:
-        settings: A level of :class:`TreasureHunt`.
-        seed: Chooses the game.
-
-    Returns:
-        The plan, and the generator to draw TextWorld's wording from.
-    """
+    """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"treasure_hunt/{seed}")
     count, hidden = settings["rooms"], settings["hidden"]
     grid = make_grid(rng, count, settings["box"], settings["openness"])
@@ -159,7 +141,6 @@ def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Rand
 def _choose_targets(
     rng: random.Random, grid: Grid, start: Cell, count: int, hidden: bool
 ) -> list[Cell]:
-    """Rooms of the lockers before the golden one, in the order of the chain."""
     near_to_far = list(grid.distances(start))[1:]
     if not hidden:
         return rng.sample(near_to_far, count)
@@ -171,7 +152,6 @@ def _choose_targets(
 def _scatter(
     rng: random.Random, cells: list[Cell], fewest: int, most: int
 ) -> tuple[dict[Cell, list[str]], dict[Cell, tuple[str, list[str]]]]:
-    """Things without use: on the floor, or on furniture in a third of the rooms."""
     floor: dict[Cell, list[str]] = {}
     furniture: dict[Cell, tuple[str, list[str]]] = {}
     if most:
@@ -193,21 +173,19 @@ class TreasureHunt(TextWorldFamily):
 
     Settings of a level:
 
-    * ``rooms``: rooms, each with a locker; ``keys``: keys of the chain, first and golden included.
-    * ``box``: columns and rows of the box that the map grows in; ``openness``: probability that
-      neighbouring rooms are joined beyond what connects the map.
-    * ``hidden``: whether the second key is much harder to find: its locker stands in the most
-      distant third of the rooms, and the note tells its colour but not its room.
+    * ``rooms``: rooms, each with a locker; ``keys``: keys of the chain.
+    * ``box``: columns and rows of the map; ``openness``: probability that neighbouring rooms are
+      joined beyond what connects the map.
+    * ``hidden``: whether the second key is harder to find: its locker is in the most distant third
+      of the rooms, and the note does not name its room.
     * ``distractors``: things without use in each room, as (fewest, most).
 
-    The levels ``voices-*`` have names, wordings and goals that differ between train, valid and
-    test; see :func:`gym_memory.games.textworld.voices.hunts.plan_voiced_hunt`. Their ``voice`` is
-    the version of the forms and words; raise it whenever those change, and list the games anew.
+    Names, wordings and goals of the levels ``voices-*`` differ between train, valid and test.
+    Raise their ``voice`` whenever the forms or words change, and list the games again.
 
-    A planner that remembers everything but knows nothing in advance (in the tests: walk to the
-    locker if it was seen, else through the nearest unknown exit) won each of 1,000 games a level
-    within the 150 steps. Its median is 37, 53 and 107 moves, its worst game 53, 73 and 141; the
-    walkthroughs have 25, 34 and 54 in the median. So hardest leaves little room for forgetting.
+    A planner with perfect memory won each of 1,000 games of each level within the 150 steps. Its
+    median is 37, 53 and 107 moves, its maximum 53, 73 and 141; the median walkthrough has 25, 34
+    and 54.
     """
 
     family = "treasure_hunt"
@@ -236,7 +214,7 @@ class TreasureHunt(TextWorldFamily):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """150, or what the level says."""
+        """Return 150, or the limit of the level."""
         return int(cls.levels[level].get("steps", cls.default_max_steps))
 
     @classmethod
@@ -289,6 +267,6 @@ class TreasureHunt(TextWorldFamily):
         return game
 
     def oracle(self) -> Oracle:
-        """``objects`` also holds ``chain``: (room, locker, key), the golden locker last."""
+        """Add ``chain`` to ``objects``: (room, locker, key), the golden locker last."""
         oracle = super().oracle()
         return oracle._replace(objects={**oracle.objects, "chain": self.game.metadata["chain"]})

@@ -1,7 +1,6 @@
-"""Parts that our own TextWorld game generators share: seeded grids of rooms and a game maker.
+"""Parts of our own TextWorld generators: seeded grids of rooms and a game maker.
 
-Everything is drawn from a generator made from a name and a seed, so the same seed gives the same
-game in every process, and no global random state is read or written.
+All chance comes from a generator made from a name and a seed; no global random state is used.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ THINGS = (
     "spoon", "statue", "teapot", "thimble", "trumpet", "turnip", "umbrella", "vase", "violin",
     "wallet", "whistle", "wreath",
 )  # fmt: skip
-"""Things to be carried about, one word each."""
+"""Things to carry, one word each."""
 FURNITURE = (
     "armchair", "bench", "bookcase", "cabinet", "counter", "couch", "desk", "dresser", "pedestal",
     "rack", "shelf", "sideboard", "stand", "stool", "table", "workbench",
 )  # fmt: skip
-"""Pieces of furniture that things stand on."""
+"""Furniture to put things on."""
 _ROOM_ADJECTIVES = ("bright", "calm", "cold", "dim", "plain", "quiet", "simple", "still", "warm")
 _HOLDER_ADJECTIVES = ("heavy", "large", "massive", "modest", "plain", "simple", "small", "sturdy")
 _STEPS: dict[str, Cell] = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
@@ -61,7 +60,7 @@ class Grid(dict[Cell, dict[str, Cell]]):
     """Rooms on a grid: cell to its exits, direction to neighbouring cell. Ways lead both ways."""
 
     def distances(self, start: Cell) -> dict[Cell, int]:
-        """Moves from ``start`` to every cell, in breadth-first order."""
+        """Return the moves from ``start`` to every cell, in breadth-first order."""
         found = {start: 0}
         queue = deque([start])
         while queue:
@@ -74,10 +73,7 @@ class Grid(dict[Cell, dict[str, Cell]]):
 
 
 def make_grid(rng: random.Random, rooms: int, box: Sequence[int], openness: float) -> Grid:
-    """Draw a connected map.
-
-    The rooms grow from one cell inside a box, each joined to the one that it grew from; each
-    other pair of neighbours is joined with a given probability.
+    """Draw a connected map: rooms grow from one cell, each joined to a neighbour.
 
     Args:
         rng: Source of chance.
@@ -117,7 +113,7 @@ def _join(grid: Grid, cell: Cell, direction: str, beyond: Cell) -> None:
 
 
 def route(grid: Grid, start: Cell, goal: Cell) -> list[str]:
-    """Commands of a shortest way, e.g. ``["go north", "go east"]``."""
+    """Return the commands of a shortest way, e.g. ``["go north", "go east"]``."""
     to_goal = grid.distances(goal)
     commands = []
     here = start
@@ -130,7 +126,7 @@ def route(grid: Grid, start: Cell, goal: Cell) -> list[str]:
 
 
 def new_maker(rng: random.Random) -> GameMaker:
-    """A TextWorld ``GameMaker`` whose wording is drawn from ``rng``."""
+    """Build a TextWorld ``GameMaker`` whose wording is drawn from ``rng``."""
     textworld = require("textworld", "textworld")
     data = require("textworld.generator.data", "textworld")
     options = textworld.GameOptions()
@@ -162,15 +158,15 @@ def new_holder(maker: GameMaker, rng: random.Random, kind: str, name: str) -> An
 
 
 def _characterize(entity: Any, adjective: str) -> None:
-    """Give the grammar an adjective to use in passing; the name stays without it.
+    """Set the adjective that the grammar uses in passing; the name stays without it.
 
-    Left alone it takes one at random and writes "an usual kind of place".
+    By default it takes one at random and writes "an usual kind of place".
     """
     entity.infos.noun, entity.infos.adj = entity.name, adjective
 
 
 def held(maker: GameMaker, thing: Any, points: int) -> Quest:
-    """The quest to have a thing in the inventory."""
+    """Build the quest to have a thing in the inventory."""
     game = require("textworld.generator.game", "textworld")
     event = game.Event(conditions=[maker.new_fact("in", thing, maker.inventory)])
     return game.Quest(win_events=[event], reward=points)
@@ -190,8 +186,8 @@ def finish_game(
         maker: Holds the finished world.
         objective: The goal in words; opens the first observation.
         walkthrough: Commands that win from the start.
-        quests: What the engine itself scores.
-        **metadata: Further facts for scoring; never part of the texts. Plain JSON values.
+        quests: Quests that the engine scores.
+        **metadata: Further JSON values for scoring; never part of the texts.
     """
     maker.quests = list(quests)
     game = maker.build(validate=False)  # the tests do; in 64 rooms it takes most of the time

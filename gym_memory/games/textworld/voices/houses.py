@@ -1,8 +1,8 @@
 """Tidying in many voices: single rooms and houses where things belong in and on furniture.
 
-What belongs where is common sense and in the files of words; the game never tells. A thing may be
-out of place within its own room, in a shut container, or on the floor. The goal is told with the
-number of such things, without it, or not at all; a note may tell where some of them are.
+Homes are common sense, from the files of words. A thing may be out of place within its own room,
+in a shut container, or on the floor. The goal may give the number of such things; a note may
+name places of some.
 """
 
 from __future__ import annotations
@@ -42,14 +42,10 @@ class VoicedHouse:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
-        grid: The map.
-        rooms: Cell to name of its room.
-        start: Where the player starts.
-        homes: Thing to the piece that it belongs in or on.
-        places: Thing to the piece, or cell for the floor, where it is.
+        homes: Thing to the furniture that it belongs in or on.
+        places: Thing to the furniture, or cell for the floor, where it is.
         misplaced: Things that are not at home, sorted by name.
         notes: Name, text and cell of each note.
-        goal: The objective.
     """
 
     grid: Grid
@@ -62,7 +58,7 @@ class VoicedHouse:
     goal: str
 
     def walkthrough(self) -> list[str]:
-        """Brings home one thing after the other, the nearest first; reads notes on the way."""
+        """Return commands that bring home the nearest thing first and read notes on the way."""
         commands: list[str] = []
         opened: set[Holder] = set()
         unread = [(cell, name.name) for name, _, cell in self.notes]
@@ -106,15 +102,9 @@ def _cell(place: Holder | Cell) -> Cell:
 def plan_voiced_house(
     settings: Mapping[str, Any], split: str, seed: int
 ) -> tuple[VoicedHouse, random.Random]:
-    """Draw a game.
+    """Draw a game; return it with the generator to draw TextWorld's wording from.
 
-    Args:
-        settings: ``rooms``, ``things`` and ``misplaced``, each as (fewest, most).
-        split: Whose words and forms to use.
-        seed: Chooses the game.
-
-    Returns:
-        The plan, and the generator to draw TextWorld's wording from.
+    ``rooms``, ``things`` and ``misplaced`` of the settings are (fewest, most).
     """
     rng = random.Random(f"voices/house/{split}/{seed}")
     voice = Voice(split, rng)
@@ -172,7 +162,6 @@ def _notes(
     places: dict[Name, Holder | Cell],
     misplaced: list[Name],
 ) -> tuple[tuple[Name, str, Cell], ...]:
-    """A note that tells where some of the things that are out of place are."""
     told = []
     for thing in misplaced:
         place = places[thing]

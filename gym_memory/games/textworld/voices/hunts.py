@@ -1,8 +1,8 @@
 """Treasure hunts in many voices.
 
-As in :mod:`gym_memory.games.textworld.treasure_hunt`, keys, notes and locks make a chain that ends
-at a treasure. Here what a note tells is told in many ways, a note may leave out the room or stand
-for a key that lies elsewhere, some locks have no key, and the goal may be told, half told or not.
+As in :mod:`gym_memory.games.textworld.treasure_hunt`, with notes in many wordings. A note may
+leave out the room or be apart from its key, some locks have no key, and the goal may be whole,
+partial or absent.
 """
 
 from __future__ import annotations
@@ -34,15 +34,9 @@ __all__ = ["VoicedHunt", "make_voiced_hunt", "plan_voiced_hunt"]
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A key, the note that tells of it, and the lock that it opens.
+    """A key, its note, and the lock that it opens, in ``cell``.
 
-    Attributes:
-        key: The key.
-        note: The note.
-        text: What the note tells.
-        lock: The lock.
-        cell: Where the lock is.
-        apart: What the key lies in or on; None where it lies beside the note.
+    ``apart`` is the furniture with the key; None if the key is beside the note.
     """
 
     key: Name
@@ -58,16 +52,11 @@ class VoicedHunt:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
-        grid: The map.
-        rooms: Cell to name of its room.
-        start: Where the player starts.
-        links: The chain. Note ``i + 1`` lies in lock ``i``, the first beside the player.
-        first: What the first note and key lie on; None for the floor.
+        links: The chain. Note ``i + 1`` is in lock ``i``, the first beside the player.
+        first: Furniture of the first note and key; None for the floor.
         decoys: Locks without a key, and their cells.
-        holders: Furniture.
         things: Things without use: name and cell or piece of furniture.
-        treasure: What the last lock holds.
-        goal: The objective.
+        treasure: Content of the last lock.
     """
 
     grid: Grid
@@ -82,7 +71,7 @@ class VoicedHunt:
     goal: str
 
     def walkthrough(self) -> list[str]:
-        """Shortest way to win that knows everything; reads the notes that it comes by."""
+        """Return the shortest way to win; it reads the notes on its way."""
         commands: list[str] = []
         here, inside = self.start, self.first.name.name if self.first else ""
         if self.first and self.first.shut:
@@ -107,16 +96,10 @@ class VoicedHunt:
 def plan_voiced_hunt(
     settings: Mapping[str, Any], split: str, seed: int
 ) -> tuple[VoicedHunt, random.Random]:
-    """Draw a game.
+    """Draw a game; return it with the generator to draw TextWorld's wording from.
 
-    Args:
-        settings: ``rooms``, ``keys`` and ``decoys``, each as (fewest, most); ``hidden`` and
-            ``apart``, the shares of notes that do not tell the room and of keys that lie apart.
-        split: Whose words and forms to use.
-        seed: Chooses the game.
-
-    Returns:
-        The plan, and the generator to draw TextWorld's wording from.
+    ``rooms``, ``keys`` and ``decoys`` of the settings are (fewest, most); ``hidden`` and ``apart``
+    are the shares of notes without the room and of keys that are apart from their note.
     """
     rng = random.Random(f"voices/hunt/{split}/{seed}")
     voice = Voice(split, rng)
@@ -151,7 +134,7 @@ def plan_voiced_hunt(
 
 
 def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holder, ...]:
-    """Furniture: none, one or two pieces in every room."""
+    """Draw none, one or two pieces of furniture for every room."""
     wanted = [cell for cell in cells for _ in range(rng.choice((0, 1, 1, 2)))]
     kinds = [rng.choice("sc") for _ in wanted]
     names = {
@@ -167,8 +150,6 @@ def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holde
 
 
 class _Notes:
-    """Writes the notes of a game."""
-
     def __init__(
         self,
         rng: random.Random,
@@ -182,7 +163,7 @@ class _Notes:
         self._rooms, self._holders, self._locks = rooms, holders, locks
 
     def link(self, number: int, lock: Name, cell: Cell) -> Link:
-        """A link of the chain, with a key and a note of new names."""
+        """Build a link of the chain, with a key and a note of new names."""
         key, note = self._voice.name("key"), self._voice.name("note")
         apart = None
         if number and self._holders and self._rng.random() < self._settings["apart"]:
@@ -193,7 +174,6 @@ class _Notes:
         return Link(key, note, self._voice.tell(sentences), lock, cell, apart)
 
     def _lock(self, key: Name, lock: Name, cell: Cell) -> list[str]:
-        """Which lock the key opens and, mostly, where."""
         rng, say = self._rng, self._voice.say
         names: dict[str, Any] = {
             "key": key,
@@ -212,7 +192,6 @@ class _Notes:
         return [opens, say("room", it="x" if last else "", x=lock, **room)]
 
     def _key(self, key: Name, apart: Holder) -> list[str]:
-        """Where a key lies that is not beside its note."""
         say, room = self._voice.say, self._rooms[apart.cell]
         other: dict[str, Any] = self._other([holder.name for holder in self._holders], apart.name)
         where = say("holder", x=key, y=apart.name, prep=apart.prep, **other)
@@ -224,7 +203,7 @@ class _Notes:
         return self._other(list(self._rooms.values()), self._rooms[cell])
 
     def _other(self, names: list[Name], this: Name) -> dict[str, Name]:
-        """Something of the same kind that the sentence is not about, where there is one."""
+        """Draw another thing of the same kind, if there is one."""
         others = [name for name in names if name != this]
         return {"other": self._rng.choice(others)} if others else {}
 

@@ -1,8 +1,7 @@
 """Cooking in many voices: TextWorld's cooking games with other names, recipes and goals.
 
-The world, its rules and its rewards are those that TextWorld makes. Then everything that has a name
-but the meal gets one of the voice, the room descriptions are written anew, and recipe, goal and
-what the appliances do are worded by the voice; the last two may be left out.
+World, rules and rewards are TextWorld's. Everything with a name but the meal gets one of the
+voice; descriptions, recipe, goal and the uses of the appliances are worded again.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _USES = {
 }  # fmt: skip
 _PARTS = {"s": "supporters", "c": "containers"}
 _UNTOLD = 0.3
-"""Share of games that do not tell what the appliances do."""
+"""Share of games that do not give the uses of the appliances."""
 
 
 _ATTEMPTS = 50
@@ -42,7 +41,7 @@ def make_voiced_kitchen(
     Args:
         make: TextWorld's generator, of settings and a seed.
         settings: Each of TextWorld's with the values to draw from.
-        split: Whose words and forms to use.
+        split: Split whose words and forms to use.
         seed: Chooses the game.
     """
     rng = random.Random(f"voices/kitchen/{split}/{seed}")
@@ -60,7 +59,7 @@ def make_voiced_kitchen(
 
 
 def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
-    """Rename what is in a game and word its texts anew; returns old names to new ones."""
+    """Rename the things of a game and word its texts again; return old names to new ones."""
     recipe = [tuple(part) for part in game.metadata["ingredients"]]
     old = {info.name: info for info in game.infos.values() if info.name and info.name != "meal"}
     names = _names(rng, voice, old, {name for name, _, _ in recipe}, game)
@@ -87,7 +86,7 @@ def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
 def _names(
     rng: random.Random, voice: Voice, old: Mapping[str, Any], recipe: set[str], game: Any
 ) -> dict[str, Name]:
-    """A new name for each name; what the recipe asks for is one thing, not many."""
+    """Draw a new name for each name; an ingredient of the recipe is one thing, not many."""
     data = voice.data["kitchen"]
     drinks = {f.arguments[0].name for f in game.world.facts if f.name == "drinkable"}
     foods = list(data["foods"])
@@ -134,7 +133,6 @@ def _recipe(
     ingredients: Sequence[tuple[Name, str, str]],
     kitchen: Name,
 ) -> str:
-    """A recipe: what it requires, what to do with it, and mostly where to prepare the meal."""
     foods = [str(name) for name, _, _ in ingredients]
     listed = foods[0] if len(foods) == 1 else f"{', '.join(foods[:-1])} and {foods[-1]}"
     told = [voice.say("requires", foods=listed)]
@@ -148,7 +146,6 @@ def _recipe(
 
 
 def _uses(rng: random.Random, voice: Voice, game: Any) -> str:
-    """What the appliances do; empty where it is not told."""
     if rng.random() < _UNTOLD:
         return ""
     told = []

@@ -1,4 +1,4 @@
-"""A voice: how a game names things and words what it tells."""
+"""A voice: names, sentences, furniture and things of a game."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "ex
 __all__ += ["load_voices", "singular", "words_of"]
 
 SHARED = frozenset({"key", "note", "of"})
-"""Words of names that all splits use; beside them letters and numbers."""
+"""Words of names that all splits use, besides letters and numbers."""
 
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -37,8 +37,8 @@ class Name(NamedTuple):
 
     Attributes:
         name: As a command writes it.
-        proper: Whether it takes no article.
-        indefinite: What a list puts before it, such as ``a pair of``; empty for *a* or *an*.
+        proper: True if it takes no article.
+        indefinite: Words before it in a list, such as ``a pair of``; empty for *a* or *an*.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Name(NamedTuple):
 
 @lru_cache(maxsize=3)
 def load_voices(split: str) -> Mapping[str, Any]:
-    """Forms and words of a split."""
+    """Read the forms and words of a split."""
     source = files("gym_memory.games.textworld.voices") / f"{split}.json"
     voices: Mapping[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     return voices
 
 
 def expanded(form: str) -> Iterator[str]:
-    """All ways to choose in a form.
+    """Yield all ways to choose in a form.
 
     >>> list(expanded("(Go|Walk) to {room}"))
     ['Go to {room}', 'Walk to {room}']
@@ -69,12 +69,12 @@ def expanded(form: str) -> Iterator[str]:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """The words of a name, in lower case."""
+    """Return the words of a name, in lower case."""
     return frozenset(name.lower().split())
 
 
 def singular(home: Mapping[str, Sequence[str]]) -> list[Name]:
-    """The things of a part of a file: single ones, *some*, and pairs."""
+    """List the things of a part of a file: single ones, *some*, and pairs."""
     return [
         *(Name(name, proper=name[-1].isdigit()) for name in home["one"]),
         *(Name(name, indefinite="some") for name in home["some"]),
@@ -83,12 +83,7 @@ def singular(home: Mapping[str, Sequence[str]]) -> list[Name]:
 
 
 class Voice:
-    """Words of one split, chosen for one game.
-
-    Args:
-        split: ``train``, ``valid`` or ``test``.
-        rng: Source of chance.
-    """
+    """Words of one split (``train``, ``valid`` or ``test``), chosen for one game."""
 
     def __init__(self, split: str, rng: random.Random):
         self.data = load_voices(split)
@@ -100,7 +95,7 @@ class Voice:
     # ------------------------------------------------------------ names
 
     def name(self, kind: str) -> Name:
-        """A new name for a ``key``, ``lock``, ``note`` or ``room``."""
+        """Draw a new name for a ``key``, ``lock``, ``note`` or ``room``."""
         rng, styles = self._rng, self.data["names"][kind]
         for _ in range(_UNPAIRED):
             style = rng.choice(styles) if rng.random() < _REPEATED else self._styles[kind]
@@ -119,9 +114,9 @@ class Voice:
         return word.upper() if slot.isupper() else word.title() if slot[0].isupper() else word
 
     def take(self, name: str) -> bool:
-        """Whether a name can be used: no name in the game says all words of another.
+        """Reserve a name and return True, unless it or another has all words of the other.
 
-        TextWorld takes a name that begins with I or P for none (the inventory, the player).
+        TextWorld does not accept names that begin with I or P (the inventory, the player).
         """
         words = words_of(name)
         if name[0] in "IP" or any(words <= other or other <= words for other in self._used):
@@ -130,7 +125,7 @@ class Voice:
         return True
 
     def furniture(self, part: str, count: int) -> list[Name]:
-        """New ``supporters`` or ``containers``."""
+        """Draw new ``supporters`` or ``containers``."""
         found: list[Name] = []
         for _ in range(_UNPAIRED):
             if len(found) == count:
@@ -142,7 +137,7 @@ class Voice:
         return found
 
     def things(self, count: int) -> list[Name]:
-        """New things without use, as many as the voice has words for."""
+        """Draw new things without use, as many as the voice has words for."""
         some = [Name(name, indefinite="some") for name in self.words["some"]]
         pairs = [Name(name, indefinite="a pair of") for name in self.words["pairs"]]
         all_things = [*map(Name, self.words["things"]), *some, *pairs]
@@ -152,12 +147,12 @@ class Voice:
     # ------------------------------------------------------------ sentences
 
     def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
-        """A sentence.
+        """Word a sentence.
 
         Args:
             relation: Key of the forms, or the forms.
             it: Name of a slot that may be said as *it* where it opens the sentence.
-            **names: What to put into the slots; forms with other slots are left out.
+            **names: Values of the slots; forms with other slots are left out.
         """
         forms = self.data["forms"][relation] if isinstance(relation, str) else relation
         fitting = [form for form in forms if set(_SLOT.findall(form)) <= set(names)]
@@ -167,7 +162,7 @@ class Voice:
         return sentence(form.format(**names))
 
     def tell(self, sentences: Iterable[str]) -> str:
-        """A text of sentences."""
+        """Join sentences."""
         return " ".join(sentences)
 
 
@@ -194,21 +189,14 @@ class Holder:
 
     @property
     def prep(self) -> str:
-        """Where a thing of it is."""
+        """Preposition of a place in or on it."""
         return "in" if self.kind == "c" else "on"
 
 
 def add_holders(
     maker: Any, rng: random.Random, places: dict[Any, Any], holders: Iterable[Holder]
 ) -> None:
-    """Put furniture into its rooms.
-
-    Args:
-        maker: TextWorld's game maker.
-        rng: Draws the descriptions.
-        places: Cell to room; the furniture comes beside.
-        holders: The furniture.
-    """
+    """Put furniture into its rooms and into ``places`` (cell to room)."""
     for holder in holders:
         piece = new_holder(maker, rng, holder.kind, holder.name.name)
         if holder.kind == "c":
@@ -220,7 +208,7 @@ def add_holders(
 def add_things(
     maker: Any, places: dict[Any, Any], things: Iterable[tuple[Name, Cell | Holder]]
 ) -> None:
-    """Put things where they are: on the floor of a cell, or in or on furniture."""
+    """Put things on the floor of a cell, or in or on furniture."""
     for thing, place in things:
         look = sentence(f"{thing} look ordinary") if thing.indefinite else None
         entity = maker.new("o", thing.name, look)
