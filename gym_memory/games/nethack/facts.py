@@ -59,11 +59,11 @@ def _listed(level: Level, seen: Listing) -> Iterator[Triple]:
     facts = area_facts(
         scoped(area_name(seen.area), level.name),
         level.name,
-        kind=seen.kind,
-        explored=seen.explored,
-        features=[feature.name for feature in seen.features],
-        exits=[(door.name, door.state) for door in seen.exits],
-        items=[item.name for item in seen.items],
+        seen.kind,
+        seen.explored,
+        tuple(feature.name for feature in seen.features),
+        tuple((door.name, door.state) for door in seen.exits),
+        tuple(item.name for item in seen.items),
     )
     return (fact for fact, _ in facts)
 

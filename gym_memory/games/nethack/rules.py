@@ -7,8 +7,9 @@ same door are its two sides. ``docs/nethack.md`` lists the facts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task, Triple
@@ -236,7 +237,7 @@ def _read_block(text: str, level: str) -> _Block | None:
     kinds = [w for w in words if w not in _EXPLORED and not w.endswith((" away", " known"))]
     area = scoped(head["area"].lower(), level)
     doors = tuple([(name, remark.rstrip(")").partition(",")[0]) for name, remark in exits])
-    facts = _stated(
+    facts = area_facts(
         area,
         level,
         kinds[0].lower() if kinds else "",
@@ -263,29 +264,6 @@ def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tupl
     return entries
 
 
-@lru_cache(maxsize=4096)
-def _stated(
-    area: str,
-    level: str,
-    kind: str,
-    explored: bool,
-    features: tuple[str, ...],
-    exits: tuple[tuple[str, str], ...],
-    items: tuple[str, ...],
-    creatures: tuple[str, ...],
-) -> tuple[tuple[Triple, int], ...]:
-    """Return the facts of an area, each with the number of its span.
-
-    Kept, for what is in an area changes less often than its distance from the player.
-    """
-    facts = area_facts(
-        area, level, kind=kind, explored=explored, features=features, exits=exits, items=items
-    )
-    first = len(features) + len(exits) + len(items) + 1
-    seen = [(Triple(name, SIGHTING, area), n) for n, name in enumerate(creatures, first)]
-    return (*facts, *seen)
-
-
 # Names and facts
 
 
@@ -308,17 +286,20 @@ def exit_of(feature: str) -> str:
     return stairs[1] if stairs else feature
 
 
+@lru_cache(maxsize=4096)
 def area_facts(
     area: str,
     level: str,
-    *,
     kind: str,
     explored: bool,
-    features: Iterable[str],
-    exits: Iterable[tuple[str, str]],
-    items: Iterable[str],
-) -> Iterator[tuple[Triple, int]]:
-    """Yield the facts that the description of an area states, creatures left out.
+    features: tuple[str, ...],
+    exits: tuple[tuple[str, str], ...],
+    items: tuple[str, ...],
+    creatures: tuple[str, ...] = (),
+) -> tuple[tuple[Triple, int], ...]:
+    """Return the facts that the description of an area states.
+
+    Kept, for what is in an area changes less often than its distance from the player.
 
     Args:
         area: Full name of the area.
@@ -328,30 +309,32 @@ def area_facts(
         features: Names on the level.
         exits: Names of doors on the level, with their states.
         items: Names of things.
+        creatures: Names of creatures in sight.
 
-    Yields:
-        A fact, and the number of the entry that states it: features, exits and items are counted
-        from 1 on, 0 is the area itself.
+    Returns:
+        Facts, each with the number of the entry that states it: the entries of the lists are
+        counted from 1 on, 0 is the area itself.
     """
-    if kind:
-        yield Triple(area, "is", kind), 0
-    yield Triple(area, "is", "explored" if explored else "partly explored"), 0
-    number = 0
+    facts = [(Triple(area, "is", kind), 0)] if kind else []
+    facts.append((Triple(area, "is", "explored" if explored else "partly explored"), 0))
+    numbers = count(1)
     for name in features:
-        number += 1
-        yield Triple(scoped(name, level), "is in", area), number
+        number = next(numbers)
+        facts.append((Triple(scoped(name, level), "is in", area), number))
         if name.startswith(("stairs ", "ladder ")):
-            yield Triple(area, HAS_EXIT, exit_of(name)), number
+            facts.append((Triple(area, HAS_EXIT, exit_of(name)), number))
     for door, state in exits:
-        number += 1
-        yield Triple(area, HAS_EXIT, door), number
+        number = next(numbers)
+        facts.append((Triple(area, HAS_EXIT, door), number))
         if state in _DOOR_STATES:
-            yield Triple(scoped(door, level), "is", state), number
-    counts: dict[str, int] = {}
+            facts.append((Triple(scoped(door, level), "is", state), number))
+    seen: Counter[str] = Counter()
     for item in items:
-        number += 1
-        counts[item] = count = counts.get(item, 0) + 1
-        yield Triple(area, HAS_ITEM, item if count == 1 else f"{item} {count}"), number
+        seen[item] += 1
+        name = item if seen[item] == 1 else f"{item} {seen[item]}"
+        facts.append((Triple(area, HAS_ITEM, name), next(numbers)))
+    facts += [(Triple(name, SIGHTING, area), next(numbers)) for name in creatures]
+    return tuple(facts)
 
 
 @lru_cache(maxsize=1024)

@@ -83,7 +83,7 @@ class ScienceWorldRules:
             called = name if name in (draft.room, INVENTORY) else draft.meant(name, action)
             _read_place(called, text, inside.end(), draft)
         elif carried is not None:
-            _read_list(INVENTORY, text, carried.end(), len(text), draft)
+            draft.holds(INVENTORY, _lines(text, carried.end(), len(text)))
         elif not _read_result(text, action, draft):
             _read_one(text, action, draft)
         if carried_now is not None:
@@ -97,13 +97,9 @@ class ScienceWorldRules:
 def _read_place(called: str, text: str, start: int, draft: _House) -> None:
     """Read all that is in a room or a thing, and the doors of a room."""
     doors = text.find("You also see:", start)
-    _read_list(called, text, start, len(text) if doors < 0 else doors, draft)
+    draft.holds(called, _lines(text, start, len(text) if doors < 0 else doors))
     for door in _DOOR.finditer(text, max(doors, 0)) if doors >= 0 else ():
         draft.door(called, name_of(door["to"]), opened=door["state"] == "open", span=door.span())
-
-
-def _read_list(called: str, text: str, start: int, end: int, draft: _House) -> None:
-    draft.holds(called, _lines(text, start, end))
 
 
 def _lines(text: str, start: int, end: int) -> tuple[Item, ...]:

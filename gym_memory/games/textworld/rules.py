@@ -7,7 +7,7 @@ banner. What a complete listing (of a room, a container, the inventory) leaves o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -393,7 +393,7 @@ _ACTION = re.compile(
     r"(?P<verb>open|close|unlock|lock|insert|put|take) (?P<first>.+?)"
     r"(?: (?P<how>with|into|on|from) (?P<second>.+))?"
 )
-_STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked"}
+_STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": ""}
 
 
 class Offered(NamedTuple):
@@ -413,24 +413,13 @@ def offered(actions: tuple[str, ...]) -> Offered:
     lower = [action.lower() for action in actions]
     exits = (direction_in(action) for action in lower if action.startswith("go "))
     here: dict[str, str] = {}
-    for name, state in _named(lower):
-        if name != INVENTORY and kind_of_noun(name) != DOOR and not here.get(name):
-            here[name] = state
+    for found in filter(None, map(_ACTION.fullmatch, lower)):
+        verb, name = found["verb"], found["second"]
+        if verb in _STATE_BEFORE or (verb == "take" and not name):
+            name = found["first"]
+        if name and name != INVENTORY and kind_of_noun(name) != DOOR and not here.get(name):
+            here[name] = _STATE_BEFORE.get(verb, "")
     return Offered(tuple(exit_ for exit_ in exits if exit_), tuple(here.items()))
-
-
-def _named(actions: list[str]) -> Iterator[tuple[str, str]]:
-    for action in actions:
-        found = _ACTION.fullmatch(action)
-        if found is None:
-            continue
-        verb, second = found["verb"], found["second"] or ""
-        if verb in ("open", "close", "unlock", "lock"):
-            yield found["first"], _STATE_BEFORE.get(verb, "")
-        elif second:
-            yield second, ""
-        elif verb == "take":
-            yield found["first"], ""
 
 
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court
