@@ -15,7 +15,13 @@ from gym_memory.core.errors import MissingDependencyError
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.extract.base import apply
-from gym_memory.games.alfworld.rules import ALFWorldRules, Goal, goal_in, read_goal, subgoals
+from gym_memory.games.alfworld.rules import (
+    ALFWorldRules,
+    HouseholdTask,
+    goal_in,
+    read_goal,
+    subgoals,
+)
 from gym_memory.graph import TemporalGraph
 from gym_memory.memory.ldm2.formation import evaluate
 
@@ -136,20 +142,29 @@ def test_hot_gives_way_to_cool_but_not_to_clean() -> None:
 @pytest.mark.parametrize(
     ("words", "goal"),
     [
-        ("put some book on sofa", Goal("book", place="sofa")),
-        ("put a cd in safe.", Goal("cd", place="safe")),
-        ("put a clean mug in coffeemachine", Goal("mug", state="clean", place="coffeemachine")),
-        ("heat some egg and put it in diningtable", Goal("egg", state="hot", place="diningtable")),
-        ("cool some pan and put it in stoveburner", Goal("pan", state="cool", place="stoveburner")),
-        ("put a hot apple in fridge", Goal("apple", state="hot", place="fridge")),
-        ("find two pen and put them in desk", Goal("pen", 2, place="desk")),
-        ("put two soapbar in cabinet", Goal("soapbar", 2, place="cabinet")),
-        ("look at bowl under the desklamp", Goal("bowl", lamp="desklamp")),
-        ("examine the watch with the floorlamp", Goal("watch", lamp="floorlamp")),
+        ("put some book on sofa", HouseholdTask("book", place="sofa")),
+        ("put a cd in safe.", HouseholdTask("cd", place="safe")),
+        (
+            "put a clean mug in coffeemachine",
+            HouseholdTask("mug", state="clean", place="coffeemachine"),
+        ),
+        (
+            "heat some egg and put it in diningtable",
+            HouseholdTask("egg", state="hot", place="diningtable"),
+        ),
+        (
+            "cool some pan and put it in stoveburner",
+            HouseholdTask("pan", state="cool", place="stoveburner"),
+        ),
+        ("put a hot apple in fridge", HouseholdTask("apple", state="hot", place="fridge")),
+        ("find two pen and put them in desk", HouseholdTask("pen", 2, place="desk")),
+        ("put two soapbar in cabinet", HouseholdTask("soapbar", 2, place="cabinet")),
+        ("look at bowl under the desklamp", HouseholdTask("bowl", lamp="desklamp")),
+        ("examine the watch with the floorlamp", HouseholdTask("watch", lamp="floorlamp")),
         ("make yourself at home", None),
     ],
 )
-def test_goals(words: str, goal: Goal | None) -> None:
+def test_goals(words: str, goal: HouseholdTask | None) -> None:
     assert goal_in(words) == goal
     assert bool(list(read_goal(f"Hello. Your task is to: {words}"))) == bool(goal)
 

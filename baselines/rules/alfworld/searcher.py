@@ -23,7 +23,7 @@ from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_flag
-from gym_memory.games.alfworld.rules import Goal, goal_in
+from gym_memory.games.alfworld.rules import HouseholdTask, goal_in
 from gym_memory.graph.schema import PLAYER
 
 __all__ = ["Chance", "Errand", "Searcher", "chance", "kind_of"]
@@ -80,7 +80,9 @@ class Errand:
         rng: Draws where to look when nothing is known of what was looked at.
     """
 
-    def __init__(self, beliefs: Beliefs, goal: Goal, chance: Chance, rng: np.random.Generator):
+    def __init__(
+        self, beliefs: Beliefs, goal: HouseholdTask, chance: Chance, rng: np.random.Generator
+    ):
         self.beliefs, self.goal, self._chance, self._rng = beliefs, goal, chance, rng
         self.here = beliefs.here
         self.held = beliefs.held()

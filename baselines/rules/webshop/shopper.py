@@ -26,7 +26,7 @@ from gym_memory.extract import get_extractor
 from gym_memory.games.webshop.rules import (
     SOME_SEARCH,
     THIS,
-    Request,
+    ShoppingRequest,
     listing_of,
     page_of,
     queries,
@@ -57,7 +57,7 @@ class Candidate:
         request: What is asked for.
     """
 
-    def __init__(self, graph: TemporalGraph, code: str, request: Request):
+    def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
         self.options: dict[str, list[str]] = {}
         self.read: set[str] = set()
@@ -112,7 +112,7 @@ class Shelf:
         idle: Steps since a page was new.
     """
 
-    def __init__(self, beliefs: Beliefs, request: Request, idle: int = 0):
+    def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
         self.idle = idle
         self.actions = beliefs.actions

@@ -19,7 +19,7 @@ from gym_memory.extract.notes.words import Phrase, split_things
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER
 
-__all__ = ["ALFWorldRules", "Goal", "goal_in", "read_goal", "subgoals"]
+__all__ = ["ALFWorldRules", "HouseholdTask", "goal_in", "read_goal", "subgoals"]
 
 _ROOM, _TASK = "room", "task"
 _MAX_TEXT_CHARS = 20_000
@@ -208,7 +208,7 @@ _HOW = {"clean": "clean", "hot": "heat", "cool": "cool"}
 _DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
 
 
-class Goal(NamedTuple):
+class HouseholdTask(NamedTuple):
     """A task: kinds of things, not single ones; empty where it says nothing of it."""
 
     thing: str
@@ -218,17 +218,17 @@ class Goal(NamedTuple):
     lamp: str = ""
 
 
-def goal_in(text: str, start: int = 0) -> Goal | None:
+def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
     """Return the task that a text states from ``start`` on; None if it is none of ALFWorld's.
 
     >>> goal_in("put a hot apple in fridge")
-    Goal(thing='apple', number=1, state='hot', place='fridge', lamp='')
+    HouseholdTask(thing='apple', number=1, state='hot', place='fridge', lamp='')
     """
     found = _GOAL.match(text, start)
     if found is None:
         return None
     said = {name: word.lower() for name, word in found.groupdict().items() if word}
-    return Goal(
+    return HouseholdTask(
         said.get("seen") or said.get("treated") or said.get("pair") or said["thing"],
         2 if "two" in said else 1,
         _DONE.get(said.get("verb") or said.get("state", ""), ""),

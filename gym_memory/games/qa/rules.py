@@ -17,7 +17,7 @@ from gym_memory.extract.draft import Draft
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["Name", "ProseRules", "names_in", "words_of"]
+__all__ = ["ProseName", "ProseRules", "names_in", "words_of"]
 
 _MAX_TEXT_CHARS = 20_000
 _MOST_WORDS = 10
@@ -87,7 +87,7 @@ class _Passage(Draft):
             self.add(subject, "is", clean_name(kind["kind"]), *span)
         self._relate(subject, names, sentence, start, after)
 
-    def _is_name(self, first: Name) -> bool:
+    def _is_name(self, first: ProseName) -> bool:
         """True if a sentence begins with a name, and not with any word in capitals."""
         if first.date or not words_of(first.text):
             return False
@@ -104,7 +104,7 @@ class _Passage(Draft):
             self._named[text] = bool(within or re.search(verb, self._body))
         return self._named[text]
 
-    def _subject(self, first: Name) -> str:
+    def _subject(self, first: ProseName) -> str:
         """Return the subject that a sentence begins with.
 
         The first one is another form of the title if they share a word: ``Neil Ellwood Peart``
@@ -118,7 +118,7 @@ class _Passage(Draft):
         return self._resolve(first.text)
 
     def _relate(
-        self, subject: str, names: list[Name], sentence: str, start: int, after: int
+        self, subject: str, names: list[ProseName], sentence: str, start: int, after: int
     ) -> None:
         relation, before = "", ""
         for name in names:
@@ -164,7 +164,7 @@ def _is_of(gap: str, named: bool) -> bool:
     return gap in _PRONOUNS or (gap.startswith("the ") and len(gap.split()) <= _SHORT)
 
 
-def _life(between: str, name: Name, relation: str) -> str:
+def _life(between: str, name: ProseName, relation: str) -> str:
     """Return the relation of a date in brackets: ``(April 1, 1954 – August 5, 1992)``."""
     between = between.strip()
     if name.date and between.startswith("(") and not re.search(r"\w", between):
@@ -216,7 +216,7 @@ _NO_NAMES = frozenset(_SMALL_WORDS.split())
 """Words that may begin a sentence and are no name."""
 
 
-class Name(NamedTuple):
+class ProseName(NamedTuple):
     """A name as it is written, without quotation marks; ``date`` is true of dates and years."""
 
     text: str
@@ -225,27 +225,27 @@ class Name(NamedTuple):
     date: bool = False
 
 
-def names_in(text: str, start: int = 0) -> list[Name]:
+def names_in(text: str, start: int = 0) -> list[ProseName]:
     """Return the names of a sentence that begins at ``start``.
 
     >>> [name.text for name in names_in("In 1913 Ann Lee of Ely sang “The Sea” to the Duke.")]
     ['1913', 'Ann Lee of Ely', 'The Sea', 'Duke']
     """
-    names: list[Name] = []
+    names: list[ProseName] = []
     for found in _NAMES.finditer(text):
         if found["quoted"] is not None:
             inner = found["quoted"].strip(" ,.;")
             if inner:
-                names.append(Name(inner, start + found.start(), start + found.end()))
+                names.append(ProseName(inner, start + found.start(), start + found.end()))
         elif found["date"] is not None:
-            names.append(Name(found["date"], start + found.start(), start + found.end(), True))
+            names.append(ProseName(found["date"], start + found.start(), start + found.end(), True))
         else:
             rest = text[found.start() : found.end() + 2]
             names += _proper(found["name"], start + found.start(), rest)
     return names
 
 
-def _proper(text: str, start: int, rest: str) -> list[Name]:
+def _proper(text: str, start: int, rest: str) -> list[ProseName]:
     """Return the names in a run of capitals, without small words at their ends."""
     names = []
     begin = 0
@@ -258,7 +258,7 @@ def _proper(text: str, start: int, rest: str) -> list[Name]:
         if words and words[0].isdigit():  # "In 1913 Ann"
             number = words.pop(0)
             if len(number) == 4:
-                names.append(Name(number, at, at + 4, True))
+                names.append(ProseName(number, at, at + 4, True))
             at += len(number) + 1
         while words and words[-1].lower() in _NO_NAMES:
             words.pop()
@@ -267,7 +267,7 @@ def _proper(text: str, start: int, rest: str) -> list[Name]:
         following = rest[at - start + len(piece) : at - start + len(piece) + 2]
         adjective = _DEMONYM.fullmatch(short) and following[:1] == " " and following[1:].islower()
         if 1 < len(short) <= _MAX_NAME_CHARS and not adjective:
-            names.append(Name(short, at, at + len(short)))
+            names.append(ProseName(short, at, at + len(short)))
         begin = cut.end() if cut else end
     return names
 

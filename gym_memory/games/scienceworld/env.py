@@ -142,7 +142,7 @@ class ScienceWorld(TextEnv):
 
         ``objects``: ``seen``, all facts that the last answer showed or told; ``undecided``,
         relations that the engine does not keep; ``world``, the objects themselves, a
-        :class:`gym_memory.games.scienceworld.facts.World`. The first call for a task asks the
+        :class:`gym_memory.games.scienceworld.facts.EngineWorld`. The first call for a task asks the
         engine for its solution, which takes a second and a replay.
         """
         walkthrough = self._gold_path()

@@ -27,7 +27,7 @@ from gym_memory.games.scienceworld.rules_items import (
 )
 from gym_memory.graph.schema import INVENTORY, PLAYER, contains, way_relation
 
-__all__ = ["UNDECIDED", "Thing", "World", "read_world"]
+__all__ = ["UNDECIDED", "EngineThing", "EngineWorld", "read_world"]
 
 UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
 """Relations that only texts know: of a moment, of a choice, of a recipe."""
@@ -46,7 +46,7 @@ _PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
 
 
 @dataclasses.dataclass(eq=False)
-class Thing:
+class EngineThing:
     """An object of the engine.
 
     Attributes:
@@ -65,9 +65,9 @@ class Thing:
     flags: str
     wires: tuple[str, ...]
     to: str = ""
-    holder: Thing | None = None
-    inside: list[Thing] = dataclasses.field(default_factory=list)
-    doors: list[Thing] = dataclasses.field(default_factory=list)
+    holder: EngineThing | None = None
+    inside: list[EngineThing] = dataclasses.field(default_factory=list)
+    doors: list[EngineThing] = dataclasses.field(default_factory=list)
     name: str = ""
     stage: str = ""
     called: str = ""
@@ -100,7 +100,7 @@ class Thing:
         if "c" in self.flags and not self.inside:
             yield Triple(self.called, "is", "empty")
 
-    def contents(self) -> Iterator[tuple[Thing, Triple]]:
+    def contents(self) -> Iterator[tuple[EngineThing, Triple]]:
         """Yield what is in it, with the fact that says so."""
         numbers = Counter(thing.called for thing in self.inside)
         for thing in self.inside:
@@ -111,14 +111,14 @@ class Thing:
             else:
                 yield thing, Triple(self.called, contains(numbers[thing.called]), thing.called)
 
-    def all_inside(self) -> Iterator[Thing]:
+    def all_inside(self) -> Iterator[EngineThing]:
         """Yield everything in it, at any depth."""
         for thing in self.inside:
             yield thing
             yield from thing.all_inside()
 
 
-class World:
+class EngineWorld:
     """A state of the world.
 
     Attributes:
@@ -128,7 +128,7 @@ class World:
         facts: All that is true.
     """
 
-    def __init__(self, things: dict[str, Thing]):
+    def __init__(self, things: dict[str, EngineThing]):
         self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PARTS}
         agent = next(thing for thing in things.values() if thing.kind == "Agent")
         assert agent.holder is not None
@@ -158,7 +158,7 @@ class World:
                     yield Triple(part.name, CONNECTED, self._parts[other].name)
 
     @staticmethod
-    def _door(room: Thing, door: Thing) -> Iterator[Triple]:
+    def _door(room: EngineThing, door: EngineThing) -> Iterator[Triple]:
         yield Triple(room.name, "has exit", exit_to(door.to))
         yield Triple(room.name, door_state(opened="o" in door.flags), door.to)
         yield Triple(door.to, way_relation(exit_to(door.to)), room.name)
@@ -183,7 +183,7 @@ class World:
         seen.update(self._changed(answer, did))
         return frozenset(seen) & self.facts
 
-    def _listed(self, holder: Thing, text: str) -> Iterator[Triple]:
+    def _listed(self, holder: EngineThing, text: str) -> Iterator[Triple]:
         """Yield what a list of all that is in a place shows."""
         for thing, fact in holder.contents():
             if thing.text in text:
@@ -215,7 +215,7 @@ class World:
                     yield fact
 
     @staticmethod
-    def _moved(holder: Thing, answer: str, did: str) -> Iterator[Triple]:
+    def _moved(holder: EngineThing, answer: str, did: str) -> Iterator[Triple]:
         target = f" {holder.name}." in answer or did.startswith("mix ")
         for thing, fact in holder.contents():
             if thing.name in answer and (target or holder.name in did):
@@ -224,7 +224,7 @@ class World:
             yield Triple(holder.called, "is", "empty")
 
 
-def _meant(things: list[Thing], answer: str, did: str) -> list[Thing]:
+def _meant(things: list[EngineThing], answer: str, did: str) -> list[EngineThing]:
     """Return the things an answer names; of several with one name, the one the command means."""
     named = [t for t in things if answer.startswith(f"the {t.name} ")]
     if len(named) < 2:
@@ -232,14 +232,14 @@ def _meant(things: list[Thing], answer: str, did: str) -> list[Thing]:
     return [t for t in named if t.holder is not None and t.holder.name in did] or named
 
 
-def read_world(lines: str) -> World:
+def read_world(lines: str) -> EngineWorld:
     """Return the objects as :meth:`Engine.objects` gives them, linked and named."""
-    things: dict[str, Thing] = {}
-    path: list[Thing] = []
+    things: dict[str, EngineThing] = {}
+    path: list[EngineThing] = []
     for line in lines.splitlines():
         depth, uuid, name, kind, text, flags, wires, *to = line.split(_BREAK)
         found = tuple(wires.split(",")) if wires else ()
-        thing = Thing(uuid, name.lower(), kind, text.lower(), flags, found, "".join(to))
+        thing = EngineThing(uuid, name.lower(), kind, text.lower(), flags, found, "".join(to))
         del path[int(depth) :]
         thing.holder = path[-1] if path else None
         path.append(thing)
@@ -252,10 +252,10 @@ def read_world(lines: str) -> World:
         hidden = "h" in flags or kind in _PARTS
         if thing.holder is not None and not hidden:
             thing.holder.inside.append(thing)
-    return World(things)
+    return EngineWorld(things)
 
 
-def _described(thing: Thing) -> Iterator[Triple]:
+def _described(thing: EngineThing) -> Iterator[Triple]:
     """Yield what the engine's description of a thing shows of it and of its contents."""
     for fact in thing.states():
         if fact.object in ("open", "closed"):

@@ -20,7 +20,7 @@ from gym_memory.games.scienceworld.rules_items import (
     SIGHTED,
     STAGE,
     TEMPERATURE,
-    Item,
+    DescribedThing,
     base_of,
     door_state,
     entity,
@@ -102,7 +102,7 @@ def _read_place(called: str, text: str, start: int, draft: _House) -> None:
         draft.door(called, name_of(door["to"]), opened=door["state"] == "open", span=door.span())
 
 
-def _lines(text: str, start: int, end: int) -> tuple[Item, ...]:
+def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
     """Return the things of a list that has one a line."""
     found = (
         read_item(line["item"], line.start("item")) for line in _LINE.finditer(text, start, end)
@@ -124,7 +124,7 @@ def _read_one(text: str, action: str, draft: _House) -> None:
     draft.add_item(called, items[0])
 
 
-def _spanless(items: tuple[Item, ...]) -> tuple[Item, ...]:
+def _spanless(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, ...]:
     """Return the same things, with no evidence in the step's text."""
     return tuple(
         item._replace(
@@ -208,7 +208,7 @@ class _House(Draft):
                 if is_contents(fact.relation):
                     yield fact
 
-    def holds(self, holder: str, items: Iterable[Item]) -> None:
+    def holds(self, holder: str, items: Iterable[DescribedThing]) -> None:
         """Add the complete contents of a holder."""
         items = [item for item in items if item.name != "drain"]
         numbers = Counter(entity(item.name, holder) for item in items)
@@ -220,7 +220,7 @@ class _House(Draft):
             self.add(*fact, item.start, item.end)
             self.add_item(thing, item)
 
-    def add_item(self, thing: str, item: Item) -> None:
+    def add_item(self, thing: str, item: DescribedThing) -> None:
         """Add the states of a thing and its contents."""
         span = (item.start, item.end)
         for state in (item.power, item.lid):

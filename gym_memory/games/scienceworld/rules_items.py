@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = [
-    "AMBIGUOUS", "CONNECTED", "FOCUSED", "SIGHTED", "STAGE", "TEMPERATURE", "Item", "base_of",
-    "door_state", "entity", "exit_to", "is_plant", "name_of", "read_item", "read_items", "roams",
+    "AMBIGUOUS", "CONNECTED", "FOCUSED", "SIGHTED", "STAGE", "TEMPERATURE", "DescribedThing",
+    "base_of", "door_state", "entity", "exit_to", "is_plant", "name_of", "read_item", "read_items",
+    "roams",
 ]  # fmt: skip
 
 _FURNITURE = frozenset({
@@ -100,7 +101,7 @@ _DEEPEST = 20
 """Most things within things that are read."""
 
 
-class Item(NamedTuple):
+class DescribedThing(NamedTuple):
     """A thing that a text describes; a state is empty where the text does not give it."""
 
     name: str
@@ -112,7 +113,7 @@ class Item(NamedTuple):
     """``open`` or ``closed``."""
     stage: str = ""
     """Life stage of a plant."""
-    inside: tuple[Item, ...] | None = None
+    inside: tuple[DescribedThing, ...] | None = None
     """Contents; None where the text does not give them."""
 
 
@@ -127,7 +128,7 @@ def name_of(phrase: str) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[Item, ...]:
+def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[DescribedThing, ...]:
     """Return the things of an enumeration that begins at ``start`` and is in ``depth`` things.
 
     >>> [item.name for item in read_items("a battery, a light bulb, which is off, soil")]
@@ -169,7 +170,7 @@ _CLAUSES = (" which is ", " with: ", " currently ")
 
 
 @lru_cache(maxsize=1 << 14)
-def read_item(text: str, start: int = 0, depth: int = 0) -> Item:
+def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
     """Return one thing with its states and contents.
 
     >>> pot = read_item("a flower pot 1 (containing a apple tree in the adult stage, soil)")
@@ -185,7 +186,7 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> Item:
     staged = _STAGED.fullmatch(phrase)
     if staged is not None:
         phrase, stage = staged["name"] + staged["rest"], staged["stage"]
-    inside: tuple[Item, ...] | None = None
+    inside: tuple[DescribedThing, ...] | None = None
     offset = start + lead + len(whole) - len(rest)
     listed = _LIST.search(rest)
     if rest.startswith(_CONTAINING):
@@ -199,7 +200,7 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> Item:
         inside = _inside(rest[listed.end() :].rstrip(" ."), offset + listed.end(), depth)
     power, lid = _POWER.match(head), _LID.search(head)
     state = power[1] if power else ""
-    return Item(
+    return DescribedThing(
         name_of(phrase),
         start + lead,
         start + lead + len(whole),
@@ -210,7 +211,7 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> Item:
     )
 
 
-def _inside(text: str, start: int, depth: int) -> tuple[Item, ...] | None:
+def _inside(text: str, start: int, depth: int) -> tuple[DescribedThing, ...] | None:
     return read_items(text, start, depth + 1) if depth < _DEEPEST else None
 
 

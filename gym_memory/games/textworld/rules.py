@@ -28,8 +28,8 @@ from gym_memory.extract.notes.words import (
 )
 from gym_memory.games.textworld.rules_rooms import BANNER, describe
 from gym_memory.games.textworld.rules_sentences import (
-    Listing,
-    Reading,
+    HolderContents,
+    SentenceFacts,
     gone,
     read_inventory,
     read_results,
@@ -144,7 +144,7 @@ class _Scene(Draft):
             return  # `You open the gate.` reveals nothing either
         super().add(subject, relation, obj, start, end)
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: SentenceFacts) -> None:
         """Add what a text says, of things as commands call them."""
         reading = renamed(reading, called(reading, self._spoken))
         for (subject, relation, obj), start, end in reading.mentions:
@@ -183,7 +183,7 @@ class _Scene(Draft):
             return name
         return found.pop() if len(found) == 1 else ""
 
-    def with_full_names(self, room: Reading) -> Reading:
+    def with_full_names(self, room: SentenceFacts) -> SentenceFacts:
         """Return the description of a room with furniture called as commands call it.
 
         Where names have adjectives, the grammar also writes *chest* of a rusty chest; the valid
@@ -443,7 +443,7 @@ def names_in(actions: tuple[str, ...]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def called(reading: Reading, spoken: Collection[str]) -> dict[str, str]:
+def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
     """Return names in a reading that no command uses, and what commands use instead."""
     states: dict[str, list[str]] = {}
     for (subject, relation, obj), _, _ in reading.mentions:
@@ -463,7 +463,7 @@ def called(reading: Reading, spoken: Collection[str]) -> dict[str, str]:
     return names
 
 
-def renamed(reading: Reading, names: Mapping[str, str]) -> Reading:
+def renamed(reading: SentenceFacts, names: Mapping[str, str]) -> SentenceFacts:
     """Return a reading with other names; a state that became part of a name is no fact."""
     if not names:
         return reading
@@ -476,7 +476,7 @@ def renamed(reading: Reading, names: Mapping[str, str]) -> Reading:
             if not (r == "is" and o in STATES and o in get(s, "").split())
         ),
         listings=tuple(
-            Listing(get(holder, holder), tuple(get(n, n) for n in inside))
+            HolderContents(get(holder, holder), tuple(get(n, n) for n in inside))
             for holder, inside in reading.listings
         ),
     )

@@ -17,9 +17,9 @@ from gym_memory.extract.notes.words import DIRECTION_LIST, NAME, clean_name, spl
 from gym_memory.games.textworld.rules_sentences import (
     HERE,
     IT,
-    Listing,
-    Reading,
+    HolderContents,
     Rule,
+    SentenceFacts,
     contents,
     first_match,
     located,
@@ -54,7 +54,7 @@ _LEAD = (
 # Doors and exits
 
 
-def _door(found: re.Match[str]) -> Reading:
+def _door(found: re.Match[str]) -> SentenceFacts:
     name = clean_name(found["name"])
     state = _OPENNESS.get((found.groupdict().get("state") or "").lower())
     mentions = [*_ways(found)]
@@ -63,7 +63,7 @@ def _door(found: re.Match[str]) -> Reading:
             mentions.append(stated(HERE, door_relation(way.lower()), name, found, "name"))
     if state is not None:
         mentions.append(stated(name, "is", state, found, "name"))
-    return Reading(tuple(mentions), topic=name)
+    return SentenceFacts(tuple(mentions), topic=name)
 
 
 def _ways(found: re.Match[str]) -> Iterator[Mention]:
@@ -77,14 +77,14 @@ def _ways(found: re.Match[str]) -> Iterator[Mention]:
             )
 
 
-def _exits(found: re.Match[str]) -> Reading:
-    return Reading(tuple(_ways(found)))
+def _exits(found: re.Match[str]) -> SentenceFacts:
+    return SentenceFacts(tuple(_ways(found)))
 
 
 # Furniture
 
 
-def _thing(found: re.Match[str]) -> Reading:
+def _thing(found: re.Match[str]) -> SentenceFacts:
     """Read furniture; a *typical looking chest* and one *which looks typical* are a chest."""
     begin = found["name"].find(" looking ")
     start = found.start("name") + (begin + len(" looking ") if begin > 0 else 0)
@@ -93,10 +93,10 @@ def _thing(found: re.Match[str]) -> Reading:
     state = _OPENNESS.get((found["state"] or "").lower())
     if state is not None:
         mentions.append(Mention(Triple(name, "is", state), *span))
-    return Reading(tuple(mentions), topic=name, new=True)
+    return SentenceFacts(tuple(mentions), topic=name, new=True)
 
 
-def _several(found: re.Match[str]) -> Reading:
+def _several(found: re.Match[str]) -> SentenceFacts:
     """Read ``two chests, one rusty and one big``, ``two rustythings, a chest and a table``."""
     noun = found["kind"].lower().removesuffix("s")
     adjective = found["kind"].lower().removesuffix("things")
@@ -107,18 +107,18 @@ def _several(found: re.Match[str]) -> Reading:
         start = found.start("items")
         span = (start + one.start("word"), start + one.end("word"))
         mentions.append(Mention(Triple(name, "is in", HERE), *span))
-    return Reading(tuple(mentions), new=True)
+    return SentenceFacts(tuple(mentions), new=True)
 
 
-def _here(found: re.Match[str]) -> Reading:
+def _here(found: re.Match[str]) -> SentenceFacts:
     things = split_things(found["items"], found.start("items"))
-    return Reading(tuple(m for phrase in things for m in located(phrase, "is in", HERE)))
+    return SentenceFacts(tuple(m for phrase in things for m in located(phrase, "is in", HERE)))
 
 
 # What furniture holds
 
 
-def _holds(found: re.Match[str]) -> Reading:
+def _holds(found: re.Match[str]) -> SentenceFacts:
     groups = found.groupdict()
     holder = clean_name(groups.get("name") or "") or IT
     where = groups.get("where") or ("on" if groups.get("verb") == "holds" else "in")
@@ -127,20 +127,20 @@ def _holds(found: re.Match[str]) -> Reading:
     return contents(holder, relation, things, found.span("items"), opened=relation == "is in")
 
 
-def _empty(found: re.Match[str]) -> Reading:
+def _empty(found: re.Match[str]) -> SentenceFacts:
     holder = clean_name(found.groupdict().get("name") or "") or IT
     return contents(IT if holder == "thing" else holder, "is on", (), found.span())
 
 
-def _empty_inside(found: re.Match[str]) -> Reading:
+def _empty_inside(found: re.Match[str]) -> SentenceFacts:
     holder = clean_name(found.groupdict().get("name") or "") or IT
     return contents(holder, "is in", (), found.span(), opened=True)
 
 
-def _state(found: re.Match[str]) -> Reading:
+def _state(found: re.Match[str]) -> SentenceFacts:
     name = clean_name(found["name"])
     state = _OPENNESS.get(found["state"].lower())
-    return Reading((stated(name, "is", state, found, "name"),) if state else (), topic=name)
+    return SentenceFacts((stated(name, "is", state, found, "name"),) if state else (), topic=name)
 
 
 _NAMED = rf"the (?P<name>{NAME})"
@@ -191,7 +191,7 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"The (?P<name>{NAME}) is {_STATE}\.?$", _state),
         (rf"(?:Look at the (?P<name>{NAME})\.?$"
          rf"|The (?P<like>{NAME}) (?:reminds|looks like|floods|is reminiscent|is just like) )",
-         lambda m: Reading(topic=clean_name(m["name"] or m["like"]))),
+         lambda m: SentenceFacts(topic=clean_name(m["name"] or m["like"]))),
         (r"You can (?:also )?see (?P<items>.+ and an? .+) here\.?$", _here),
         (rf"{_LEAD} an? {_THING}{_LOOKS}(?:,? {_NEAR})?(?=[.!,]|$)", _thing),
         (rf"An? {_THING}{_LOOKS} is {_NEAR}(?=[.!,]|$)", _thing),
@@ -202,18 +202,18 @@ _RULES: tuple[Rule, ...] = tuple(
 
 
 @lru_cache(maxsize=1 << 9)
-def read_room_sentence(sentence: str) -> Reading | None:
+def read_room_sentence(sentence: str) -> SentenceFacts | None:
     """Read one sentence of a description; None for an aside."""
     return first_match(_RULES, sentence)
 
 
-def describe(text: str, room: str) -> Reading:
+def describe(text: str, room: str) -> SentenceFacts:
     """Read the description of a room; the last listing is that of the room itself."""
     return (_describe if len(text) <= _MAX_KEPT_CHARS else _describe.__wrapped__)(text, room)
 
 
 @lru_cache(maxsize=1 << 8)
-def _describe(text: str, room: str) -> Reading:
+def _describe(text: str, room: str) -> SentenceFacts:
     seen = _Seen(room)
     for sentence, offset in sentences(text):
         said = read_room_sentence(sentence)
@@ -228,12 +228,12 @@ class _Seen:
     def __init__(self, room: str) -> None:
         self.room = room
         self.mentions: list[Mention] = []
-        self.listings: list[Listing] = []
+        self.listings: list[HolderContents] = []
         self.furniture: dict[str, int] = {}
         """Name to the position in ``mentions`` where its facts begin."""
         self.last = ""
 
-    def take(self, said: Reading, offset: int) -> None:
+    def take(self, said: SentenceFacts, offset: int) -> None:
         topic = said.topic if said.new or not said.topic else self._meant(said.topic)
         known = {HERE: self.room, IT: self._it(), said.topic: topic}
         for (subject, relation, obj), start, end in said.mentions:
@@ -243,7 +243,7 @@ class _Seen:
             if triple.subject and triple.object:
                 self.mentions.append(Mention(triple, start + offset, end + offset))
         for holder, names in said.listings:
-            self.listings.append(Listing(known.get(holder, holder), names))
+            self.listings.append(HolderContents(known.get(holder, holder), names))
             topic = topic or self.listings[-1].holder
         self.last = topic or self.last
 
@@ -274,7 +274,7 @@ class _Seen:
             if subject == old:
                 self.mentions[i] = Mention(Triple(new, relation, obj), start, end)
 
-    def reading(self) -> Reading:
+    def reading(self) -> SentenceFacts:
         """Return all facts, with what follows from what was left unsaid."""
         described = {listing.holder for listing in self.listings}
         described.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
@@ -283,5 +283,5 @@ class _Seen:
                 shut = self.mentions[begin]._replace(triple=Triple(name, "is", "closed"))
                 self.mentions.append(shut)
         inside = (m.triple.subject for m in self.mentions if m.triple.object == self.room)
-        self.listings.append(Listing(self.room, tuple(dict.fromkeys(inside))))
-        return Reading(tuple(self.mentions), tuple(self.listings))
+        self.listings.append(HolderContents(self.room, tuple(dict.fromkeys(inside))))
+        return SentenceFacts(tuple(self.mentions), tuple(self.listings))

@@ -17,7 +17,17 @@ from gym_memory.extract.base import Mention, Pattern
 from gym_memory.extract.notes.words import NAME, Phrase, clean_name, split_things
 from gym_memory.graph.schema import INVENTORY, LOCATIONS
 
-__all__ = ["HERE", "IT", "Listing", "Reading", "Rule", "contents", "first_match", "gone", "located"]
+__all__ = [
+    "HERE",
+    "IT",
+    "HolderContents",
+    "Rule",
+    "SentenceFacts",
+    "contents",
+    "first_match",
+    "gone",
+    "located",
+]
 __all__ += ["read_inventory", "read_result_sentence", "read_results", "sentences", "stated"]
 
 HERE = "<here>"
@@ -27,18 +37,18 @@ _SENTENCE = re.compile(r"[^\S\n]*Oh well(?=\s)|[^.!?\n]+[.!?]*[\"']?")
 _MAX_SENTENCE_CHARS = 1000
 
 
-class Listing(NamedTuple):
+class HolderContents(NamedTuple):
     """The complete contents of a holder; whatever else was there is gone."""
 
     holder: str
     names: tuple[str, ...]
 
 
-class Reading(NamedTuple):
+class SentenceFacts(NamedTuple):
     """Facts that a sentence or a longer text states and ends."""
 
     mentions: tuple[Mention, ...] = ()
-    listings: tuple[Listing, ...] = ()
+    listings: tuple[HolderContents, ...] = ()
     outdated: tuple[Pattern, ...] = ()
     topic: str = ""
     """The thing to which a following *it* refers; empty where that stays the same."""
@@ -46,7 +56,7 @@ class Reading(NamedTuple):
     """True if the sentence introduces the topic: a piece of furniture seen in the room."""
 
 
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]]
+Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], SentenceFacts]]
 """A form of sentence and what it says."""
 
 
@@ -63,7 +73,7 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
             yield sentence, found.start() + whole.index(sentence[0])
 
 
-def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> Reading | None:
+def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> SentenceFacts | None:
     """Read a sentence from ``start`` on by the first rule that fits; None if none fits."""
     for pattern, build in rules:
         found = pattern.match(sentence, start)
@@ -91,7 +101,7 @@ def contents(
     span: tuple[int, int],
     *,
     opened: bool = False,
-) -> Reading:
+) -> SentenceFacts:
     """Read the complete contents of a holder, which is empty if it has none.
 
     Args:
@@ -104,8 +114,8 @@ def contents(
     mentions = [m for phrase in things for m in located(phrase, relation, holder)]
     states = ("empty",) * (not things) + ("open",) * opened
     mentions += [Mention(Triple(holder, "is", state), *span) for state in states]
-    listing = Listing(holder, tuple(phrase.name for phrase in things))
-    return Reading(tuple(mentions), (listing,), topic="" if holder == IT else holder)
+    listing = HolderContents(holder, tuple(phrase.name for phrase in things))
+    return SentenceFacts(tuple(mentions), (listing,), topic="" if holder == IT else holder)
 
 
 # Answers
@@ -129,25 +139,25 @@ def _one(found: re.Match[str], group: str = "name") -> Phrase:
     return things[0] if things else Phrase("", (), *found.span(group))
 
 
-def _moved(relation: str, place: str, found: re.Match[str]) -> Reading:
+def _moved(relation: str, place: str, found: re.Match[str]) -> SentenceFacts:
     thing = _one(found)
-    return Reading(tuple(located(thing, relation, place)), topic=thing.name)
+    return SentenceFacts(tuple(located(thing, relation, place)), topic=thing.name)
 
 
-def _put(found: re.Match[str]) -> Reading:
+def _put(found: re.Match[str]) -> SentenceFacts:
     relation = "is on" if found["where"].startswith("on") else "is in"
     return _moved(relation, clean_name(found["place"]), found)
 
 
-def _becomes(found: re.Match[str], state: str = "") -> Reading:
+def _becomes(found: re.Match[str], state: str = "") -> SentenceFacts:
     """Read a thing and its state: the one given, or the one that the verb leaves."""
     thing = _one(found)
     state = state or _DONE[found["verb"]]
     mention = Mention(Triple(thing.name, "is", state), thing.start, thing.end)
-    return Reading((mention,), topic=thing.name)
+    return SentenceFacts((mention,), topic=thing.name)
 
 
-def _opened(found: re.Match[str]) -> Reading:
+def _opened(found: re.Match[str]) -> SentenceFacts:
     """Read what opens: a container with what it reveals, a door without an article."""
     changed = _becomes(found)
     if found["the"] is None:
@@ -158,25 +168,25 @@ def _opened(found: re.Match[str]) -> Reading:
     return inside._replace(mentions=changed.mentions + inside.mentions)
 
 
-def _consumed(found: re.Match[str]) -> Reading:
+def _consumed(found: re.Match[str]) -> SentenceFacts:
     thing = _one(found)
     mention = Mention(Triple(thing.name, "is", "consumed"), thing.start, thing.end)
-    return Reading((mention,), outdated=gone(thing.name))
+    return SentenceFacts((mention,), outdated=gone(thing.name))
 
 
-def _it_is(found: re.Match[str], state: str = "") -> Reading:
-    return Reading((Mention(Triple(IT, "is", state or found["state"]), *found.span()),))
+def _it_is(found: re.Match[str], state: str = "") -> SentenceFacts:
+    return SentenceFacts((Mention(Triple(IT, "is", state or found["state"]), *found.span()),))
 
 
-def _looks(found: re.Match[str]) -> Reading:
+def _looks(found: re.Match[str]) -> SentenceFacts:
     thing = _one(found)
     span = (thing.start, thing.end)
-    return Reading(tuple(Mention(Triple(thing.name, "is", s), *span) for s in thing.states))
+    return SentenceFacts(tuple(Mention(Triple(thing.name, "is", s), *span) for s in thing.states))
 
 
-def _needs_key(found: re.Match[str]) -> Reading:
+def _needs_key(found: re.Match[str]) -> SentenceFacts:
     lock, key = _one(found), _one(found, "key")
-    return Reading(
+    return SentenceFacts(
         (
             Mention(Triple(lock.name, "is", "locked"), lock.start, lock.end),
             Mention(Triple(key.name, "opens", lock.name), key.start, key.end),
@@ -184,7 +194,7 @@ def _needs_key(found: re.Match[str]) -> Reading:
     )
 
 
-def _holds(found: re.Match[str]) -> Reading:
+def _holds(found: re.Match[str]) -> SentenceFacts:
     relation = "is on" if found["where"].lower() == "on" else "is in"
     things = split_things(found["items"], found.start("items"))
     return contents(
@@ -192,17 +202,17 @@ def _holds(found: re.Match[str]) -> Reading:
     )
 
 
-def _carried(found: re.Match[str]) -> Reading:
+def _carried(found: re.Match[str]) -> SentenceFacts:
     things = split_things(found["items"], found.start("items"))
-    return Reading(
+    return SentenceFacts(
         tuple(mention for thing in things for mention in located(thing, "is in", INVENTORY)),
-        (Listing(INVENTORY, tuple(thing.name for thing in things)),),
+        (HolderContents(INVENTORY, tuple(thing.name for thing in things)),),
     )
 
 
-def _prepared_in(found: re.Match[str]) -> Reading:
+def _prepared_in(found: re.Match[str]) -> SentenceFacts:
     room = clean_name(found["place"])
-    return Reading((stated("meal", "is prepared in", room, found, "place"),))
+    return SentenceFacts((stated("meal", "is prepared in", room, found, "place"),))
 
 
 _THE = r"(?:[Tt]he )?"
@@ -236,7 +246,7 @@ _RULES: tuple[Rule, ...] = tuple(
         (rf"{_ONE} is welded shut\.$", lambda m: _becomes(m, "locked")),
         (rf"That's an? (?P<name>{NAME})[.!]$", _looks),
         (r"Useful for (?P<verb>\w+ing) things\.$",
-         lambda m: Reading((stated(IT, "used for", m["verb"].lower(), m, "verb"),))),
+         lambda m: SentenceFacts((stated(IT, "used for", m["verb"].lower(), m, "verb"),))),
         (rf"Can only prepare meal in {_THE}(?:-= )?(?P<place>{NAME})(?: =-)?\.$", _prepared_in),
     )
 )  # fmt: skip
@@ -247,16 +257,16 @@ _EACH = re.compile(r"[^.:]{1,80}: (?=You )")
 
 
 @lru_cache(maxsize=1 << 10)
-def read_result_sentence(sentence: str) -> Reading | None:
+def read_result_sentence(sentence: str) -> SentenceFacts | None:
     """Read one sentence of an answer; None if it states nothing."""
     prefix = _EACH.match(sentence)
     return first_match(_RULES, sentence, prefix.end() if prefix else 0)
 
 
-def read_results(text: str, room: str, thing: str) -> Reading:
+def read_results(text: str, room: str, thing: str) -> SentenceFacts:
     """Read an answer in ``room``, whose *it* is ``thing``; either is empty if unknown."""
     mentions: list[Mention] = []
-    listings: list[Listing] = []
+    listings: list[HolderContents] = []
     outdated: list[Pattern] = []
     for sentence, offset in sentences(text):
         said = read_result_sentence(sentence)
@@ -269,11 +279,11 @@ def read_results(text: str, room: str, thing: str) -> Reading:
                 mentions.append(Mention(triple, start + offset, end + offset))
         listings.extend(said.listings)
         outdated.extend(said.outdated)
-    return Reading(tuple(mentions), tuple(listings), tuple(outdated))
+    return SentenceFacts(tuple(mentions), tuple(listings), tuple(outdated))
 
 
 @lru_cache(maxsize=1 << 9)
-def read_inventory(text: str) -> Reading:
+def read_inventory(text: str) -> SentenceFacts:
     """Read an inventory; it is no part of the step's text, so nothing has a span."""
     reading = read_results(text, "", "")
     return reading._replace(mentions=tuple(Mention(m.triple) for m in reading.mentions))

@@ -20,7 +20,15 @@ from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER
 from gym_memory.graph.temporal import TemporalGraph
 
-__all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "Part", "Phrase", "Request", "WebShopRules"]
+__all__ = [
+    "SEARCH_PAGE",
+    "SOME_SEARCH",
+    "THIS",
+    "PagePart",
+    "SharedWords",
+    "ShoppingRequest",
+    "WebShopRules",
+]
 __all__ += ["Word", "listing_of", "option_groups", "page_of", "parts_of", "queries"]
 __all__ += ["read_request", "short_name", "split_words", "stem"]
 
@@ -45,7 +53,7 @@ _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 _DETAILS = ("description", "features", "reviews", "attributes")
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """A part of a page between two separators, and its place in the text."""
 
     text: str
@@ -68,7 +76,7 @@ class WebShopRules:
         return page.extraction()
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def parts_of(text: str) -> tuple[PagePart, ...]:
     """Return the parts of a page, without the request and its heading.
 
     >>> [p.text for p in parts_of("Instruction: [SEP] tea [SEP] Back to Search [SEP] < Prev")]
@@ -77,7 +85,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     parts, begin = [], 0
     for cut in [*_SEPARATOR.finditer(text), None]:
         part = text[begin : cut.start()].rstrip() if cut else text[begin:]
-        parts.append(Part(part, begin, begin + len(part)))
+        parts.append(PagePart(part, begin, begin + len(part)))
         begin = cut.end() if cut else begin
     heading = next((i for i, part in enumerate(parts[:2]) if part.text == "Instruction:"), None)
     return tuple(parts if heading is None else parts[:heading] + parts[heading + 2 :])
@@ -94,7 +102,7 @@ def short_name(title: str) -> str:
     return clean_name(head)[:_MAX_NAME_CHARS]
 
 
-def option_groups(parts: Sequence[Part]) -> Iterator[tuple[str, Part]]:
+def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
     """Yield each value on an item page with the name of its option.
 
     Args:
@@ -155,16 +163,16 @@ class _Page(Draft):
             else:
                 self._read_details(self.parts[2:])
 
-    def _add(self, subject: str, relation: str, obj: str, part: Part | None = None) -> None:
+    def _add(self, subject: str, relation: str, obj: str, part: PagePart | None = None) -> None:
         span = (part.start, part.end) if part else NOWHERE
         self.add(subject, relation, obj.lower(), *span)
 
-    def _be_in(self, place: str, part: Part | None = None) -> None:
+    def _be_in(self, place: str, part: PagePart | None = None) -> None:
         self._add(PLAYER, "is in", place, part)
 
     # Results
 
-    def _read_results(self, page: Part, listed: Sequence[Part]) -> None:
+    def _read_results(self, page: PagePart, listed: Sequence[PagePart]) -> None:
         search = self._search()
         self._leave_product("")
         found = _PAGE.fullmatch(page.text)
@@ -199,11 +207,11 @@ class _Page(Draft):
         found = _PLACE.fullmatch(place)
         return found["search"] if found else SOME_SEARCH
 
-    def _name(self, product: str, title: Part) -> None:
+    def _name(self, product: str, title: PagePart) -> None:
         self._add(product, "is called", short_name(title.text), title)
         self._mention(product, title)
 
-    def _mention(self, product: str, part: Part) -> None:
+    def _mention(self, product: str, part: PagePart) -> None:
         for words, start, end in _mentions(self._goal, part.text):
             self.add(product, "mentions", words, part.start + start, part.start + end)
 
@@ -217,7 +225,7 @@ class _Page(Draft):
 
     # A product
 
-    def _read_item(self, options: Sequence[Part], title: Part, price: Part) -> None:
+    def _read_item(self, options: Sequence[PagePart], title: PagePart, price: PagePart) -> None:
         tag = price.text.removeprefix("Price: ")
         product = self._come_to(self._product(title, tag))
         self.outdate(PLAYER, "turned down", product)
@@ -238,13 +246,13 @@ class _Page(Draft):
         self._be_in(product)
         return product
 
-    def _choose(self, name: str, value: Part) -> None:
+    def _choose(self, name: str, value: PagePart) -> None:
         for fact in self.graph.outgoing(PLAYER):
             if fact.relation == "chose" and fact.object.startswith(f"{name}: "):
                 self.outdate(*fact)
         self._add(PLAYER, "chose", f"{name}: {value.text}")
 
-    def _product(self, title: Part, tag: str) -> str:
+    def _product(self, title: PagePart, tag: str) -> str:
         """Return the code of the product on an item page: clicked, or known by name and price.
 
         Only from a page of results does such a click lead to another product; a transcript may
@@ -269,7 +277,7 @@ class _Page(Draft):
     def _in_product(self) -> bool:
         return bool(self.here) and self.here != SEARCH_PAGE and not _PLACE.fullmatch(self.here)
 
-    def _read_details(self, parts: Sequence[Part]) -> None:
+    def _read_details(self, parts: Sequence[PagePart]) -> None:
         product = self._come_to(self.here if self._in_product() else "")
         if self.verb == "click" and self.what in _DETAILS:
             self._add(product, "was read", self.what)
@@ -313,7 +321,7 @@ class Word(NamedTuple):
     end: int
 
 
-class Phrase(NamedTuple):
+class SharedWords(NamedTuple):
     """Words of a request that a text has in a row, and their place in it."""
 
     words: str
@@ -321,7 +329,7 @@ class Phrase(NamedTuple):
     end: int
 
 
-class Request(NamedTuple):
+class ShoppingRequest(NamedTuple):
     """A request, taken apart; plurals are cut."""
 
     runs: tuple[tuple[str, ...], ...]
@@ -345,7 +353,7 @@ class Request(NamedTuple):
         words = " ".join(word.stem for word in split_words(value))
         return bool(words) and f" {words} " in f" {self.line} "
 
-    def phrases_in(self, text: str) -> Iterator[Phrase]:
+    def phrases_in(self, text: str) -> Iterator[SharedWords]:
         """Yield the longest parts of each run that a text has word for word.
 
         A number alone does not count, for any text may have it.
@@ -366,7 +374,7 @@ class Request(NamedTuple):
                 if phrase and not phrase.isdigit():
                     first = line.count(" ", 0, line.index(f" {phrase} "))
                     last = first + end - position - 1
-                    yield Phrase(phrase, words[first].start, words[last].end)
+                    yield SharedWords(phrase, words[first].start, words[last].end)
                 position = max(end, position + 1)
 
 
@@ -387,7 +395,7 @@ def split_words(text: str) -> list[Word]:
 
 
 @lru_cache(maxsize=256)
-def read_request(text: str) -> Request:
+def read_request(text: str) -> ShoppingRequest:
     """Return a request, taken apart.
 
     >>> found = read_request("need black tea bags, caffeine free, price less than $20.00")
@@ -408,7 +416,7 @@ def read_request(text: str) -> Request:
                 runs.append(tuple(run[:-1] if run[-1] == _INSIDE else run))
                 run = []
     line = " ".join(word.stem for word in split_words(text))
-    return Request(tuple(dict.fromkeys(runs)), limit, line)
+    return ShoppingRequest(tuple(dict.fromkeys(runs)), limit, line)
 
 
 @lru_cache(maxsize=256)
