@@ -11,12 +11,10 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import math
 import shlex
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,6 +43,8 @@ __all__ = [
 ]
 
 _DETAIL_CHARS = 4000
+_LARGEST = 1e100
+"""Bound of every number of a row: sums and squares of them stay finite."""
 _MOST_SEEDS = 1_000_000
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
 """Lists of a configuration, and what they are of."""
@@ -139,9 +139,7 @@ class EpisodeRow:
             result["curve"] = tuple((step, score) for step, score in record["curve"])
             row = cls(Job(**job), check_int("trial", record["trial"], 0), EpisodeResult(**result))
             _check_types(row.job, Job("", "", "", 0))
-            _check_types(row.result, EpisodeResult())
-            for number in (*row.result.counters.values(), *chain.from_iterable(row.result.curve)):
-                _check_number(number)
+            _check_result(row.result)
             return row
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"expected an episode as gym-memory writes it: {error!r}") from error
@@ -151,15 +149,36 @@ def _check_types(found: Any, example: Any) -> None:
     """Raise TypeError or ValueError where a field is of another type than the example's."""
     for field in dataclasses.fields(found):
         value, kind = getattr(found, field.name), type(getattr(example, field.name))
-        if kind is float:
-            _check_number(value)
-        elif not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-            raise TypeError(f"expected {field.name} as {kind.__name__}, got {value!r:.80}")
+        if kind is not float and (
+            not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)
+        ):
+            raise TypeError(f"expected {field.name} as {kind.__name__}, got {_shown(value)}")
+        if kind in (int, float):
+            _check_number(field.name, value)
 
 
-def _check_number(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"expected a finite number, got {value!r:.80}")
+def _check_result(result: EpisodeResult) -> None:
+    """Raise TypeError or ValueError for a result that a row cannot hold."""
+    _check_types(result, EpisodeResult())
+    for name, count in result.counters.items():
+        _check_number(name, count)
+    _check_number("normalized", result.normalized, 0, 1)
+    for step, score in result.curve:
+        _check_number("step of the curve", step, 0)
+        _check_number("score of the curve", score, 0, 1)
+
+
+def _check_number(name: str, value: Any, least: float = -_LARGEST, most: float = _LARGEST) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and least <= value <= most):  # NaN is in no range
+        raise ValueError(f"expected {name} from {least:g} to {most:g}, got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # an integer of too many digits
+        return "a longer number"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -382,14 +401,14 @@ def play_job(
 
     def on_step(t: int, info: dict[str, Any]) -> None:
         nonlocal task_id, steps
-        task_id, steps = info.get("task_id", ""), t
+        task_id, steps = str(info.get("task_id", "")), t
         listener.step(trial, t, info)
 
     def play(*, limit: int | None = None) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
         with logged_calls(), episode_usage(spending) as meter:  # a failed episode's too
-            return rollout(
+            result = rollout(
                 env,
                 policy,
                 job.seed,
@@ -398,6 +417,8 @@ def play_job(
                 limit=limit,
                 on_step=on_step,
             )
+        _check_result(result)
+        return result
 
     try:
         env, policy = job.make_env(), make_policy(job.policy)

@@ -10,16 +10,24 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from run_plugin import Sleepy
 
+from gym_memory.baselines.registry import POLICIES
+from gym_memory.baselines.rules.scripted import Walkthrough
 from gym_memory.cli import main
 from gym_memory.core.errors import ResultsError
+from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.run.compare import compare
-from gym_memory.run.jobs import RunConfig
-from gym_memory.run.results import ResultsFolder
+from gym_memory.run.jobs import RunConfig, play_job
+from gym_memory.run.results import ResultsFolder, read_episodes
 from gym_memory.run.results.verify import verify
+from gym_memory.testing.fake_env import FakeHouse
 
 CONFIG = RunConfig(
     ("FakeHouse",), ("none", "history"), ("random",), (0, 1), protocol="trials?k=2",
@@ -159,3 +167,66 @@ def test_the_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 1
     assert "unfinished" in {json.loads(line)["state"] for line in output.splitlines()}
     assert called(str(run / "steps"))[0] == 2
+
+
+class OddHouse(FakeHouse):
+    """A house that reports any numbers from its first step on."""
+
+    numbers: ClassVar[dict[str, Any]] = {}
+
+    def step(self, action: str) -> Any:
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward, terminated, truncated, {**info, **self.numbers}
+
+
+class OddWalkthrough(Walkthrough):
+    """Solves the game and counts any number."""
+
+    count: ClassVar[Any] = 0
+
+    def counters(self) -> dict[str, Any]:
+        return {"odd": self.count} if self.count != 0 else {}
+
+
+ENVIRONMENTS.register("OddHouse", OddHouse)
+POLICIES.register("oddwalkthrough", OddWalkthrough)
+
+ODD_NUMBERS = st.one_of(
+    st.floats(),
+    st.floats(0, 1),
+    st.integers(),
+    st.sampled_from([400, 5000]).map(lambda digits: 10**digits),
+    st.sampled_from([1e101, None]),
+)
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["score", "max_score", "normalized_score", "n_invalid"]), ODD_NUMBERS
+    ),
+    ODD_NUMBERS.filter(lambda number: number is not None),
+)
+@example({"score": float("nan")}, 0)
+@example({"normalized_score": float("inf")}, 0)
+@example({"normalized_score": 7.0}, 0)
+@example({}, 10**400)
+def test_every_row_that_is_written_can_be_read(numbers: dict[str, Any], count: Any) -> None:
+    OddHouse.numbers, OddWalkthrough.count = numbers, count
+    config = RunConfig(("OddHouse",), ("none",), ("oddwalkthrough",), (0,), protocol="trials?k=2")
+    with TemporaryDirectory() as path:
+        with ResultsFolder(path, config) as folder:
+            folder.set_backends({"OddHouse": "engine 1"})
+            (job,) = folder.todo()
+            rows = tuple(play_job(job))
+            folder.append(rows)
+        assert read_episodes(path) == [rows]
+        assert "damaged" not in {finding.state for finding in verify(path)}
+    in_range = all(
+        name == "n_invalid" or (number is not None and abs(number) <= 1e100)
+        for name, number in numbers.items()
+    )
+    assert len(rows) == (1 if rows[0].result.failed else 2)
+    assert rows[0].result.failed.count("\n") == 0
+    if not in_range:
+        assert rows[0].result.failed.startswith(("ValueError", "TypeError", "OverflowError"))
