@@ -51,11 +51,13 @@ class Draft:
         triple = Triple(subject, relation, obj)
         if relation in LOCATIONS:
             self.moved[subject] = triple
-        if triple not in self.mentions:
-            shift = self.offset if start >= 0 else 0
-            self.mentions[triple] = Mention(triple, start + shift, end + shift)
+        mentions = self.mentions
+        if triple not in mentions:
+            if self.offset and start >= 0:
+                start, end = start + self.offset, end + self.offset
+            mentions[triple] = Mention(triple, start, end)
         elif self._latest:
-            self.mentions[triple] = self.mentions.pop(triple)
+            mentions[triple] = mentions.pop(triple)
 
     def place(self, thing: Phrase, relation: str, place: str) -> None:
         """Add where a thing is."""

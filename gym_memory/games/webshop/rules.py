@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import EXTRACTORS
 from gym_memory.extract.base import Extraction
-from gym_memory.extract.draft import NOWHERE, Draft
+from gym_memory.extract.draft import Draft
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER
@@ -149,7 +149,7 @@ class _Page(Draft):
         results = next((i for i, text in enumerate(texts[:2]) if _PAGE.fullmatch(text)), None)
         if texts[:1] == ["WebShop"]:
             self._leave_product("")
-            self._be_in(SEARCH_PAGE)
+            self._add(PLAYER, "is in", SEARCH_PAGE)
         elif results is not None:
             self._read_results(self.parts[results], self.parts[results + 1 :])
         elif texts and texts[0].startswith("Thank you for shopping"):
@@ -164,11 +164,10 @@ class _Page(Draft):
                 self._read_details(self.parts[2:])
 
     def _add(self, subject: str, relation: str, obj: str, part: PagePart | None = None) -> None:
-        span = (part.start, part.end) if part else NOWHERE
-        self.add(subject, relation, obj.lower(), *span)
-
-    def _be_in(self, place: str, part: PagePart | None = None) -> None:
-        self._add(PLAYER, "is in", place, part)
+        if part is None:
+            self.add(subject, relation, obj.lower())
+        else:
+            self.add(subject, relation, obj.lower(), part.start, part.end)
 
     # Results
 
@@ -178,10 +177,10 @@ class _Page(Draft):
         found = _PAGE.fullmatch(page.text)
         assert found is not None
         place = f"page {found['number']} of {search}"
-        self._be_in(place, page)
+        self._add(PLAYER, "is in", place, page)
         self._add(place, "is in", search, page)
         for code, title, price in zip(listed, listed[1:], listed[2:], strict=False):
-            if not (_CODE.fullmatch(code.text) and _PRICE.fullmatch(price.text)):
+            if not (_PRICE.fullmatch(price.text) and _CODE.fullmatch(code.text)):
                 continue
             product = code.text.lower()
             self._add(product, "is on", place, code)
@@ -243,7 +242,7 @@ class _Page(Draft):
             product = THIS
             self.outdate(THIS)
         self._leave_product(product)
-        self._be_in(product)
+        self._add(PLAYER, "is in", product)
         return product
 
     def _choose(self, name: str, value: PagePart) -> None:
