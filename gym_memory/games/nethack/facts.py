@@ -34,11 +34,11 @@ def reported_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
     """
     level = tracker.level
     facts = set(_carried(tracker))
-    told = [(level, tracker.here())] if level.current else []
-    told += [(seen_on, seen) for seen_on, seen in tracker.told_on_the_way]
+    described = [(level, tracker.here())] if level.current else []
+    described += [(seen_on, seen) for seen_on, seen in tracker.told_on_the_way]
     if whole_level:
-        told += [(level, listing(level, area)) for area in level.areas()]
-    for seen_on, seen in told:
+        described += [(level, listing(level, area)) for area in level.areas()]
+    for seen_on, seen in described:
         facts.update(_listed(seen_on, seen))
         for being in seen.creatures:
             facts.add(Triple(being.name, SIGHTING, scoped(area_name(seen.area), seen_on.name)))
