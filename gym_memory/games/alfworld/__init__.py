@@ -1,5 +1,5 @@
-"""The ALFWorld family: an engine for its planning problems, official games, our own households.
+"""ALFWorld: an engine for its planning problems, official games, and generated households.
 
-``adapter.py`` is the environment; ``pddl.py``, ``world.py`` and ``text.py`` the engine;
-``source.py``, ``catalog.py`` and ``household.py`` where games come from.
+``env.py`` is the environment; ``pddl.py``, ``world.py`` and ``text.py`` the engine;
+``source.py``, ``household.py`` and ``catalog.py`` supply the games.
 """

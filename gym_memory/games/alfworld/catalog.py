@@ -1,7 +1,6 @@
-"""What there is in our own households: furniture, things, and what can be done with them.
+"""Kinds of furniture and things of generated households, under ALFWorld's names.
 
-Kinds carry the names that ALFWorld uses, so that the same text, rules and policies serve both.
-Everything else (which things a room has, where they may lie, how many) is our own choice.
+Which things a room has, where they may be and how many is our own choice.
 """
 
 from __future__ import annotations
@@ -13,26 +12,14 @@ __all__ = ["OPENABLE", "ROOMS", "THINGS", "Room", "Thing"]
 
 
 class Thing(NamedTuple):
-    """A kind of thing.
-
-    Attributes:
-        uses: Of ``clean heat cool slice``, what can be done to it.
-        places: Kinds of furniture that it may lie in or on; the more often a kind is named, the
-            more likely.
-    """
+    """Hold what can be done to a thing, and its places; a repeated place is likelier."""
 
     uses: tuple[str, ...]
     places: tuple[str, ...]
 
 
 class Room(NamedTuple):
-    """A kind of room.
-
-    Attributes:
-        furniture: Kind to the least and the greatest number.
-        things: Likewise.
-        lamp: Kind of the lamp that things are looked at under, and where it may stand.
-    """
+    """Hold the least and the greatest number of each kind, and the lamp with its places."""
 
     furniture: Mapping[str, tuple[int, int]]
     things: Mapping[str, tuple[int, int]]

@@ -1,4 +1,4 @@
-"""ALFWorld: household tasks told in words, official games or our own."""
+"""ALFWorld: household tasks in words, official games or generated ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ALFWorld"]
 
 @ENVIRONMENTS.register("ALFWorld")
 class ALFWorld(TextEnv):
-    """One room full of furniture and things, and a task of one of six types.
+    """Play one of six types of tasks in a room full of furniture and things.
 
     The score is 1 when the task is done, which ends the episode; nothing ends it badly. A
     command that the game answers with "Nothing happens." is counted as invalid.
@@ -34,15 +34,7 @@ class ALFWorld(TextEnv):
             for our own households; None for the folder that ``$ALFWORLD_DATA`` names, and where
             that is not set our own.
         max_steps: Step limit; the papers play 50.
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        UnknownNameError: No such split or type.
-        InvalidArgumentError: There are no such games in the folder.
-        MissingDependencyError: There are no official games and no ``alfworld`` package to make
-            some with.
+        inventory: True to show the inventory text in the observation.
     """
 
     dialect = "alfworld"
@@ -69,11 +61,7 @@ class ALFWorld(TextEnv):
 
     @property
     def play(self) -> Play:
-        """The game in play.
-
-        Raises:
-            InvalidArgumentError: Nothing was opened yet.
-        """
+        """Return the game in play."""
         if self._play is None:
             raise InvalidArgumentError("no game is open: call reset() first")
         return self._play
@@ -110,14 +98,11 @@ class ALFWorld(TextEnv):
         self._play.load(native)
 
     def goal(self) -> str:
-        """The task in words, e.g. ``put a clean mug in shelf``."""
+        """Return the task in words, e.g. ``put a clean mug in shelf``."""
         return self._play.game.goal_text if self._play else ""
 
     def oracle(self) -> Oracle:
-        """Engine facts of the present state, see :mod:`gym_memory.games.alfworld.facts`.
-
-        ``objects``: ``visible``, the facts that the last answer showed.
-        """
+        """Return the engine's facts; ``objects["visible"]`` are those of the last answer."""
         action = " ".join(self._actions[-1].split()) if self._actions else ""
         if not self._feedback.accepted:
             action = "inventory"  # a refused command shows no more than that
@@ -128,5 +113,5 @@ class ALFWorld(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Versions of what decides about the text and the rules of the games."""
+        """Return the versions that decide the text and the rules of the games."""
         return self._source.versions()

@@ -1,11 +1,8 @@
-"""Small households of our own: planning problems in ALFWorld's domain, made from a seed.
+"""Generated households: planning problems in ALFWorld's domain, drawn from a seed.
 
-A household is one room with furniture and things, and a task of one of ALFWorld's six types. The
-problem is written here; the domain (what actions do) and the grammar (what they tell) are those
-of the installed ``alfworld`` package. The result has the parts of an official game file.
-
-Rooms of the splits ``train`` and ``valid_seen`` have the same floors (which furniture there is),
-with other contents and tasks; those of ``valid_unseen`` have floors of their own.
+Domain and grammar are those of the installed ``alfworld`` package; the result has the form of an
+official game file. ``train`` and ``valid_seen`` share their floors (the furniture of a room);
+``valid_unseen`` has others.
 """
 
 from __future__ import annotations
@@ -63,32 +60,23 @@ class _Task(NamedTuple):
 
     @property
     def use(self) -> str:
-        """What is to be done with the thing: clean, heat, cool or nothing."""
+        """Return ``clean``, ``heat``, ``cool`` or nothing."""
         return self.kind.split("_")[1] if self.kind.split("_")[1] in _APPLIANCE else ""
 
 
 class _Plan(NamedTuple):
-    """A furnished room: kind of each entity, place of each thing."""
+    """Hold the kind of each entity and the place of each thing."""
 
     kinds: Mapping[str, str]
     where: Mapping[str, str]
 
     def of(self, kind: str) -> list[str]:
-        """Entities of a kind."""
+        """Return the entities of a kind."""
         return [entity for entity, its in self.kinds.items() if its == kind]
 
 
 def make_household(kind: str, split: str, number: int) -> dict[str, object]:
-    """One household as the content of a game file.
-
-    Args:
-        kind: One of :data:`TASK_TYPES`.
-        split: One of :data:`SPLITS`.
-        number: Which one, >= 0.
-
-    Raises:
-        MissingDependencyError: The ``alfworld`` package is not installed.
-    """
+    """Build household ``number`` of a task type and split, as the content of a game file."""
     domain, grammar = _alfworld_files()
     rng = random.Random(f"household {GENERATOR} {kind} {split} {number}")
     for _ in range(_ATTEMPTS):
@@ -110,18 +98,14 @@ def make_household(kind: str, split: str, number: int) -> dict[str, object]:
 
 
 def alfworld_version() -> str:
-    """Version of the installed alfworld package.
-
-    Raises:
-        MissingDependencyError: There is none.
-    """
+    """Return the version of the installed package."""
     _alfworld_files()
     return version("alfworld")
 
 
 @lru_cache(maxsize=1)
 def _alfworld_files() -> tuple[str, str]:
-    """Domain and grammar of the installed package, which importing would make a folder for."""
+    """Return the paths of domain and grammar without an import, which would make a folder."""
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
         raise MissingDependencyError(
@@ -146,7 +130,7 @@ def _rooms_for(kind: str) -> list[str]:
 
 @lru_cache(maxsize=len(ROOMS))
 def _floors(name: str) -> tuple[Mapping[str, int], ...]:
-    """How much of each kind of furniture a room has on each floor; no two floors are alike."""
+    """Draw the furniture of each floor; no two floors are alike."""
     rng = random.Random(f"floors {GENERATOR} {name}")
     found: list[Mapping[str, int]] = []
     while len(found) < _MOST_FLOORS:
@@ -159,7 +143,7 @@ def _floors(name: str) -> tuple[Mapping[str, int], ...]:
 def _furnish(
     kind: str, room: Room, counts: Mapping[str, int], rng: random.Random
 ) -> tuple[_Task | None, _Plan]:
-    """A furnished room with a task that is not done from the start; None where there is none."""
+    """Return a furnished room with a task not done from the start; None where there is none."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
     things = [kind for kind, n in _counts(room.things, rng).items() for _ in range(n)]
@@ -187,7 +171,7 @@ def _counts(ranges: Mapping[str, tuple[int, int]], rng: random.Random) -> dict[s
 
 
 def _ids(kinds: Sequence[str], middle: str) -> Iterator[str]:
-    """Ids in ALFWorld's way; a basin is a part of something."""
+    """Yield ids in ALFWorld's form; a basin is a part of something."""
     for i, kind in enumerate(kinds):
         whole = kind.removesuffix("Basin")
         part = f"_bar_{kind}" if whole != kind else ""
@@ -279,7 +263,7 @@ def _goal(task: _Task) -> str:
 
 
 def _walkthrough(task: _Task, plan: _Plan) -> Iterator[str]:
-    """Commands that do the task."""
+    """Yield the commands that do the task."""
     names = entity_names(entity.lower() for entity in plan.kinds)
 
     def name(entity: str) -> str:

@@ -1,8 +1,8 @@
-"""Planning problems (PDDL): reading a domain and a problem, and what their conditions mean.
+"""Planning problems (PDDL): read a domain and a problem, and match their conditions.
 
-Covers what household games use: typed parameters, ``and or not exists =``, conditional effects.
-A condition becomes a :class:`Query`: alternatives of patterns over numbered slots, to be matched
-against facts. As in PDDL, letters have no case; everything is lower case here.
+Supported are typed parameters, ``and or not exists =`` and conditional effects. A condition
+becomes a :class:`Query`: alternatives of patterns over numbered slots, matched against facts. PDDL
+ignores case; everything is lower case here.
 """
 
 from __future__ import annotations
@@ -34,12 +34,9 @@ _FIELDS = (":parameters", ":precondition", ":effect")
 
 
 class Case(NamedTuple):
-    """One way to meet a condition.
+    """Hold one way to meet a condition: patterns that are true, that are not, and unequal slots.
 
-    Attributes:
-        holds: What must be true.
-        fails: What must not be true; its slots are all bound by ``holds``.
-        distinct: Pairs of slots that must hold different entities.
+    The slots of ``fails`` are all bound by ``holds``.
     """
 
     holds: tuple[FactPattern, ...] = ()
@@ -48,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What an action changes, under a condition or always."""
+    """Hold what an action changes, under a condition or always."""
 
     when: tuple[Case, ...]
     added: tuple[FactPattern, ...]
@@ -56,29 +53,24 @@ class Effect(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A planning problem.
-
-    Attributes:
-        facts: What is true at the start, types of the entities included.
-        goal: What must become true.
-    """
+    """Hold the facts at the start, types of entities included, and the goal."""
 
     facts: Index
     goal: Query
 
 
 def type_fact(kind: str, entity: str) -> Fact:
-    """The fact that an entity has a type."""
+    """Return the fact that an entity has a type."""
     return f"{kind}:", entity
 
 
 class Query:
-    """A condition over slots.
+    """Match a condition over slots.
 
     Attributes:
-        slots: Name of the variable, or the constant, in each slot.
-        start: Constants bound, variables open.
-        cases: Alternatives; where all slots of a case are matched the condition is met.
+        slots: Variable or constant of each slot.
+        start: Binding with the constants only.
+        cases: Alternatives; matching all slots of one meets the condition.
     """
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
@@ -102,7 +94,7 @@ class Query:
         return self
 
     def _typed(self, case: Case) -> Case:
-        """With the types of its variables: a type that nothing has makes a case impossible."""
+        """Add the types of variables: a type that nothing has makes a case impossible."""
         patterns = (*case.holds, *case.fails)
         used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
         typed = sorted(slot for slot in used if slot in self._types)
@@ -110,7 +102,7 @@ class Query:
         return case._replace(holds=(*case.holds, *kinds))
 
     def pattern(self, literal: Expression, scope: dict[str, int]) -> FactPattern:
-        """A literal as a pattern over slots; constants get slots of their own."""
+        """Return a literal as a pattern over slots; constants get slots of their own."""
         name, *arguments = _literal(literal)
         slots = []
         for argument in arguments:
@@ -129,7 +121,7 @@ class Query:
     def read(
         self, condition: Expression, scope: dict[str, int], *, negated: bool = False
     ) -> list[Case]:
-        """The alternatives of a condition (its disjunctive normal form)."""
+        """Return the alternatives of a condition (its disjunctive normal form)."""
         if condition == []:
             return [] if negated else [Case()]
         head, *rest = condition if isinstance(condition, list) else [condition]
@@ -161,11 +153,9 @@ class Query:
     def solutions(
         self, state: State, plans: Sequence[Sequence[FactPattern]]
     ) -> Iterator[tuple[Case, Binding]]:
-        """Bindings that meet the condition, with the case met; one may come in several cases.
+        """Yield bindings that meet the condition, each with its case; one may come in several.
 
-        Args:
-            state: The facts.
-            plans: For each case the order in which to match it, see :meth:`plan`.
+        ``plans`` come from :meth:`plan`.
         """
         for case, plan in zip(self.cases, plans, strict=True):
             for binding in _match(state, plan, self.start, 0):
@@ -173,7 +163,7 @@ class Query:
                     yield case, binding
 
     def plan(self, facts: Index) -> tuple[tuple[FactPattern, ...], ...]:
-        """For each case its patterns, those with few candidates first."""
+        """Order the patterns of each case, those with few candidates first."""
         plans = []
         for case in self.cases:
             known = {slot for slot, value in enumerate(self.start) if value is not None}
@@ -188,7 +178,7 @@ class Query:
 
 
 def _all_of(cases: Sequence[Case]) -> Case:
-    """One case that asks for all that some cases ask for."""
+    """Join cases into one that asks for all of them."""
     return Case(
         tuple(pattern for case in cases for pattern in case.holds),
         tuple(pattern for case in cases for pattern in case.fails),
@@ -221,25 +211,21 @@ def _match(
 
 
 def ground(pattern: FactPattern, binding: Binding) -> Fact:
-    """The fact that a pattern stands for under a binding of all its slots."""
+    """Return the fact of a pattern under a binding of all its slots."""
     return pattern.predicate, *(str(binding[slot]) for slot in pattern.slots)
 
 
 def _allowed(state: State, case: Case, binding: Binding) -> bool:
-    """Whether nothing forbids a binding: no fact that must fail, no entity twice."""
+    """True if no fact holds that must fail and unequal slots differ."""
     return all(binding[a] != binding[b] for a, b in case.distinct) and not any(
         ground(pattern, binding) in state for pattern in case.fails
     )
 
 
 class Action:
-    """An action schema of a domain.
+    """Hold an action schema; the first slots of ``query`` are its parameters.
 
     Attributes:
-        name: E.g. ``gotolocation``.
-        parameters: Names of its parameters, without the question mark.
-        query: When it can be done; its first slots are the parameters.
-        effects: What it changes.
         reads: Predicates that its condition depends on.
         writes: Predicates that it changes.
     """
@@ -273,7 +259,7 @@ class Action:
             yield Effect(when, (self.query.pattern(effect, self.query.scope),), ())
 
     def outcome(self, state: State, binding: Binding) -> tuple[list[Fact], list[Fact]]:
-        """Facts that the action makes true and facts that it makes false; what is both is true."""
+        """Return the facts that become true and those that become false; true wins."""
         added: list[Fact] = []
         removed: list[Fact] = []
         for effect in self.effects:
@@ -283,10 +269,9 @@ class Action:
         return added, [fact for fact in removed if fact not in added]
 
     def is_idle(self, case: Case, binding: Binding) -> bool:
-        """Whether it changes nothing, to judge by a case of its condition alone.
+        """True if it changes nothing, judged by a case of its condition alone.
 
-        Fast Downward drops such instances, so in the game they are no commands: one cannot go
-        to where one is.
+        Fast Downward drops such instances, so they are no commands: one cannot go where one is.
         """
         added = {ground(p, binding) for e in self.effects for p in e.added}
         removed = {ground(p, binding) for e in self.effects for p in e.removed} - added
@@ -303,11 +288,7 @@ def _met(state: State, case: Case, binding: Binding) -> bool:
 
 
 def _parse(text: str) -> list[Expression]:
-    """The expression that a PDDL file is.
-
-    Raises:
-        CorruptGameError: Brackets do not match.
-    """
+    """Parse a PDDL file into nested lists."""
     stack: list[list[Expression]] = [[]]
     for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
         if token == "(":
@@ -332,7 +313,7 @@ def _words(expression: Expression) -> list[str]:
 
 
 def _literal(expression: Expression) -> list[str]:
-    """The predicate and its arguments."""
+    """Return the predicate and its arguments."""
     words = _words(expression)
     if not 0 < len(words) <= _MOST_WORDS:
         raise CorruptGameError(
@@ -342,7 +323,7 @@ def _literal(expression: Expression) -> list[str]:
 
 
 def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
-    """``a b - t c`` as (name, type) pairs; without a type it is an object."""
+    """Return ``a b - t c`` as (name, type) pairs; without a type it is an object."""
     found: list[tuple[str, str]] = []
     waiting: list[str] = []
     stream = iter(words)
@@ -358,7 +339,7 @@ def _declared(words: Iterable[str]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=16)
 def parse_domain(text: str) -> tuple[Action, ...]:
-    """The actions of a domain, in its order.
+    """Parse the actions of a domain, in its order.
 
     Raises:
         CorruptGameError: It cannot be read, or uses what is not supported.
@@ -380,7 +361,7 @@ def parse_domain(text: str) -> tuple[Action, ...]:
 
 
 def parse_problem(text: str) -> Problem:
-    """A problem of some domain.
+    """Parse a problem of some domain.
 
     Raises:
         CorruptGameError: It cannot be read, or has no start or no goal.

@@ -1,8 +1,8 @@
-"""Where household games come from: a folder of official ones, or our own generator.
+"""Sources of household games: a folder of official ones, or the generator.
 
-ALFWorld's data are folders ``json_2.1.1/<split>/<task>/<trial>/game.tw-pddl``; the task's name
-begins with its type. As ALFWorld does, games of which it is noted that they cannot be solved are
-left out, and so are those about movable receptacles and slices.
+Official games are files ``json_2.1.1/<split>/<task>/<trial>/game.tw-pddl``; the task's name begins
+with its type. As in ALFWorld, unsolvable games are left out, and those with movable receptacles or
+slices.
 """
 
 from __future__ import annotations
@@ -36,36 +36,24 @@ _LEFT_OUT = ("movable", "Sliced")
 
 
 class Source(Protocol):
-    """The games of one split."""
+    """Supply the games of one split."""
 
     @property
     def task_ids(self) -> Sequence[str]:
-        """Ids of the games, in order."""
+        """Return the ids of the games, in order."""
         ...
 
     def game(self, task_id: str) -> Game:
-        """The game of a task."""
+        """Return the game of a task."""
         ...
 
     def versions(self) -> dict[str, str]:
-        """What decides about the text and the rules of the games."""
+        """Return the versions that decide the text and the rules of the games."""
         ...
 
 
 def find_source(path: str | os.PathLike[str] | None, split: str, task_type: str | None) -> Source:
-    """The games of a split.
-
-    Args:
-        path: Folder of official games; ``"generated"`` for our own; None for the folder that
-            ``$ALFWORLD_DATA`` names or else our own.
-        split: ``train``, ``valid_seen`` or ``valid_unseen``.
-        task_type: One of the six types, or None for all.
-
-    Raises:
-        UnknownNameError: No such split or type.
-        InvalidArgumentError: No games in the folder.
-        MissingDependencyError: Our own are wanted and the ``alfworld`` package is not installed.
-    """
+    """Return the games of a split; the arguments are those of ``ALFWorld``."""
     if split not in SPLITS:
         raise UnknownNameError("split", str(split), SPLITS)
     if task_type is not None and task_type not in TASK_TYPES:
@@ -78,7 +66,7 @@ def find_source(path: str | os.PathLike[str] | None, split: str, task_type: str 
 
 
 class _Households:
-    """Our own games; all types in turn."""
+    """Supply generated games; all types in turn."""
 
     def __init__(self, split: str, kinds: Sequence[str]):
         self._alfworld = alfworld_version()  # told now if it is missing
@@ -101,7 +89,7 @@ def _household(kind: str, split: str, number: int) -> Game:
 
 
 class _Folder:
-    """Official games in a folder; all types in turn, as long as there are any."""
+    """Supply the official games of a folder; all types in turn, as long as there are any."""
 
     def __init__(self, root: Path, split: str, kinds: Sequence[str]):
         folder = _split_folder(root, split)
@@ -133,7 +121,7 @@ class _Folder:
         return load_game(file, changed)
 
     def versions(self) -> dict[str, str]:
-        """The data's version and the verb of its grammar (``put`` before ALFWorld 0.4)."""
+        """Return the data's version and the verb of its grammar (``put`` before ALFWorld 0.4)."""
         for task_id in self.task_ids:
             try:
                 put = self.game(task_id).grammar.actions["putobject"].template
@@ -144,7 +132,7 @@ class _Folder:
 
 
 def _split_folder(root: Path, split: str) -> Path:
-    """The split's folder in ``$ALFWORLD_DATA``, in a ``json_*`` folder of it, or itself."""
+    """Find the split's folder under ``root``, or under a ``json_*`` folder of it."""
     newest_first = sorted(root.glob("json_*"), reverse=True) if root.is_dir() else []
     for folder in (*(data / split for data in newest_first), root / split):
         if folder.is_dir():

@@ -1,9 +1,8 @@
-"""A household game in play: its commands, what they change, and what is told.
+"""A household game in play: its commands, their effects and their answers.
 
-The stock engine asks Fast Downward for all applicable operators after every command and derives
-every command's text anew (20 to 30 steps a second). Here the domain is compiled once, facts are
-indexed, commands are matched when somebody asks and kept by the state of what they depend on.
-Text, commands and wins are the same; ``benchmarks/alfworld`` compares them step by step.
+The domain is compiled once, facts are indexed, and the commands of a state are computed when
+needed and kept. Text, commands and wins equal the stock engine's, which plays 20 to 30 steps a
+second; ``benchmarks/alfworld`` compares them step by step.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class _Move(NamedTuple):
 
 
 def entity_names(ids: Iterable[str]) -> dict[str, str]:
-    """Names as ALFWorld prints them: ``mug_bar__plus_00...`` becomes ``mug 2``.
+    """Return names as ALFWorld prints them: ``mug_bar__plus_00...`` becomes ``mug 2``.
 
-    Entities of a kind are numbered, the alphabetically first id gets the highest number.
+    The alphabetically first id of a kind gets the highest number.
     """
     kinds = {}
     for entity in ids:
@@ -60,14 +59,11 @@ def entity_names(ids: Iterable[str]) -> dict[str, str]:
 
 
 class Game:
-    """What a game file says, compiled: everything that does not change in play.
+    """Compile a game file: everything that does not change in play.
 
     Args:
         data: Content of a ``game.tw-pddl``: ``pddl_domain``, ``pddl_problem``, ``grammar`` and,
             if known, ``walkthrough``.
-
-    Raises:
-        CorruptGameError: A part is missing or cannot be read.
     """
 
     def __init__(self, data: Mapping[str, Any]):
@@ -102,12 +98,12 @@ class Game:
 
     @cached_property
     def intro(self) -> str:
-        """The first text."""
+        """Return the first text."""
         return self.teller.tell("#intro#", State(self.facts), {}).removeprefix(_BANNER)
 
     @cached_property
     def goal_text(self) -> str:
-        """The task in words, as the game states it."""
+        """Return the task in words, as the game states it."""
         found = _TASK.search(self.intro)
         if found is None:
             raise CorruptGameError("the game does not say what its task is")
@@ -116,15 +112,7 @@ class Game:
 
 @lru_cache(maxsize=64)
 def load_game(path: Path, changed: int) -> Game:
-    """The game in a file, kept for the process.
-
-    Args:
-        path: A ``game.tw-pddl``.
-        changed: When it was last changed, so that a changed file is read again.
-
-    Raises:
-        CorruptGameError: The file is not such a game.
-    """
+    """Load a ``game.tw-pddl``, kept for the process until its time ``changed`` differs."""
     try:
         data = read_json(path)
         if not isinstance(data, dict):
@@ -135,7 +123,7 @@ def load_game(path: Path, changed: int) -> Game:
 
 
 class PlayState(NamedTuple):
-    """A state of a game in play, to go back to."""
+    """Hold a state of a game in play."""
 
     game: Game
     changes: tuple[frozenset[Fact], frozenset[Fact]]
@@ -143,12 +131,10 @@ class PlayState(NamedTuple):
 
 
 class Play:
-    """One playing of a game.
+    """Play a game.
 
     Attributes:
-        game: The game.
-        state: The facts; what was made false also stands there as ``not_<predicate>``, which
-            the texts ask for.
+        state: The facts; one made false also appears as ``not_<predicate>``, which texts use.
         place: Name of the receptacle gone to last; empty before the first move.
     """
 
@@ -177,7 +163,7 @@ class Play:
         return self.game.teller.tell(feedback, self.state, bound)
 
     def commands(self) -> tuple[str, ...]:
-        """All commands that do something now, sorted."""
+        """Return all commands that change something now, sorted."""
         found: set[str] = set()
         for action in self.game.actions:
             found.update(self._commands_of(action))
@@ -210,17 +196,17 @@ class Play:
         }
 
     def inventory(self) -> str:
-        """What is held, in words."""
+        """Return the things held, in words."""
         bound = {"a": self.game.agent}
         return self.game.teller.tell("#inventory.feedback#", self.state, bound)
 
     def won(self) -> bool:
-        """Whether the goal is met."""
+        """True if the goal is met."""
         solutions = self.game.goal.solutions(self.state, self.game.goal_plan)
         return next(solutions, None) is not None
 
     def save(self) -> PlayState:
-        """The present state; further commands do not change it."""
+        """Return the present state; further commands do not change it."""
         return PlayState(self.game, self.state.changes, self.place)
 
     def load(self, state: PlayState) -> None:

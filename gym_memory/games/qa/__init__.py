@@ -1,4 +1,4 @@
-"""Multi-hop question answering: official formats and metrics, a corpus of our own, the adapter."""
+"""Multi-hop question answering: official formats and metrics, and a corpus of our own."""
 
 from gym_memory.games.qa.env import MultiHopQA
 

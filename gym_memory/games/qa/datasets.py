@@ -1,4 +1,4 @@
-"""Which questions: the corpus that ships, the official data sets, or any file of their formats."""
+"""Data sets of questions: the corpus that ships, official ones, files of their formats."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ DATASETS = (*_OURS, *_OFFICIAL)
 
 
 class Dataset(NamedTuple):
-    """Questions in the order in which seeds play them.
+    """Hold the questions in the order in which seeds play them.
+
+    Official files are sorted by kind, so the order is a shuffle by the hash of the id: any range of
+    seeds is a fair sample.
 
     Attributes:
-        name: Name of the data set, or the stem of a file of the user's own.
-        split: ``dev``, ``train``, or ``file``.
         fingerprint: First 12 hexadecimal digits of the sha256 of the files.
-        questions: Questions by task id, ``name/split/id``. Official files are sorted by kind, so
-            the order is a shuffle by the hash of the id: any range of seeds is a fair sample.
+        questions: Questions by task id, ``name/split/id``.
     """
 
     name: str
@@ -62,18 +62,12 @@ class Dataset(NamedTuple):
 def load_dataset(
     name: str = "isles", split: str = "dev", path: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Read a data set; what was read is kept until its file changes.
+    """Load a data set; the result is kept until its file changes.
 
     Args:
         name: One of :data:`DATASETS`.
         split: ``dev`` or, for the official ones, ``train``.
         path: A file of either official format instead.
-
-    Raises:
-        UnknownNameError: Unknown data set or split.
-        InvalidArgumentError: ``path`` is not a text.
-        MissingDependencyError: An official file is not there; says where to get it.
-        CorruptGameError: The file at ``path`` is missing, or one is not of the form.
     """
     if path is not None:
         if not isinstance(path, str | os.PathLike):
@@ -100,7 +94,7 @@ def load_dataset(
 
 
 def _stamped(file: Path) -> tuple[str, int, int]:
-    """A file with its time and size: what was read from it counts as long as these stay."""
+    """Return a file with its time and size, which are the key of what was read."""
     try:
         found = file.stat()
     except OSError as error:

@@ -29,43 +29,31 @@ _MAX_NAME_WORDS = 8
 
 
 class _State(NamedTuple):
-    """Where an episode stands: passages in the order in which they were read, and the answer."""
-
     read: tuple[int, ...] = ()
     answer: str | None = None
 
 
 @ENVIRONMENTS.register("MultiHopQA")
 class MultiHopQA(TextEnv):
-    """A question, its passages (distractors among them), and one answer.
+    """Answer a question from its passages, distractors among them.
 
-    Actions: ``read next`` shows the first passage that was not read yet, its title on the first
-    line. ``search[words]``, where it is switched on, shows instead the one that BM25 puts first
-    of those not read yet. ``look`` shows the question again. ``answer[words]`` ends the episode;
-    the reward is the F1 of the answer (or its exact match), ``success`` is an exact match.
+    Actions: ``read next`` shows the first unread passage, its title on the first line;
+    ``search[words]``, if switched on, shows the unread passage that BM25 ranks first; ``look``
+    repeats the question; ``answer[words]`` ends the episode. The reward is the F1 of the answer
+    (or its exact match), ``success`` is an exact match.
 
-    Valid actions are the commands that can be listed: ``read next`` while there is something to
-    read, and ``look``. An answer in one's own words is always valid and never listed, so the list
-    tells nothing of the right one. For policies that only choose, ``candidates`` lists an answer
-    for each name and date in the passages read so far, and ``yes`` and ``no``: all of them, by
-    the same rules for every question.
+    The valid actions are ``read next`` while something is unread, and ``look``. Any answer is
+    allowed and none is listed, so the list says nothing of the right one. For policies that only
+    choose, ``candidates`` adds ``yes``, ``no`` and each name and date of the passages read.
 
     Args:
         dataset: ``isles`` (ships with the package), ``hotpotqa`` or ``musique``: their official
             files in the folder ``$QA_DATA``.
         split: ``dev``, or ``train`` of the official ones.
         path: A file of HotpotQA's or MuSiQue's format instead.
-        metric: What the score is: ``f1`` or ``em``.
-        search: Whether ``search[words]`` is understood; takes bm25s.
-        candidates: Whether the valid actions list answers.
-        max_steps: Step limit of an episode.
-        valid_actions: Whether the observation lists the valid actions.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        UnknownNameError: Unknown data set, split or metric.
-        CorruptGameError: The file at ``path`` is missing, or a file cannot be read.
-        MissingDependencyError: An official file is not there, or ``search`` without bm25s.
+        metric: The score: ``f1`` or ``em``.
+        search: True to allow ``search[words]``; takes bm25s.
+        candidates: True to list answers among the valid actions.
     """
 
     dialect = "prose"
@@ -104,7 +92,7 @@ class MultiHopQA(TextEnv):
 
     @property
     def question(self) -> Question:
-        """The question in play, the right answer and the supporting passages included."""
+        """Return the question in play, the right answer and the supporting passages included."""
         if self._question is None:
             raise BackendError("no question is in play: call reset() first")
         return self._question
@@ -118,11 +106,11 @@ class MultiHopQA(TextEnv):
         return self._told(self._introduction())
 
     def goal(self) -> str:
-        """The question."""
+        """Return the question."""
         return self.question.text
 
     def versions(self) -> dict[str, str]:
-        """The data set and the first digits of its sha256."""
+        """Return the data set and the first digits of its sha256."""
         return {self._data.name: self._data.fingerprint}
 
     def _introduction(self) -> str:
@@ -164,7 +152,6 @@ class MultiHopQA(TextEnv):
         return [i for i in range(len(self.question.passages)) if i not in self._state.read]
 
     def _read(self, order: Sequence[int]) -> Feedback:
-        """Show the first passage of an order."""
         if not order:
             return self._told("You have read every passage.", accepted=False)
         self._state = self._state._replace(read=(*self._state.read, order[0]))
@@ -201,7 +188,7 @@ class MultiHopQA(TextEnv):
         self._question, self._state = native
 
     def oracle(self) -> Oracle:
-        """What the answer rests on: the supporting sentences as facts ``title | says | ...``.
+        """Return the supporting sentences as facts ``title | says | ...``.
 
         The memory ``oracle`` shows these, which is the paper's row "supporting facts". In
         ``objects``: the accepted answers, the positions of supporting passages, and the hops.

@@ -1,7 +1,7 @@
 """Questions with their passages, read from the official files of HotpotQA and MuSiQue.
 
-A file is a JSON array (HotpotQA) or JSON lines (MuSiQue, and HotpotQA as many mirrors have it).
-Which of the two formats it has shows in the fields of its records.
+A file is a JSON array (HotpotQA) or JSON lines (MuSiQue, and many mirrors of HotpotQA). The fields
+of its records show which of the two formats it has.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ __all__ = ["Hop", "Passage", "Question", "read_questions"]
 
 
 class Passage(NamedTuple):
-    """A paragraph under a title.
+    """Hold a paragraph under a title, which several passages may share in MuSiQue.
 
     Attributes:
-        title: Its title; several passages of a question may share one (MuSiQue).
-        sentences: Its text as the file divides it; MuSiQue does not, so there is one piece.
-        supporting: Positions of the sentences that the answer rests on; empty for a distractor.
+        sentences: The file's pieces of the text; MuSiQue has one.
+        supporting: Positions of the sentences that the answer needs; empty for a distractor.
     """
 
     title: str
@@ -32,17 +31,14 @@ class Passage(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The title on a line of its own, then the whole paragraph."""
+        """Return the title on a line of its own, then the whole paragraph."""
         return f"{self.title}\n{' '.join(''.join(self.sentences).split())}"
 
 
 class Hop(NamedTuple):
-    """One step of the way to an answer (MuSiQue tells it).
+    """Hold one step towards an answer (MuSiQue): a question, its answer and its passage.
 
-    Attributes:
-        question: The single-hop question; ``#1`` stands for the answer of hop 1.
-        answer: Its answer.
-        passage: Position of the passage that says so; -1 where the file names none.
+    ``#1`` in the question means the answer of hop 1; the passage is -1 where the file names none.
     """
 
     question: str
@@ -51,16 +47,13 @@ class Hop(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question with the passages that it is asked about.
+    """Hold a question with its passages, distractors among them.
 
     Attributes:
-        id: Its id in the file.
-        text: The question.
         accepted: The answer, then its aliases.
-        passages: Passages in the order of the file, distractors among them.
-        kind: HotpotQA's ``bridge`` or ``comparison``; for MuSiQue the hops, ``2hop`` to ``4hop``.
-        hops: The way to the answer; empty where the file does not tell it.
-        closed: Whether ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
+        kind: ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue).
+        hops: The way to the answer; empty where the file has none.
+        closed: True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
     """
 
     id: str
@@ -73,16 +66,15 @@ class Question(NamedTuple):
 
     @property
     def supporting(self) -> tuple[int, ...]:
-        """Positions of the passages that the answer rests on."""
+        """Return the positions of the passages that the answer needs."""
         return tuple(i for i, passage in enumerate(self.passages) if passage.supporting)
 
 
 def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
-    """Read a file of either format; questions marked as unanswerable are left out.
+    """Read a file of either format, without the questions marked as unanswerable.
 
     Raises:
-        CorruptGameError: The file is missing, is no JSON, holds no question, names one twice, or
-            lacks fields; the message says where.
+        CorruptGameError: The file is missing or malformed, holds no question, or names one twice.
     """
     name = os.fspath(path)
     try:
@@ -108,7 +100,7 @@ def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
 
 
 def _records(text: str, name: str) -> Iterator[tuple[int, Any]]:
-    """Records of a JSON array or of JSON lines, numbered from 1."""
+    """Yield the records of a JSON array or of JSON lines, numbered from 1."""
     try:
         if text.lstrip().startswith("["):
             yield from enumerate(parse_json(text), 1)

@@ -1,8 +1,8 @@
 """Exact match and F1 of an answer, by the official normalisation of HotpotQA and MuSiQue.
 
-Both data sets normalise alike (lower case, no punctuation, no articles, single spaces) and take
-the best over all accepted answers. They differ in one thing: in HotpotQA ``yes``, ``no`` and
-``noanswer`` are right or wrong as a whole and share no words with any other answer.
+Both normalise alike (lower case, no punctuation, no articles, single spaces) and take the best
+over all accepted answers. In HotpotQA ``yes``, ``no`` and ``noanswer`` share no words with any
+other answer: they are right or wrong as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """The form in which answers are compared.
+    """Return the form in which answers are compared.
 
     >>> normalize_answer(" The  7 Habits, of U.S. people!")
     '7 habits of us people'
@@ -32,19 +32,16 @@ def normalize_answer(text: str) -> str:
 
 
 def exact_match(answer: str, accepted: Iterable[str]) -> float:
-    """1.0 if the answer equals one that is accepted, else 0.0."""
+    """Return 1.0 if the answer equals one that is accepted, else 0.0."""
     given = normalize_answer(answer)
     return float(any(given == normalize_answer(right) for right in accepted))
 
 
 def f1(answer: str, accepted: Iterable[str], *, closed: Iterable[str] = ()) -> float:
-    """The best F1 over words with an answer that is accepted, in [0, 1].
+    """Return the best F1 over words with an accepted answer, in [0, 1].
 
-    Args:
-        answer: What was answered.
-        accepted: Answers that are right.
-        closed: Answers that are right or wrong as a whole, normalised: :data:`CLOSED_ANSWERS`
-            for HotpotQA.
+    ``closed`` are normalised answers that are right or wrong as a whole, such as
+    :data:`CLOSED_ANSWERS`.
     """
     given, whole = normalize_answer(answer), frozenset(closed)
     return max((_f1(given, normalize_answer(right), whole) for right in accepted), default=0.0)

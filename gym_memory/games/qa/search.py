@@ -18,13 +18,7 @@ _K1, _B = 1.5, 0.75
 
 
 class PassageSearch:
-    """An index over a few texts.
-
-    Args:
-        texts: The texts.
-
-    Raises:
-        MissingDependencyError: bm25s is not installed.
+    """Index a few texts.
 
     >>> PassageSearch(["a red door", "a blue key"]).ranked("Where is the key?")[0]
     1
@@ -37,7 +31,7 @@ class PassageSearch:
         self._index.index([_words(text) for text in texts], show_progress=False)
 
     def ranked(self, query: str) -> list[int]:
-        """Positions of all texts, best first; of equal ones the first."""
+        """Return the positions of all texts, best first; of equal ones the first."""
         words = [word for word in _words(query) if word in self._index.vocab_dict]
         scores = self._index.get_scores(words) if words else np.zeros(self._size)
         return [int(i) for i in np.argsort(-np.round(scores, 5), kind="stable")]

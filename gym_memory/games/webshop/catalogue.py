@@ -1,9 +1,4 @@
-"""What a shop holds: products, what customers ask for, and the split of the requests.
-
-Built from records in the form of the official files (:func:`build_catalogue`), wherever these come
-from: a folder (:mod:`gym_memory.games.webshop.files`) or a generator
-(:mod:`gym_memory.games.webshop.synthetic`).
-"""
+"""The products and requests of a shop, built from records of the official files or a generator."""
 
 from __future__ import annotations
 
@@ -35,17 +30,14 @@ _NO_ATTRIBUTE = "DUMMY_ATTR"
 
 
 class Product(NamedTuple):
-    """A product as the shop knows it.
+    """Hold a product.
 
     Attributes:
         asin: Its code, 10 letters and digits in capitals.
-        title: Its name.
-        description: A paragraph.
-        bullets: Its features.
-        price: What it costs, in dollars.
-        price_tag: How the shop writes that: ``$12.5`` or, for a range, ``$12.5 to $15.0``.
+        price: In dollars.
+        price_tag: As the shop writes it: ``$12.5`` or, for a range, ``$12.5 to $15.0``.
         options: Name of an option and its values, in the order of the page.
-        attributes: What is true of it, annotated; no page shows them as a rule.
+        attributes: Annotated; by default no page shows them.
         category: One of the five departments.
         query: The search by which it was collected.
         product_category: Categories from the outermost in, between ``›``.
@@ -65,21 +57,12 @@ class Product(NamedTuple):
 
     @property
     def texts(self) -> str:
-        """Title, features and description in lower case, a line each."""
+        """Return title, features and description in lower case, a line each."""
         return "\n".join([self.title, " ".join(self.bullets), self.description]).lower()
 
 
 class Goal(NamedTuple):
-    """A request.
-
-    Attributes:
-        asin: The product that it was written for.
-        instruction: The request in words, the price limit included.
-        attributes: What must be true of the product.
-        options: Values to be chosen.
-        price_limit: Highest price, in dollars.
-        product: The product that it was written for.
-    """
+    """Hold a request, its price limit in dollars, and the product that it was written for."""
 
     asin: str
     instruction: str
@@ -90,7 +73,7 @@ class Goal(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The content of the official files.
+    """Hold the content of the official files.
 
     Attributes:
         items: ``items_shuffle*.json``: products.
@@ -104,7 +87,7 @@ class Records(NamedTuple):
 
 
 class Catalogue:
-    """Products and requests, in a fixed order.
+    """Hold products and requests, in a fixed order.
 
     Args:
         name: Begins the task ids.
@@ -119,7 +102,7 @@ class Catalogue:
         self.by_asin = {product.asin: product for product in self.products}
 
     def split(self, name: str) -> range:
-        """Positions of the requests of a split."""
+        """Return the positions of the requests of a split."""
         count = len(self.goals)
         test, valid = _TEST, _VALID
         if count < _ENOUGH:
@@ -133,7 +116,7 @@ class Catalogue:
 
     @cached_property
     def digest(self) -> str:
-        """Twelve hexadecimal digits that change with any product or request."""
+        """Return twelve hexadecimal digits that change with any product or request."""
         content = hashlib.sha256()
         for record in itertools.chain(self.products, (goal[:5] for goal in self.goals)):
             content.update(json.dumps(record).encode())
@@ -141,10 +124,10 @@ class Catalogue:
 
 
 def build_catalogue(name: str, records: Records) -> Catalogue:
-    """Products and requests as the official engine makes them of its files.
+    """Build products and requests as the official engine does from its files.
 
-    What it leaves to unseeded chance is seeded here by the product's code: the price of a product
-    with a price range, and the price limits. So a part of a catalogue agrees with the whole.
+    The official engine draws prices within a range, and price limits, without a seed. Here the
+    product's code seeds them, so a part of a catalogue agrees with the whole.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError: A record has another form.
@@ -189,12 +172,12 @@ def _product(item: Mapping[str, Any], annotated: Mapping[str, Any]) -> Product:
 
 
 def _text(value: Any) -> str:
-    """Text on one line; some official records have null."""
+    """Return text on one line; some official records have null."""
     return "" if value is None else " ".join(str(value).split())
 
 
 def _prices(pricing: str | None) -> tuple[float, ...]:
-    """One price, or the two ends of a range."""
+    """Return one price, or the two ends of a range."""
     parts = [re.sub(r"[^\d.]", "", part) for part in (pricing or "").split("$")[1:]]
     return tuple(float(part) for part in parts if part)[:2] or (_DEFAULT_PRICE,)
 
@@ -212,7 +195,7 @@ def _human_goals(product: Product, records: Records) -> Iterator[Goal]:
 
 
 def _synthetic_goals(product: Product, records: Records) -> Iterator[Goal]:
-    """The annotated request, once for each choice of options."""
+    """Yield the annotated request, once for each choice of options."""
     annotated = records.attributes.get(product.asin, {})
     if not annotated.get("instruction"):
         return
@@ -245,7 +228,7 @@ def _goal(
 
 
 def _price_limit(product: Product, number: int) -> float:
-    """The higher of two among the next four multiples of ten dollars above the price."""
+    """Return the higher of two draws among the next four multiples of ten dollars."""
     first = int(product.price // _PRICE_STEP) + 1
     limits = [_PRICE_STEP * i for i in range(first, first + _LIMITS)]
     limits = [limit for limit in limits if limit <= _HIGHEST_LIMIT]

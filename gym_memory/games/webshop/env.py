@@ -1,8 +1,7 @@
 """WebShop (Yao et al., 2022): find, customise and buy the product that a request asks for.
 
-An engine of our own with the official pages, actions, reward and file formats; see
-``docs/webshop.md`` for what differs. The episode ends with the purchase, whose reward in [0, 1] is
-the score; success is a reward of 1. An episode without a purchase scores 0.
+Pages, actions, reward and file formats are the official ones; ``docs/webshop.md`` lists what
+differs.
 """
 
 from __future__ import annotations
@@ -35,11 +34,13 @@ _STEPS = 100
 
 @ENVIRONMENTS.register("WebShop")
 class WebShop(TextEnv):
-    """A shop of search, result, item and detail pages.
+    """Shop on search, result, item and detail pages.
 
-    Actions are ``search[words]`` and ``click[text]``. What can be clicked is valid, and on the
-    search page, so that a policy that picks from a list can search too, a few searches made of the
-    request's own words. Any other search is just as good.
+    The episode ends with the purchase, whose reward in [0, 1] is the score; success is a reward
+    of 1. An episode without a purchase scores 0. Actions are ``search[words]`` and
+    ``click[text]``. The valid actions are what can be clicked; on the search page they are a few
+    searches made of the request's words, for policies that pick from a list. Any other search is
+    just as good.
 
     Args:
         split: ``train``, ``valid`` or ``test``.
@@ -47,17 +48,8 @@ class WebShop(TextEnv):
             ``~`` are expanded. None for the synthetic catalogue, which needs no files.
         goals: Of official files: ``human`` requests or the ``synthetic`` ones.
         num_products: Of official files: only the first of the products; None for all.
-        catalogue_seed: Chooses the synthetic catalogue.
-        show_attributes: Whether item pages link to the annotated attributes (official default no).
-        max_steps: Step limit.
-        valid_actions: Whether the observation lists the valid actions.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        CorruptGameError: Official files are missing or have another form.
-        InvalidArgumentError: An argument has the wrong type or value.
-        MissingDependencyError: bm25s or rapidfuzz is not installed.
-        UnknownNameError: Unknown split or kind of goals.
+        catalogue_seed: Seed of the synthetic catalogue.
+        show_attributes: True if item pages link to the annotated attributes (official default no).
     """
 
     dialect: ClassVar[str] = "webshop"
@@ -125,7 +117,6 @@ class WebShop(TextEnv):
         return self._page()
 
     def _send(self, action: str) -> Feedback:
-        """Follow an action; one that leads nowhere shows the same page again."""
         view = self._trail[-1]
         following = self._shop.follow(view, action, with_attributes=self._with_attributes)
         if following is None:
@@ -157,13 +148,13 @@ class WebShop(TextEnv):
         self._trail, self._ideal = list(trail), None
 
     def goal(self) -> str:
-        """The request."""
+        """Return the request."""
         return self._goal.instruction
 
     # ------------------------------------------------------------ beyond Gymnasium
 
     def versions(self) -> dict[str, str]:
-        """Versions of the search and of the text ratio, and the digest of the catalogue."""
+        """Return the versions of search and text ratio, and the digest of the catalogue."""
         return {
             "bm25s": version("bm25s"),
             "rapidfuzz": version("rapidfuzz"),
@@ -171,10 +162,10 @@ class WebShop(TextEnv):
         }
 
     def oracle(self) -> Oracle:
-        """All that pages have shown, all about the products that satisfy the request.
+        """Return the facts of all pages seen and of the products that satisfy the request.
 
-        ``objects``: ``seen``, the facts of the present page and of what was done so far; ``view``,
-        which page that is; ``goal``; ``right``, codes of the products that satisfy the request.
+        ``objects``: ``seen``, facts of the present page and of past actions; ``view``; ``goal``;
+        ``right``, codes of the products that satisfy the request.
         """
         goal, shop, view = self._goal, self._shop, self._trail[-1]
         known = self._known()
@@ -194,7 +185,7 @@ class WebShop(TextEnv):
         return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
 
     def _known(self) -> frozenset[Triple]:
-        """What the pages so far have shown; takes in those since it was last asked."""
+        """Return what the pages so far have shown; adds those since the last call."""
         ideal, count = self._ideal or (IdealShopper(self._shop, self._goal.instruction), 0)
         for view in self._trail[count:]:
             ideal.see(view)
@@ -202,7 +193,7 @@ class WebShop(TextEnv):
         return ideal.known
 
     def _listing(self, product: Product) -> frozenset[Triple]:
-        """Where a product can be found: by a search made so far, or else by the next one."""
+        """Return facts that say which search lists a product: one made so far, or the next one."""
         made, searches = self._trail[-1].searches, queries(self._goal.instruction)
         listing = find_listing(self._shop, product, (*made, *searches))
         if listing is None:

@@ -1,4 +1,4 @@
-"""Reading the official files of WebShop, which its authors offer for download."""
+"""Official files of WebShop, which its authors offer for download."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ _ITEMS, _ATTRIBUTES, _HUMAN = "items_shuffle", "items_ins_v2", "items_human_ins.
 def read_catalogue(
     path: str, *, goals: str = "human", num_products: int | None = None
 ) -> Catalogue:
-    """Read official files; kept for the process.
+    """Read official files; the result is kept for the process.
 
     Args:
-        path: The file ``items_shuffle*.json``, or the folder it is in (the whole catalogue is
-            preferred there). Beside it lie ``items_ins_v2*.json`` with the same ending and,
-            for ``goals="human"``, ``items_human_ins.json``. ``~`` and ``$NAME`` are expanded.
+        path: The file ``items_shuffle*.json``, or its folder (the whole catalogue is preferred
+            there). Beside it are ``items_ins_v2*.json`` with the same ending and, for
+            ``goals="human"``, ``items_human_ins.json``. ``~`` and ``$NAME`` are expanded.
         goals: ``human`` for the requests that people wrote, ``synthetic`` for the others.
         num_products: Only the first of the products; None for all.
-
-    Raises:
-        CorruptGameError: A file is missing or does not have the official form; says which.
     """
     items = _items_file(Path(os.path.expandvars(path)).expanduser())
     attributes = items.with_name(items.name.replace(_ITEMS, _ATTRIBUTES))

@@ -1,7 +1,6 @@
-"""The shop's pages as text, in the form of the official engine's text mode, and what they link to.
+"""The shop's pages as text, in the official engine's text mode, and their links.
 
-A page is one line; its parts are separated by ``[SEP]``. Every page begins with the request. What
-can be clicked is compared in lower case.
+A page is one line of parts separated by ``[SEP]``, the request first. Clicks ignore case.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _SEPARATOR = " [SEP] "
 
 
 class View(NamedTuple):
-    """Where a customer is.
+    """Hold the position of a customer.
 
     Attributes:
         page: ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``.
-        searches: What was searched for so far, each once.
-        search: Which of these was searched for last, from 1; 0 before the first search.
+        searches: Distinct queries so far.
+        search: Number of the last of them, from 1; 0 before the first search.
         number: Page of its results, from 1.
-        asin: The product that is looked at; empty where none is.
+        asin: The product in view; empty for none.
         chosen: Options chosen on its page: (name, value).
     """
 
@@ -42,16 +41,16 @@ class View(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The last search."""
+        """Return the last search."""
         return self.searches[self.search - 1] if self.search else ""
 
 
 class Link(NamedTuple):
-    """Something that can be clicked.
+    """Hold something that can be clicked.
 
     Attributes:
         kind: ``button``, ``page`` (about the product), ``product`` or ``option``.
-        target: What it says: a button, a page of ``SUB_PAGES``, a code, a value.
+        target: A button, a page of ``SUB_PAGES``, a code or a value.
         option: Name of the option that the value belongs to.
     """
 
@@ -68,15 +67,7 @@ def render(
     *,
     with_attributes: bool = False,
 ) -> str:
-    """The text of a page.
-
-    Args:
-        view: Which page.
-        request: What the customer wants.
-        found: All results of the last search.
-        product: The product that is looked at or was bought.
-        with_attributes: Whether the item page links to the annotated attributes.
-    """
+    """Return the text of a page; ``found`` are all results of the last search."""
     parts = ["Instruction:", request]
     if view.page == "search":
         parts = ["WebShop", *parts, "Search"]
@@ -99,7 +90,7 @@ def render(
 
 
 def _turns(view: View, found: tuple[Product, ...]) -> Iterator[str]:
-    """The links to the page before and the page after."""
+    """Yield the links to the page before and the page after."""
     if view.number > 1:
         yield PREVIOUS
     if view.number * WINDOW < len(found):
@@ -107,7 +98,7 @@ def _turns(view: View, found: tuple[Product, ...]) -> Iterator[str]:
 
 
 def details_of(product: Product, page: str) -> tuple[str, ...]:
-    """What one of ``SUB_PAGES`` tells about a product, part by part."""
+    """Return the parts of one of ``SUB_PAGES``."""
     if page == "Description":
         return (product.description,)
     if page == "Features":
@@ -124,7 +115,7 @@ def clickables(
     *,
     with_attributes: bool = False,
 ) -> dict[str, Link]:
-    """What can be clicked: its text in lower case, in the order of the page, to what it is.
+    """Return the links of a page in its order, by text in lower case.
 
     Where two options share a value it is the last one's, as in the official engine.
     """

@@ -1,18 +1,8 @@
 """The reward of a purchase, by WebShop's formula.
 
-With U the attributes and O the options that were asked for::
+With U the attributes and O the options that were requested::
 
     reward = type * (matched U + matched O + [price <= limit]) / (|U| + |O| + 1)
-
-An option matches where a chosen value is almost the same (token set ratio above 85, after colours
-are reduced to their first basic word); an attribute where one of the product's is, or where it
-stands word for word in the title, the features or the description. The type is 1 for a product of
-the kind that was asked for; 0.5 where neither the search that collected it, nor two categories,
-nor more than a fifth of the title's nouns agree; 0.1 and 0 where (almost) no noun agrees.
-
-One part cannot be the official one offline: its nouns come from a large spaCy model. Here every
-word of a title counts as a noun that is no number, no function word and none of the adjectives
-that titles are full of (:func:`title_nouns`).
 """
 
 from __future__ import annotations
@@ -60,15 +50,7 @@ _WORD = re.compile(r"[a-z][a-z'’-]+")
 
 
 class Reward(NamedTuple):
-    """A purchase, rated.
-
-    Attributes:
-        total: The reward, in [0, 1].
-        kind: Factor for the type: 1, 0.5, 0.1 or 0.
-        attributes: Attributes that match.
-        options: Options that match.
-        price: Whether the price is within the limit.
-    """
+    """Hold the total in [0, 1], the type's factor, what matches, and if the price does."""
 
     total: float
     kind: float
@@ -100,7 +82,9 @@ def _kind(product: Product, goal: Goal) -> float:
 
 
 def title_nouns(title: str) -> set[str]:
-    """Words of a title that count as nouns.
+    """Return the words of a title that count as nouns: no numbers, function words or adjectives.
+
+    The official nouns come from a large spaCy model, which needs a download.
 
     >>> sorted(title_nouns("Veltra Wireless Speaker for 2 Phones"))
     ['phones', 'speaker', 'veltra']
@@ -123,13 +107,13 @@ def _matched_options(chosen: Iterable[str], wanted: Iterable[str]) -> int:
 
 
 def matches_option(chosen: str, wanted: str) -> bool:
-    """Whether a chosen value counts as the wanted one."""
+    """True if a chosen value counts as the wanted one, with colours reduced."""
     return _alike(basic_color(chosen), basic_color(wanted))
 
 
 @lru_cache(maxsize=_KEPT)
 def basic_color(value: str) -> str:
-    """The first colour word, by the alphabet, that is in an option's value; else the value.
+    """Return the alphabetically first colour word in an option's value; else the value.
 
     >>> basic_color("navy blue stripes"), basic_color("size 7")
     ('blue', 'size 7')
@@ -139,7 +123,7 @@ def basic_color(value: str) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _alike(one: str, other: str) -> bool:
-    """Whether thefuzz's ratio, rounded to a whole number as it does, is above 85."""
+    """True if thefuzz's ratio, rounded to a whole number as it does, is above 85."""
     fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")
     utils: Any = require("rapidfuzz.utils", "webshop", "the reward of WebShop")
     return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > _ALIKE

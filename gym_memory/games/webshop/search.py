@@ -27,16 +27,10 @@ _STOP_WORDS = frozenset((
 
 
 class Search:
-    """An index over a catalogue.
+    """Index a catalogue.
 
     The official engine searches with Lucene, which also reduces words to their Porter stem; here
     a plural's *s* is dropped. Of equally good products the first of the catalogue comes first.
-
-    Args:
-        catalogue: What is searched.
-
-    Raises:
-        MissingDependencyError: bm25s is not installed.
     """
 
     def __init__(self, catalogue: Catalogue):
@@ -47,7 +41,7 @@ class Search:
         self.find = lru_cache(maxsize=_KEPT_QUERIES)(self._find)
 
     def _find(self, query: str) -> tuple[Product, ...]:
-        """The best products for a query, at most 50, each with a word of it."""
+        """Return the best products for a query, at most 50, each with a word of it."""
         words = [word for word in _words(query) if word in self._index.vocab_dict]
         if not words:
             return ()

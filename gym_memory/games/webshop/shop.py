@@ -1,4 +1,4 @@
-"""How actions lead from page to page; a shop keeps no state of its own."""
+"""The shop: its search, and how actions lead from page to page."""
 
 from __future__ import annotations
 
@@ -28,40 +28,33 @@ _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 
 @lru_cache(maxsize=4)
 def open_shop(catalogue: Catalogue) -> Shop:
-    """The shop of a catalogue; its index is built once in a process."""
+    """Return the shop of a catalogue; its index is built once in a process."""
     return Shop(catalogue)
 
 
 class Shop:
-    """Pages over a catalogue.
-
-    Args:
-        catalogue: What is sold.
-
-    Raises:
-        MissingDependencyError: bm25s is not installed.
-    """
+    """Lead from page to page of a catalogue; a shop keeps no state of its own."""
 
     def __init__(self, catalogue: Catalogue):
         self.catalogue = catalogue
         self.find = Search(catalogue).find
 
     def product(self, view: View) -> Product | None:
-        """The product that a page is about."""
+        """Return the product of a page."""
         return self.catalogue.by_asin.get(view.asin)
 
     def shown(self, view: View) -> tuple[Product, ...]:
-        """The products on a page of results."""
+        """Return the products on a page of results."""
         return self._found(view)[(view.number - 1) * WINDOW : view.number * WINDOW]
 
     def links(self, view: View, *, with_attributes: bool = False) -> dict[str, Link]:
-        """What can be clicked on a page, by its text in lower case."""
+        """Return the links of a page, by text in lower case."""
         return clickables(
             view, self._found(view), self.product(view), with_attributes=with_attributes
         )
 
     def text(self, view: View, request: str, *, with_attributes: bool = False) -> str:
-        """The text of a page."""
+        """Return the text of a page."""
         return render(
             view, request, self._found(view), self.product(view), with_attributes=with_attributes
         )
@@ -70,7 +63,7 @@ class Shop:
         return self.find(view.query) if view.page == "results" else ()
 
     def follow(self, view: View, action: str, *, with_attributes: bool = False) -> View | None:
-        """The page that an action leads to; None for one that leads nowhere.
+        """Return the page that an action leads to; None for one that leads nowhere.
 
         As in the official engine a search can be typed on any page, although only the first one
         shows where.

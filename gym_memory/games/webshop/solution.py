@@ -1,4 +1,4 @@
-"""Which products satisfy a request, and how to buy one: upper bounds, never shown to an agent."""
+"""Products that satisfy a request, and how to buy one: upper bounds, never shown to an agent."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Listing", "find_listing", "right_products", "walkthrough"]
 
 
 class Listing(NamedTuple):
-    """Where a product can be found: a search and a page of its results."""
+    """Hold a search and the number of a page of its results."""
 
     query: str
     number: int
 
 
 def choice_of(product: Product, goal: Goal) -> dict[str, str]:
-    """The options of a product that come nearest to the request: name to value."""
+    """Return the options of a product that come nearest to the request: name to value."""
     chosen = {}
     for name, values in product.options:
         wanted = [o for o in goal.options if o in values]
@@ -35,7 +35,7 @@ def choice_of(product: Product, goal: Goal) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def right_products(shop: Shop, goal: Goal) -> tuple[Product, ...]:
-    """Products whose purchase is rated 1, among those that a search for the request finds."""
+    """Return the products rated 1, among those that a search for the request finds."""
     found = dict.fromkeys([goal.product, *_candidates(shop, goal)])
     return tuple(p for p in found if rate(p, choice_of(p, goal), goal).total == 1.0)
 
@@ -46,7 +46,7 @@ def _candidates(shop: Shop, goal: Goal) -> Iterator[Product]:
 
 
 def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> Listing | None:
-    """The first of some searches, or else the search for its title, that lists a product."""
+    """Return the first of some searches, or else that for its title, that lists a product."""
     for query in (*searches, " ".join(product.title.lower().split())):
         found = shop.find(query)
         if product in found:
@@ -55,7 +55,7 @@ def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> Lis
 
 
 def walkthrough(shop: Shop, goal: Goal) -> tuple[str, ...]:
-    """Actions that buy a right product; empty where no search lists one."""
+    """Return actions that buy a right product; empty where no search lists one."""
     for product in right_products(shop, goal):
         listing = find_listing(shop, product, queries(goal.instruction))
         if listing is not None:

@@ -1,9 +1,8 @@
 """A catalogue of made-up products, drawn from a seed, so that the shop opens without a download.
 
-It is written in the records of the official files and read like these. What makes a request hard
-is what makes it hard in the real shop: about 25 products share its kind, go by other names and
-have some of what it asks for; titles tell a part of the attributes, pages behind the item page
-the others; the wanted colour or size is often not to be had.
+It has the official records, and the real shop's difficulty: about 25 products share a kind under
+other names; titles show only some attributes, detail pages the others; the wanted colour or size
+is often missing.
 """
 
 from __future__ import annotations
@@ -48,17 +47,14 @@ _ABOUT = (
 
 @lru_cache(maxsize=4)
 def synthetic_catalogue(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Catalogue:
-    """The catalogue of a seed; kept for the process."""
+    """Return the catalogue of a seed; kept for the process."""
     return build_catalogue(f"synthetic-{seed}", make_records(seed, products, goals))
 
 
 def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Records:
     """Draw products and requests, in the form of the official files.
 
-    Args:
-        seed: Chooses the catalogue.
-        products: Products, >= 1; some kinds are much more frequent than others.
-        goals: Requests, about equally many a product, >= 1.
+    Some kinds are much more frequent than others; each product has about as many requests.
     """
     rng = random.Random(f"webshop/{seed}")
     codes = set[str]()
@@ -83,7 +79,7 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
 
 
 def _popularity() -> Iterator[float]:
-    """Weights by Zipf's law: the n-th kind of a department is n times rarer than its first."""
+    """Yield weights by Zipf's law over the kinds of each department."""
     seen: dict[str, int] = {}
     for ware in WARES:
         seen[ware.department] = seen.get(ware.department, 0) + 1
@@ -91,7 +87,7 @@ def _popularity() -> Iterator[float]:
 
 
 def _draw_attributes(rng: random.Random, ware: Ware) -> list[str]:
-    """One or two of the attributes of its kind only, two or three of the others."""
+    """Draw one or two of the attributes of its kind only, two or three of the others."""
     own = rng.sample(ware.own, rng.randint(1, 2))
     return own + rng.sample(ware.shared, rng.randint(2, 3))
 
@@ -130,7 +126,7 @@ def _item(
 
 
 def _bullet(rng: random.Random, attribute: str, remarks: list[str]) -> str:
-    """A feature about an attribute and something else; only one of these where one is missing."""
+    """Return a feature about an attribute and a remark; only one of them where one is missing."""
     if not (attribute and remarks):
         return attribute.capitalize() or remarks.pop()
     text = rng.choice(_ABOUT).format(attribute=attribute, remark=remarks.pop())
@@ -145,7 +141,7 @@ def _description(rng: random.Random, brand: str, name: str, attributes: Sequence
 
 
 def _pricing(rng: random.Random, bounds: tuple[int, int]) -> str:
-    """A price tag; cheap products are more frequent than dear ones."""
+    """Draw a price tag; cheap products are more frequent than dear ones."""
     low, high = bounds
     price = low * (high / low) ** rng.random()
     tag = f"${int(price)}.{rng.choice(('99', '49', '95', '00'))}"
@@ -153,7 +149,7 @@ def _pricing(rng: random.Random, bounds: tuple[int, int]) -> str:
 
 
 def _some(rng: random.Random, values: Sequence[str]) -> list[str]:
-    """Some of the values, in their order."""
+    """Draw some of the values, in their order."""
     count = rng.randint((len(values) + 1) // 2, len(values))
     chosen = set(rng.sample(range(len(values)), count))
     return [value for i, value in enumerate(values) if i in chosen]
@@ -182,7 +178,7 @@ def _request(
 
 
 def _choice(name: str, value: str) -> str:
-    """An option in a request: ``in red``, ``size 7``, ``lemon flavor``."""
+    """Return an option in a request: ``in red``, ``size 7``, ``lemon flavor``."""
     if name == "color":
         return f"in {value}"
     if name == "size" and value[:1].isdigit() and " " not in value:

@@ -1,8 +1,7 @@
-"""What the synthetic catalogue sells: kinds of products, what can be said of them, and phrases.
+"""Kinds of products of the synthetic catalogue, their attributes and phrases.
 
-Data only; :mod:`gym_memory.games.webshop.synthetic` draws products from it. An attribute is a
-phrase that stands word for word in a text of every product that has it, and in no text of
-another: so none of the other phrases here may contain one.
+An attribute appears word for word in a text of every product that has it, and in no text of
+another: none of the other phrases here may contain one.
 """
 
 from __future__ import annotations
@@ -13,13 +12,7 @@ __all__ = ["BRANDS", "COMMENTS", "DEPARTMENTS", "SERIES", "WARES", "Department",
 
 
 class Department(NamedTuple):
-    """What the kinds of products of one department share.
-
-    Attributes:
-        path: First category of its products.
-        remarks: Sentences of features that say nothing that a request asks for.
-        uses: Ends of titles.
-    """
+    """Hold what products of a department share: first category, remarks, ends of titles."""
 
     path: str
     remarks: tuple[str, ...]
@@ -27,17 +20,7 @@ class Department(NamedTuple):
 
 
 class Ware(NamedTuple):
-    """A kind of product.
-
-    Attributes:
-        department: Key of its department.
-        shared: What may be true of products of this and of related kinds.
-        names: What it is called; requests and titles use any of these.
-        category: The other categories, below that of the department.
-        own: What may be true of products of this kind only.
-        options: Name of an option to the values that it may have.
-        price: Lowest and highest price, in dollars.
-    """
+    """Hold a kind of product; ``shared`` attributes also occur in related kinds, ``own`` do not."""
 
     department: str
     shared: tuple[str, ...]
