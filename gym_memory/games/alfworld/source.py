@@ -69,7 +69,7 @@ class _Households:
     """Supply generated games; all types in turn."""
 
     def __init__(self, split: str, kinds: Sequence[str]):
-        self._alfworld = alfworld_version()  # told now if it is missing
+        self._alfworld = alfworld_version()  # fails now if it is missing
         numbers = range(SIZES[split])
         self._tasks = {
             f"household/{kind}/{split}/{n}": (kind, split, n) for n in numbers for kind in kinds

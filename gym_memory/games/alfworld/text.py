@@ -156,17 +156,17 @@ class Teller:
             elif kind == "rule":
                 yield from self._tell(self._choose(content, state, bound), state, bound, depth + 1)
             else:
-                told = [
+                texts = [
                     "".join(self._tell(content, state, b, depth + 1))
                     if content.startswith("#")
                     else self._evaluate(content, b)
                     for b in (matches(given, state, bound) if given else (bound,))
                 ]
                 if kind == "each":
-                    yield from told
+                    yield from texts
                 else:
                     say = lambda rule, b=bound: self.tell(f"#{rule}#", state, b)  # noqa: E731
-                    yield _enumerate(told, say)
+                    yield _enumerate(texts, say)
 
     def _choose(self, rule: str, state: State, bound: Bound) -> str:
         for condition, text in self._grammar.rules.get(rule, ()):

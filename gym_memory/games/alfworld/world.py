@@ -144,7 +144,7 @@ class Play:
         self.place = ""
 
     def send(self, command: str) -> str | None:
-        """Do a command and return what is told; None when nothing happens."""
+        """Do a command and return its answer; None when nothing happens."""
         move = None
         for action in self.game.by_verb.get(command.partition(" ")[0], ()):
             move = move or self._commands_of(action).get(command)

@@ -1,6 +1,6 @@
-"""NetHack on NLE: text observations, skills in words, and what a level looks like so far.
+"""NetHack on NLE: text observations, skills in words, and a map of what was seen.
 
-``adapter.py`` is the environment; ``engine.py`` speaks to the game; ``grid.py``, ``areas.py``,
+``env.py`` is the environment; ``engine.py`` runs the game; ``grid.py``, ``areas.py``,
 ``level.py`` and ``tracker.py`` keep what was seen; ``text.py`` puts it into words, ``facts.py`` in
-facts; ``commands.py`` reads actions, ``play.py`` and ``skills_*.py`` carry them out.
+facts; ``commands.py`` reads actions, ``play.py`` and ``skills*.py`` carry them out.
 """

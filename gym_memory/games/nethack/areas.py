@@ -27,7 +27,7 @@ _FEW = 8
 
 
 def area_name(area: Area) -> str:
-    """What an area is called on its level.
+    """Return the name of an area on its level.
 
     >>> area_name(3), area_name(-2)
     ('room 3', 'corridor 2')
@@ -51,7 +51,7 @@ def _rooms_first(area: Area) -> tuple[bool, int]:
 
 
 class AreaMap:
-    """The areas of one level.
+    """Divide one level into areas.
 
     Attributes:
         terrain: int8 of shape (1659,), see :mod:`.glyphs`.
@@ -75,14 +75,7 @@ class AreaMap:
         self._last_room = self._last_corridor = 0
 
     def relabel(self, cells: Sequence[int]) -> list[tuple[Area, Area]]:
-        """Number the patches of floor anew after a change; old numbers stay where they were.
-
-        Args:
-            cells: Cells whose terrain changed.
-
-        Returns:
-            Numbers that are no longer used, with those that stand in their place.
-        """
+        """Number the patches after a change; return unused numbers with their successors."""
         if len(cells) <= _FEW and self._join(cells):
             if len(self._beside) < len(self.doors) or not self._sills.isdisjoint(cells):
                 self._find_exits()
@@ -93,12 +86,9 @@ class AreaMap:
         return gone
 
     def _join(self, cells: Sequence[int]) -> bool:
-        """Add new cells to the area that they lie in, where that is plain to see.
+        """Add new cells to adjacent areas; return False, with no change, if one is unclear.
 
-        So it is in most steps, which show a little more of one corridor or room.
-
-        Returns:
-            Whether all is done; if not, nothing was.
+        Most steps show a little more of one corridor or room, so this spares a new numbering.
         """
         terrain, area = self.terrain, self.area
         joined: dict[int, Area] = {}
@@ -120,7 +110,7 @@ class AreaMap:
         return True
 
     def _number_anew(self) -> list[tuple[Area, Area]]:
-        """Number all patches; returns the numbers that are no longer used."""
+        """Number all patches; return unused numbers with their successors."""
         terrain = self.terrain
         floor, narrow, under = terrain == FLOOR, terrain == CORRIDOR, terrain == UNDER
         if under.any():
@@ -146,7 +136,7 @@ class AreaMap:
         return gone
 
     def _vanished(self, area: npt.NDArray[np.int16]) -> list[tuple[Area, Area]]:
-        """Numbers that are no longer used, with those that stand in their place."""
+        """Return numbers no longer used, with their successors."""
         before = self.area
         differs = np.flatnonzero((before != 0) & (before != area) & (area != 0))
         if not len(differs):
@@ -157,7 +147,6 @@ class AreaMap:
         return [(old, first[old]) for old in sorted(first, key=abs) if old not in kept]
 
     def _find_exits(self) -> None:
-        """Which doors lead out of which area."""
         self.exits, self._beside = {}, {}
         cells = list(self.doors)
         sides = FOUR[cells].tolist()
@@ -169,12 +158,12 @@ class AreaMap:
                 self.exits.setdefault(area, []).append(cell)
 
     def take_merged(self) -> list[tuple[Area, Area]]:
-        """Areas that turned out to be one since the last call."""
+        """Take the areas that turned out to be one since the last call."""
         merged, self.merged = self.merged, []
         return merged
 
     def areas_of(self, cell: int) -> tuple[Area, ...]:
-        """The areas that a cell belongs to: its own, or for a door those on both sides."""
+        """Return the areas of a cell: its own, or for a door those on both sides."""
         own = int(self.area[cell])
         if own:
             return (own,)
@@ -186,7 +175,7 @@ class AreaMap:
         return tuple(sorted({area for area in beside if area}, key=_rooms_first))
 
     def area_of(self, cell: int) -> Area:
-        """The area of a cell; of a door the one where the player is, else the room's."""
+        """Return the area of a cell; of a door the one where the player is, else the room's."""
         own = int(self.area[cell])
         if own:
             return own
@@ -201,9 +190,9 @@ class AreaMap:
 
     @property
     def current(self) -> Area:
-        """The area where the player is."""
+        """Return the area where the player is."""
         return self.area_of(self.here)
 
     def areas(self) -> tuple[Area, ...]:
-        """All known areas, rooms first."""
+        """Return all known areas, rooms first."""
         return self._areas

@@ -1,4 +1,4 @@
-"""Actions in words: what each is read as, and which are possible now.
+"""Actions in words: the skill that each means, and those that are possible now.
 
 The skills are NetPlay's 31 (its keys and typed text included) and a few more; a skill that cannot
 begin raises :class:`Impossible`, one that was interrupted :class:`Stop`.
@@ -68,11 +68,9 @@ _NO_TEXT = re.compile(r"^#\s*(?:q|sh|su|sa|ex)", re.IGNORECASE)
 
 
 def read(action: str, *, whole_level: bool) -> Skill | None:
-    """The skill that a text means; None if it is not understood.
+    """Return the skill that a text means; None if it is not understood.
 
-    Args:
-        action: The text.
-        whole_level: Whether things of the whole level can be gone to by name.
+    ``whole_level`` allows going to things of the whole level by name.
     """
     key = _KEY.fullmatch(action)
     if key is not None:
@@ -101,7 +99,7 @@ def _unless_asked(play: Play, skill: Skill) -> str:
 
 
 def _spoken(action: str, whole_level: bool) -> Skill | None:
-    """Skills with arguments."""
+    """Return a skill with arguments."""
     for pattern, build in _FORMS:
         found = pattern.fullmatch(action)
         if found is not None:
@@ -200,7 +198,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Builder], ...] = tuple(
 
 @lru_cache(maxsize=1024)
 def _code(name: str) -> int | None:
-    """Code of a key; None if there is no such key, or it is not for players."""
+    """Return the code of a key; None if there is no such key, or it is not for players."""
     if name.lower() in _NAMED_KEYS:
         return _NAMED_KEYS[name.lower()]
     if re.fullmatch(r"ctrl-[a-z]", name):
@@ -259,7 +257,7 @@ def _close(play: Play, code: int) -> str:
 
 
 def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
-    """The actions that can begin now, in a fixed order."""
+    """Return the actions that can begin now, in a fixed order."""
     prompt = play.screen.prompt
     if prompt is not None:
         return tuple(_answers(prompt))
@@ -338,12 +336,7 @@ _BOXES = frozenset(("large box", "chest", "ice box", "sack", "bag"))
 
 @lru_cache(maxsize=256)
 def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
-    """What can be done with the pack.
-
-    Args:
-        items: The pack.
-        lines: Directions in which a hostile creature stands.
-    """
+    """Return uses of the pack; ``lines`` are directions in which a hostile creature stands."""
     found = []
     for item in items:
         name = f"{plain_name(item)} ({item.letter})"
@@ -362,7 +355,7 @@ def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lines(play: Play) -> Iterator[str]:
-    """Directions in which a hostile creature stands."""
+    """Return the directions in which a hostile creature stands."""
     row, column = divmod(play.here, 79)
     for being in play.level.creatures:
         down, right = being.cell // 79 - row, being.cell % 79 - column

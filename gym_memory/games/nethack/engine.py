@@ -1,4 +1,4 @@
-"""The game itself: NLE with fixed seeds, single keys, and its pages of text read through.
+"""NLE with fixed seeds and single keys, which reads on through pages of text.
 
 The arrays that NLE hands out are shared buffers; a :class:`Screen` is good until the next key.
 """
@@ -38,13 +38,7 @@ _CLASSES = (
 
 
 class Item(NamedTuple):
-    """A thing in the pack.
-
-    Attributes:
-        letter: Its letter.
-        name: As the game writes it, ``a +1 long sword (weapon in hand)``.
-        kind: Its class in a word: ``weapon``, ``food``, ...
-    """
+    """Hold a thing in the pack, its name in full: ``a +1 long sword (weapon in hand)``."""
 
     letter: str
     name: str
@@ -52,7 +46,7 @@ class Item(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Something that the game waits for.
+    """Hold a question of the game.
 
     Attributes:
         kind: ``key`` (one key out of some), ``line`` (a line of text) or ``menu``.
@@ -66,16 +60,14 @@ class Prompt(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """What the game shows after a key.
+    """Hold the game's output after a key.
 
     Attributes:
         glyphs: int16 of shape (1659,), row by row.
-        words: uint8 of shape (1659, 80), what each cell shows in English.
+        words: uint8 of shape (1659, 80), each cell in English.
         status: The 27 numbers of the status line.
         message: All messages since the key, pages included.
-        items: The pack.
-        prompt: What the game waits for; None if for any command.
-        done: Whether the game is over.
+        prompt: The game's question; None if it waits for any command.
     """
 
     glyphs: npt.NDArray[np.int16]
@@ -88,16 +80,16 @@ class Screen(NamedTuple):
 
     @property
     def here(self) -> int:
-        """The cell of the player."""
+        """Return the cell of the player."""
         return self.status[1] * 79 + self.status[0]
 
     def shown(self, cell: int) -> str:
-        """What a cell shows, in English."""
+        """Return the content of a cell in English."""
         return _text(self.words[cell])
 
 
 class Engine:
-    """A game of NetHack that is played key by key.
+    """Play NetHack key by key.
 
     Args:
         make: Builds the NLE environment, whose action ``i`` is the key ``i``; called at the first
@@ -116,7 +108,7 @@ class Engine:
         """Whether the task of the NLE environment says that it is done."""
 
     def start(self, seed: int) -> Screen:
-        """Begin a game; the same seed gives the same game whenever it is played."""
+        """Start a game; the same seed always gives the same game."""
         if self._env is None:
             self._env = self._make()
         self._env.unwrapped.seed(core=seed, disp=seed, reseed=False)
@@ -127,21 +119,14 @@ class Engine:
         return self._settled(observation, done=False)
 
     def press(self, key: int) -> Screen:
-        """Press a key and read through the pages of text that it brings up.
-
-        Args:
-            key: Code of the key, 0 to 255.
-
-        Raises:
-            BackendError: The engine is closed, or it failed.
-        """
+        """Press a key (code 0 to 255) and read through the pages of text that it brings up."""
         if self._env is None:
             raise BackendError("expected a started game: call reset() first")
         observation, done = self._key(key)
         return self._settled(observation, done=done)
 
     def close(self) -> None:
-        """End the game; a new one can be started."""
+        """Close the game; a new one can be started."""
         if self._env is not None:
             self._env.close()
             self._env = None
@@ -169,7 +154,7 @@ class Engine:
         return observation, bool(terminated or truncated)
 
     def _waits_for(self) -> list[int]:
-        """Whether the game waits for a key, a line of text, or the end of a page.
+        """Return flags: the game waits for a key, a line of text, the end of a page.
 
         NLE keeps these with every environment; MiniHack does not hand them out.
         """
@@ -178,7 +163,7 @@ class Engine:
         return flags
 
     def _settled(self, observation: Any, *, done: bool) -> Screen:
-        """The screen once the game waits for a command, a menu or an answer."""
+        """Return the screen once the game waits for a command, a menu or an answer."""
         said = [_text(observation["message"])]
         prompt = None
         for _ in range(_MOST_PAGES):
@@ -229,7 +214,7 @@ def _text(characters: npt.NDArray[np.uint8]) -> str:
 
 
 def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], Prompt | None]:
-    """The lines of a page of text, or the menu that waits for a choice."""
+    """Return the lines of a page of text, or the menu that waits for a choice."""
     rows = [row.tobytes() for row in terminal]
     for number, row in enumerate(rows):
         end = _MENU_END.search(row)

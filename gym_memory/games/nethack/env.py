@@ -39,17 +39,16 @@ _UNKNOWN = "You know no such action."
 
 @ENVIRONMENTS.register("NetHack")
 class NetHack(TextEnv):
-    """NetHack 3.6 in words: what is seen by one of two descriptors, skills as actions.
+    """Play NetHack 3.6 in words, with skills as actions.
 
-    ``view="room"`` tells of the room or corridor where the player is and nothing else;
-    ``view="level"`` of the whole level as far as it was seen (:mod:`.text`). Both are read off one
-    tracker and the game is the same. An action is a skill in words or raw keys
+    ``view="room"`` describes the room or corridor of the player, ``view="level"`` all of the level
+    that was seen (:mod:`.text`); the game is the same. An action is a skill in words or raw keys
     (:mod:`.commands`); a skill plays many keys until it is done or interrupted.
 
-    The score is the game's own. ``normalized_score`` is the score as a share of ``max_score``, cut
-    at 1. ``success`` is true when the dungeon level ``depth`` was reached, where one is asked
-    for; else only for a game that is won. Death is a loss. In a MiniHack task the score is the sum
-    of its rewards, 1 at best, and success is the task's own.
+    The score is the game's own; ``normalized_score`` is its share of ``max_score``, cut at 1.
+    ``success`` is reaching the dungeon level ``depth`` if given, else winning the game. Death is a
+    loss. In a MiniHack task the score is the sum of its rewards, 1 at best, and success is the
+    task's own.
 
     The number at the end of a task id is the seed of the game: the same seed and the same actions
     give the same text in every process.
@@ -62,13 +61,7 @@ class NetHack(TextEnv):
         max_score: Points that count as a normalized score of 1.
         split: ``train``, ``valid`` or ``test``: different games.
         max_steps: Step limit, counted in actions.
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        UnknownNameError: Unknown view or split.
-        InvalidArgumentError: A number is out of range.
+        inventory: True to show the inventory text in the observation.
     """
 
     dialect = "nethack"
@@ -147,11 +140,7 @@ class NetHack(TextEnv):
 
     @property
     def play(self) -> Play:
-        """The game in progress.
-
-        Raises:
-            BackendError: There is none.
-        """
+        """Return the game in progress."""
         if self._play is None:
             raise BackendError("expected a started game: call reset() first")
         return self._play
@@ -191,7 +180,7 @@ class NetHack(TextEnv):
         self._done = True
 
     def goal(self) -> str:
-        """What the game is about."""
+        """Return the aim of the game."""
         if self.task != "NetHack":
             return f"Solve {self.task}."
         if self.depth is not None:
@@ -199,10 +188,10 @@ class NetHack(TextEnv):
         return "Explore the dungeon, go down as deep as you can, stay alive, and score points."
 
     def oracle(self) -> Oracle:
-        """All that was seen of all levels, whether told or not; creatures where last seen.
+        """Return all that was seen of all levels, shown or not; creatures where last seen.
 
         ``objects``: ``level`` (the present level's name), ``levels`` (names of all) and
-        ``seen`` (the facts that the last text told).
+        ``seen`` (the facts of the last text).
         """
         tracker = self.play.tracker
         return Oracle(
@@ -215,7 +204,7 @@ class NetHack(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Versions of NLE, and of MiniHack where it is played."""
+        """Return the versions of NLE, and of MiniHack where it is played."""
         packages = ["nle"] if self.task == "NetHack" else ["minihack", "nle"]
         try:
             return {package: version(package) for package in packages}
@@ -224,7 +213,7 @@ class NetHack(TextEnv):
             raise MissingDependencyError(error.name, f"pip install {wanted}", self.task) from error
 
     def _info(self, *, accepted: bool) -> dict[str, Any]:
-        """Also ``depth`` (now), ``max_depth`` (deepest so far) and ``turn`` (of the game)."""
+        """Add ``depth`` (now), ``max_depth`` (deepest so far) and ``turn`` (of the game)."""
         tracker = self.play.tracker
         return {
             **super()._info(accepted=accepted),

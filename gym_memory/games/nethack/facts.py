@@ -35,7 +35,7 @@ def reported_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
     level = tracker.level
     facts = set(_carried(tracker))
     described = [(level, tracker.here())] if level.current else []
-    described += [(seen_on, seen) for seen_on, seen in tracker.told_on_the_way]
+    described += [(seen_on, seen) for seen_on, seen in tracker.reported_on_the_way]
     if whole_level:
         described += [(level, listing(level, area)) for area in level.areas()]
     for seen_on, seen in described:

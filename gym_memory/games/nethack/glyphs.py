@@ -1,4 +1,4 @@
-"""What each glyph of the map stands for: a table that is indexed by the glyph's number."""
+"""The meaning of each glyph of the map, by the glyph's number."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ _WALLS = range(1, 12)
 
 
 class Glyph(NamedTuple):
-    """What a glyph stands for.
+    """Hold the meaning of a glyph.
 
     Attributes:
         terrain: The kind of terrain it shows, -1 where it hides the terrain.
-        kind: What it shows.
-        alive: A creature.
         hides: A trap, thing or creature, which hides terrain that can be walked on.
         stays: A feature, trap or thing, which stays where it is.
         blocks: An object that cannot be walked over.
@@ -52,33 +50,20 @@ class Glyph(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """All glyphs.
-
-    Attributes:
-        shown: What each stands for, by its number.
-        boulder: The glyph of a boulder.
-    """
+    """Hold all glyphs by number, and the number of a boulder."""
 
     shown: tuple[Glyph, ...]
     boulder: int
 
 
 def nle() -> Any:
-    """NLE's module of constants.
-
-    Raises:
-        MissingDependencyError: NLE is not installed.
-    """
+    """Return NLE's module of constants."""
     return require("nle.nethack", "nethack", "NetHack")
 
 
 @functools.cache
 def glyph_tables() -> Glyphs:
-    """The table, computed once from NLE's numbering.
-
-    Raises:
-        MissingDependencyError: NLE is not installed.
-    """
+    """Build the table from NLE's numbering, once."""
     game = nle()
     size = game.MAX_GLYPH + 1
     terrain = np.full(size, _SILENT, np.int8)

@@ -34,7 +34,7 @@ _WORD = {step: word for word, step in DIRECTIONS.items()}
 
 
 def _neighbour_table() -> npt.NDArray[np.int32]:
-    """The cells next to each cell in the order of :data:`DIRECTIONS`; ``CELLS`` off the map."""
+    """Return the cells next to each cell, by :data:`DIRECTIONS`; ``CELLS`` off the map."""
     rows, columns = np.divmod(np.arange(CELLS), COLUMNS)
     down, right = rows[:, None] + _STEPS[:, 0], columns[:, None] + _STEPS[:, 1]
     inside = (down >= 0) & (down < ROWS) & (right >= 0) & (right < COLUMNS)
@@ -50,12 +50,12 @@ _CROSSING = np.concatenate([np.ones(4, np.bool_), np.zeros(4, np.bool_)])
 
 
 def neighbours(cell: int) -> list[int]:
-    """The cells next to one, those off the map left out."""
+    """Return the cells next to one, those off the map left out."""
     return [other for other in EIGHT[cell].tolist() if other < CELLS]
 
 
 def dilated(mask: Mask) -> Mask:
-    """The cells of a mask and all their neighbours."""
+    """Return the cells of a mask and all their neighbours."""
     framed = np.zeros((ROWS + 2, COLUMNS + 2), np.bool_)
     framed[1:-1, 1:-1] = mask.reshape(SHAPE)
     wide = framed[:, :-2] | framed[:, 1:-1] | framed[:, 2:]
@@ -64,14 +64,10 @@ def dilated(mask: Mask) -> Mask:
 
 
 def label_patches(masks: Mask) -> tuple[npt.NDArray[np.int32], int]:
-    """Connected patches of masks, diagonals included.
+    """Number the connected patches of masks (bool of shape (masks, 1659)), diagonals included.
 
-    Args:
-        masks: Bool of shape (masks, 1659).
-
-    Returns:
-        The number of each cell's patch, int32 of the same shape, 0 outside; patches of one mask
-        are numbered before those of the next. And how many patches there are.
+    Return the number of each cell's patch, int32 of the same shape, 0 outside, and the number of
+    patches; those of one mask come before those of the next.
     """
     ndimage = require("scipy.ndimage", "nethack", "NetHack")
     labels, count = ndimage.label(masks.reshape(-1, *SHAPE), structure=_ALL_AROUND)
@@ -83,19 +79,19 @@ _ALL_AROUND[1] = True
 
 
 def distance(cell: int, other: int) -> int:
-    """Steps between two cells if nothing stood in the way."""
+    """Return the steps between two cells if nothing stood in the way."""
     return max(abs(cell // COLUMNS - other // COLUMNS), abs(cell % COLUMNS - other % COLUMNS))
 
 
 def direction_to(cell: int, other: int) -> str:
-    """The word for the direction of a neighbouring cell; "" if it is none."""
+    """Return the word for the direction of a neighbouring cell; "" if it is none."""
     step = (other // COLUMNS - cell // COLUMNS, other % COLUMNS - cell % COLUMNS)
     return _WORD.get(step, "")
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def offset_words(down: int, right: int) -> str:
-    """Where something lies as seen from the player.
+    """Return the position of something relative to the player.
 
     >>> offset_words(0, 0), offset_words(-2, 3)
     ('here', '3 east, 2 north')
@@ -109,7 +105,7 @@ def offset_words(down: int, right: int) -> str:
 
 
 class Ways:
-    """Which steps are possible: a graph over the cells.
+    """Connect the cells between which a step is possible.
 
     Args:
         passable: Cells that can be walked on.
@@ -130,7 +126,7 @@ class Ways:
 
     @functools.cached_property
     def regions(self) -> npt.NDArray[np.int32]:
-        """int32 of shape (1659,): cells with the same number can be reached from one another."""
+        """Return int32 of shape (1659,): cells with the same number can reach one another."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
         numbers: npt.NDArray[np.int32] = csgraph.connected_components(self._graph, directed=False)[
             1
@@ -138,7 +134,7 @@ class Ways:
         return numbers
 
     def paths(self, start: int) -> PathMap:
-        """Shortest paths from a cell to every cell that can be reached."""
+        """Return the shortest paths from a cell to every cell that can be reached."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
         steps, before = csgraph.dijkstra(
             self._graph, indices=start, unweighted=True, return_predecessors=True
@@ -148,10 +144,9 @@ class Ways:
 
 
 class PathMap(NamedTuple):
-    """Shortest paths from one cell.
+    """Hold the shortest paths from one cell.
 
     Attributes:
-        start: The cell.
         steps: int32 of shape (1659,), length of the path to each cell; ``UNREACHED`` if none.
         before: int32 of shape (1659,), the cell before each on its path.
     """
@@ -161,11 +156,11 @@ class PathMap(NamedTuple):
     before: npt.NDArray[np.int32]
 
     def reaches(self, cell: int) -> bool:
-        """Whether there is a path to a cell."""
+        """True if there is a path to a cell."""
         return bool(self.steps[cell] < UNREACHED)
 
     def to(self, cell: int) -> list[int]:
-        """The cells on the path, the start left out; empty if there is none."""
+        """Return the cells on the path, the start left out; empty if there is none."""
         path: list[int] = []
         if self.reaches(cell):
             while cell != self.start:
@@ -174,7 +169,7 @@ class PathMap(NamedTuple):
         return path[::-1]
 
     def nearest(self, mask: Mask) -> int | None:
-        """The nearest cell of a mask, the first of equals; None if none can be reached."""
+        """Return the nearest cell of a mask, the first of equals; None if none can be reached."""
         cells = np.flatnonzero(mask)
         if not len(cells):
             return None

@@ -1,7 +1,4 @@
-"""One level as far as it was seen: terrain, rooms and corridors, doors, features, things.
-
-Updated from the cells that changed on the screen.
-"""
+"""One level as far as it was seen, updated from the cells that changed on the screen."""
 
 from __future__ import annotations
 
@@ -54,13 +51,7 @@ _QUANTITY = re.compile(r"^(?:an?|the|some|\d+) ")
 
 
 class Creature(NamedTuple):
-    """A creature in view.
-
-    Attributes:
-        cell: Where it is.
-        name: As the game calls it, without tame or peaceful.
-        attitude: ``hostile``, ``peaceful`` or ``tame``.
-    """
+    """Hold a creature in view; its attitude is ``hostile``, ``peaceful`` or ``tame``."""
 
     cell: int
     name: str
@@ -68,20 +59,20 @@ class Creature(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its name, after its attitude unless it is hostile."""
+        """Return its name, after its attitude unless it is hostile."""
         return self.name if self.attitude == "hostile" else f"{self.attitude} {self.name}"
 
 
 @functools.lru_cache(maxsize=1024)
 def _item_name(words: str) -> str:
-    """The name of a thing on the floor, with its price in a shop."""
+    """Return the name of a thing on the floor, with its price in a shop."""
     priced = _PRICE.sub(r" for \1", _QUANTITY.sub("", words.lower()))
     return _REMARK.sub("", priced).replace(";", ",") or "thing"
 
 
 @functools.lru_cache(maxsize=1024)
 def _being(words: str) -> tuple[str, str]:
-    """Name and attitude of a creature.
+    """Return name and attitude of a creature.
 
     >>> _being("peaceful gnome called Bo")
     ('gnome', 'peaceful')
@@ -96,26 +87,26 @@ def _being(words: str) -> tuple[str, str]:
 
 
 class Reach(NamedTuple):
-    """What can be walked to: a mask of cells, and areas with such a cell."""
+    """Hold a mask of the cells that can be walked to, and the areas with such a cell."""
 
     cells: Mask
     areas: frozenset[Area]
 
 
 class Level(AreaMap):
-    """What is known of one level.
+    """Keep what was seen of one level.
 
     Args:
-        name: What it is called: ``level 2``, ``mines level 3``.
+        name: ``level 2``, ``mines level 3`` and the like.
 
     Attributes:
         visited: Cells where the player was.
-        searched: How often each cell was searched from, or from a cell next to it.
-        door_tries: Cell of a door to how often it was pushed in vain.
-        door_states: Cell to its state: ``doorway``, ``open``, ``closed``, ``locked``, ``broken``.
+        searched: Searches from each cell or one next to it.
+        door_tries: Cell of a door to the number of vain pushes.
+        door_states: Cell to ``doorway``, ``open``, ``closed``, ``locked`` or ``broken``.
         features: Cell to the name of the feature there, unlike any other name on the level.
-        items: Cell to what lies there on top.
-        kinds: Area to what it is besides a room (a shop, a temple).
+        items: Cell to the top thing there.
+        kinds: Area to what it is in addition to a room (a shop, a temple).
         creatures: Creatures in view.
         sightings: Label of a creature to the area where it was last seen.
     """
@@ -216,7 +207,7 @@ class Level(AreaMap):
             self.items[cell] = _item_name(words)
 
     def _mark(self, cell: int, words: str) -> bool:
-        """Note a feature or a trap; the second of a kind gets a number. Whether it is news."""
+        """Note a feature or a trap, numbered from the second of a kind; True if it is new."""
         kind = _FEATURES.get(words, words)
         old = self.features.get(cell, "")
         if re.sub(r" \d+$", "", old) == kind:
@@ -241,27 +232,27 @@ class Level(AreaMap):
             self._roads += 1
 
     def note_feature(self, cell: int, words: str) -> None:
-        """Something else than the map's glyph says which feature is in a cell."""
+        """Note a feature that the map's glyph does not show."""
         if cell not in self.features:
             self._mark(cell, words)
 
     def block(self, cell: int) -> None:
-        """A cell proved to be closed to the player: a boulder that does not move, and the like."""
+        """Note a cell that proved closed to the player, such as a boulder that does not move."""
         self._stuck.add(cell)
         self._roads += 1
 
     def lock(self, cell: int) -> None:
-        """A door proved to be locked."""
+        """Note a door that proved to be locked."""
         if self.door_states.get(cell) == "closed":
             self.door_states[cell] = "locked"
             self._roads += 1
 
     def lift(self, cell: int) -> None:
-        """What lay in a cell is no longer there."""
+        """Note that nothing is left in a cell."""
         self.items.pop(cell, None)
 
     def _see(self, screen: Screen, news: list[str]) -> None:
-        """Note who is in view."""
+        """Note the creatures in view."""
         seen = []
         for cell in sorted(self._alive):
             if cell == self.here:
@@ -286,7 +277,7 @@ class Level(AreaMap):
                     del self.sightings[label]
 
     def _changed(self, cells: list[int]) -> None:
-        """Areas and ways anew after a change of the terrain in some cells."""
+        """Renew areas and ways after a change of the terrain in some cells."""
         self._roads += 1
         for old, new in self.relabel(cells):
             for label, area in self.sightings.items():
@@ -298,10 +289,10 @@ class Level(AreaMap):
     # ------------------------------------------------------------ walking
 
     def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> Mask:
-        """Cells that can be walked on, as far as known.
+        """Return the cells that can be walked on, as far as known.
 
         Args:
-            boulders: Whether boulders count as such, for they can be pushed.
+            boulders: True to include boulders, which can be pushed.
             away_from: Cells to keep one step away from.
         """
         terrain = self.terrain
@@ -316,7 +307,7 @@ class Level(AreaMap):
         return mask
 
     def ways(self) -> Ways:
-        """Which steps are possible, traps and boulders avoided."""
+        """Return the possible steps, traps and boulders avoided."""
         now = (self._roads, self.here if self.here in self._barred() else -1)
         if self._ways is None or self._ways[0] != now:
             self._ways = (now, Ways(self.passable(), self.terrain == OPEN_DOOR))
@@ -324,14 +315,14 @@ class Level(AreaMap):
         return self._ways[1]
 
     def paths(self) -> PathMap:
-        """Shortest paths from where the player is, traps and boulders avoided."""
+        """Return the shortest paths from the player, traps and boulders avoided."""
         ways = self.ways()
         if self._paths is None or self._paths.start != self.here:
             self._paths = ways.paths(self.here)
         return self._paths
 
     def reachable(self) -> Reach:
-        """Cells and areas that can be walked to."""
+        """Return cells and areas that can be walked to."""
         regions = self.ways().regions
         region = int(regions[self.here])
         if self._within_reach is None or self._within_reach[0] != region:
@@ -345,15 +336,11 @@ class Level(AreaMap):
         return self._blocked.union(self._stuck, unsafe)
 
     def paths_over(self, mask: Mask) -> PathMap:
-        """Shortest paths over other cells than the usual ones."""
+        """Return the shortest paths over other cells than the usual ones."""
         return Ways(mask, self.terrain == OPEN_DOOR).paths(self.here)
 
     def frontier(self, mask: Mask | None = None) -> Mask:
-        """Cells that can be walked on, were not yet, and have a neighbour that was never seen.
-
-        Args:
-            mask: What can be walked on; None for :meth:`passable`.
-        """
+        """Return unvisited cells of ``mask`` (else :meth:`passable`) with an unseen neighbour."""
         if mask is not None:
             return mask & ~self.visited & dilated(self.terrain == UNKNOWN)
         if self._frontier is None or self._frontier[0] != self._roads:
@@ -362,14 +349,14 @@ class Level(AreaMap):
         return self._frontier[1]
 
     def unexplored(self) -> frozenset[Area]:
-        """Areas with cells of the :meth:`frontier`; 0 if some are in none."""
+        """Return the areas with cells of the :meth:`frontier`; 0 if some are in none."""
         frontier = self.frontier()
         if self._unexplored is None:
             self._unexplored = frozenset(self.area[frontier].tolist())
         return self._unexplored
 
     def adjacent(self, attitude: str = "hostile") -> list[Creature]:
-        """Creatures next to the player."""
+        """Return the creatures next to the player."""
         return [
             being
             for being in self.creatures

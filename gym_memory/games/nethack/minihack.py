@@ -14,10 +14,6 @@ __all__ = ["make_minihack"]
 def make_minihack(task: str, keys: Sequence[str]) -> Any:
     """Build a MiniHack environment that takes every key and asks every question.
 
-    Args:
-        task: Its Gymnasium id, e.g. ``MiniHack-Room-5x5-v0``.
-        keys: Observations of NLE that are needed.
-
     Raises:
         MissingDependencyError: MiniHack is not installed.
         UnknownNameError: MiniHack has no such environment.

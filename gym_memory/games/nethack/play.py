@@ -1,4 +1,4 @@
-"""Playing: keys with their interruptions, walking, and what every skill is made of."""
+"""Playing: keys with their interruptions, walking, and the parts of every skill."""
 
 from __future__ import annotations
 
@@ -26,25 +26,23 @@ _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend",
 
 
 class Stop(Exception):
-    """A skill ends here: it was interrupted, or it cannot go on. The text says why."""
+    """End a skill that was interrupted or cannot go on; the text says why."""
 
 
 class Impossible(Exception):
-    """An action cannot even begin; no key was pressed. The text says why."""
+    """Refuse an action that cannot begin, before any key; the text says why."""
 
 
 class Play:
-    """A game in progress.
+    """Play a game.
 
     A skill is stopped by a change of level, a move that was not its own, a thing or creature of
     a kind that is new on the level or newly in view, hit points below 40 % after a loss, a
-    question or menu, or 100 turns of the game. Skills that walk are stopped by every loss of hit
-    points, too.
+    question or menu, or 100 turns of the game. Skills that walk also stop at every loss of hit
+    points.
 
     Attributes:
-        tracker: What was seen.
-        screen: The last screen.
-        avoid: Whether walking keeps a step away from hostile creatures.
+        avoid: True if walking keeps a step away from hostile creatures.
     """
 
     def __init__(self, engine: Engine, seed: int):
@@ -59,16 +57,16 @@ class Play:
 
     @property
     def level(self) -> Level:
-        """The level where the player is."""
+        """Return the level where the player is."""
         return self.tracker.level
 
     @property
     def here(self) -> int:
-        """The cell where the player is."""
+        """Return the cell where the player is."""
         return self.screen.here
 
     def begin(self) -> None:
-        """A new action begins."""
+        """Start a new action."""
         self.tracker.begin_report()
         status = self.tracker.status
         self._hp, self._turn, self._place = status.hp, status.turn, self.level
@@ -77,11 +75,11 @@ class Play:
     # ------------------------------------------------------------ keys
 
     def press(self, key: int | str, *, asks: bool = False) -> Screen:
-        """Press a key, look at what it brought, and stop if that is reason enough.
+        """Press a key, take in its result, and stop if that is reason enough.
 
         Args:
             key: The key or its code.
-            asks: Whether the game is expected to ask something.
+            asks: True if the game is expected to ask something.
 
         Raises:
             Stop: The skill is interrupted.
@@ -108,7 +106,7 @@ class Play:
             self._look_around()
 
     def _look_around(self) -> None:
-        """Ask what is under the player, which the map does not show; takes no time."""
+        """Look at what is under the player, which the map does not show; takes no time."""
         if self.screen.prompt is None and not self.screen.done:
             tracker = self.tracker
             kept = list(tracker.messages)
@@ -160,7 +158,7 @@ class Play:
     # ------------------------------------------------------------ walking
 
     def paths(self) -> PathMap:
-        """Shortest paths around all creatures that are not tame."""
+        """Return the shortest paths around all creatures that are not tame."""
         level = self.level
         others = [being for being in level.creatures if being.attitude != "tame"]
         if not others:
@@ -171,14 +169,12 @@ class Play:
         return level.paths_over(mask)
 
     def step(self, word: str, *, wary: bool = True) -> bool:
-        """One step in a direction; whether it came off.
+        """Go one step; True if that moved the player.
 
-        Args:
-            word: The direction.
-            wary: Whether to stop after a loss of hit points from now on.
+        ``wary`` stops after a loss of hit points from now on.
 
         Raises:
-            Stop: The skill is interrupted, or somebody stands in the way.
+            Stop: The skill is interrupted, or a creature is in the way.
         """
         target = self.here + DIRECTIONS[word][0] * COLUMNS + DIRECTIONS[word][1]
         for being in self.level.creatures:
@@ -215,17 +211,13 @@ class Play:
                 raise Stop("You stop: something is in the way.")
 
     def _is_closed(self, cell: int, turn: int) -> bool:
-        """Whether a step failed for good: it took no time, or a boulder would not move."""
+        """True if a step failed for good: it took no time, or a boulder would not move."""
         if any(being.cell == cell for being in self.level.creatures):
             return False
         return self.tracker.status.turn == turn or "boulder" in self.screen.message
 
     def walk_beside(self, cell: int, *, straight: bool = False) -> None:
-        """Walk to the nearest cell next to one.
-
-        Args:
-            cell: The cell.
-            straight: Whether diagonal neighbours do not count.
+        """Walk to the nearest cell next to one; ``straight`` leaves diagonal neighbours out.
 
         Raises:
             Stop: The skill is interrupted, or there is no way.
@@ -239,7 +231,7 @@ class Play:
             self.walk_to(target)
 
     def beside(self, cell: int, *, straight: bool = False) -> int | None:
-        """The nearest cell next to one that can be reached; None if there is none."""
+        """Return the nearest cell next to one that can be reached; None if there is none."""
         steps = self.paths().steps
         best: tuple[int, int] | None = None
         for row, column in list(DIRECTIONS.values())[: 4 if straight else 8]:
@@ -249,9 +241,9 @@ class Play:
         return best[1] if best is not None and best[0] < len(steps) else None
 
     def is_shut(self, cell: int) -> bool:
-        """Whether there is a closed door in a cell."""
+        """True if there is a closed door in a cell."""
         return bool(self.level.terrain[cell] == CLOSED_DOOR)
 
     def on_floor(self) -> bool:
-        """Whether the player stands in a room."""
+        """True if the player stands in a room."""
         return bool(self.level.terrain[self.here] == FLOOR)

@@ -45,7 +45,7 @@ _KICKS = 8
 
 
 def explore_level(play: Play) -> str:
-    """See what was not seen yet: unvisited ends, closed doors, then hidden ways.
+    """Explore: unvisited ends, then closed doors, then hidden ways.
 
     Raises:
         Stop: Something came up, a search was in vain, or there is nothing left to explore.
@@ -71,7 +71,7 @@ def explore_level(play: Play) -> str:
 
 
 def _shut_door(level: Level, paths: PathMap) -> tuple[int, int] | None:
-    """The nearest closed door that was not tried in vain, and the cell to open it from."""
+    """Return the nearest closed door not tried in vain, and the cell to open it from."""
     best: tuple[int, int, int] | None = None
     for cell, state in level.door_states.items():
         if state == "closed" and level.door_tries.get(cell, 0) < _TRIES:
@@ -89,7 +89,7 @@ def _push_door(play: Play, door: int, beside: int) -> None:
 
 
 def _push_boulder(play: Play) -> bool:
-    """Go where only a boulder stands in the way; False if there is no such place."""
+    """Go where only a boulder is in the way; False if there is no such place."""
     level = play.level
     mask = level.passable(boulders=True)
     target = level.paths_over(mask).nearest(level.frontier(mask))
@@ -132,7 +132,7 @@ def search(play: Play, turns: int) -> str:
 
 
 def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
-    """Names of features, doors and things that one can go to, with the cell of each.
+    """Return the names of features, doors and things that one can go to, with the cell of each.
 
     Those of the area where the player is, or of the whole level; of equal things the nearest.
     """
@@ -152,7 +152,7 @@ def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
 
 
 def find_target(play: Play, name: str, *, whole_level: bool) -> int:
-    """The cell of something that one can go to; of a room or corridor the nearest one.
+    """Return the cell of something to go to; of a room or corridor the nearest one.
 
     Raises:
         Impossible: Nothing of that name is known.
@@ -217,13 +217,7 @@ def climb(play: Play, way: str) -> str:
 
 
 def open_door(play: Play, name: str, key: str) -> str:
-    """Walk to a door of this area and open or close it.
-
-    Args:
-        play: The game.
-        name: ``door 2``.
-        key: ``o`` or ``c``.
-    """
+    """Walk to a door of this area (``door 2``) and open (``o``) or close (``c``) it."""
     cell = find_target(play, name, whole_level=False)
     if cell not in play.level.doors:
         raise Impossible(f"{name} is no door.")
@@ -265,7 +259,7 @@ def _kick(play: Play, word: str) -> None:
 
 
 def push_through(play: Play, word: str) -> str:
-    """One step in a direction, whatever is there."""
+    """Go one step in a direction, whatever is there."""
     play.press(DIRECTION_KEYS[word])
     return ""
 
@@ -274,7 +268,7 @@ def push_through(play: Play, word: str) -> str:
 
 
 def fight(play: Play, name: str) -> str:
-    """Go after a creature in view and fight it hand to hand until it is gone.
+    """Fight a creature in view hand to hand until it is gone.
 
     Raises:
         Impossible: No such creature is in view.
@@ -296,7 +290,7 @@ def fight(play: Play, name: str) -> str:
 
 
 def _nearest(play: Play, name: str, near: int | None = None) -> Creature | None:
-    """The nearest creature of a name; after a blow only one close to where it was."""
+    """Return the nearest creature of a name; after a blow only one close to where it was."""
     found = [b for b in play.level.creatures if name in (b.label, b.name)]
     if near is not None:
         found = [being for being in found if distance(being.cell, near) <= 2]

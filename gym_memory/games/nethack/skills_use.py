@@ -18,11 +18,10 @@ _REMARK = re.compile(r" \([^()]*\)")
 
 
 class Use(NamedTuple):
-    """A command that takes a thing from the pack.
+    """Hold a command that takes a thing of some classes from the pack.
 
     Attributes:
         key: Code of its key.
-        kinds: Classes of things that it is for.
         words: A remark that the thing's name must have (``being worn``); "" for any.
         unlike: A remark that it must not have.
     """
@@ -55,7 +54,7 @@ FREE_WORDS = {"drink": "quaff", "takeoff": "take off", "put": "put on"}
 
 
 def plain_name(item: Item) -> str:
-    """The name of a thing without number and remarks.
+    """Return the name of a thing without number and remarks.
 
     >>> plain_name(Item("a", "a +1 long sword (weapon in hand)", "weapon"))
     '+1 long sword'
@@ -64,7 +63,7 @@ def plain_name(item: Item) -> str:
 
 
 def find_item(play: Play, words: str) -> Item:
-    """The thing in the pack that words mean: a letter, a name, or a name and a letter.
+    """Return the thing in the pack that words mean: a letter, a name, or a name and a letter.
 
     Raises:
         Impossible: There is none.
@@ -84,14 +83,14 @@ def find_item(play: Play, words: str) -> Item:
 
 
 def use(play: Play, verb: str, words: str, direction: str = "", other: str = "") -> str:
-    """Use a thing from the pack, answering what the game asks about it.
+    """Use a thing from the pack, answering the game's questions about it.
 
     Args:
         play: The game.
         verb: A key of :data:`USES`.
-        words: What thing.
-        direction: Where to, for a wand or a throw.
-        other: What to dip into.
+        words: The thing.
+        direction: For a wand or a throw.
+        other: The thing to dip into.
     """
     letters = [find_item(play, words).letter]
     letters += [find_item(play, other).letter] if other else []
@@ -135,7 +134,7 @@ def use_here(play: Play, verb: str) -> str:
 
 
 def pick_up(play: Play) -> str:
-    """Pick up all that lies here."""
+    """Take all things that are here."""
     play.press(",", asks=True)
     for _ in range(_MOST_QUESTIONS):
         prompt = play.screen.prompt
@@ -182,7 +181,7 @@ def pray(play: Play) -> str:
 
 
 def here_only(play: Play, key: int) -> str:
-    """A command about this very place, its first question answered with yes."""
+    """Give a command about this very place, its first question answered with yes."""
     play.press(key, asks=True)
     prompt = play.screen.prompt
     if prompt is not None and prompt.kind == "key" and "[yn" in prompt.text:

@@ -1,14 +1,8 @@
-"""The two descriptors: what the tracker holds, in words.
+"""The two descriptors, which put the tracker's content into words.
 
-``room`` tells of the room or corridor where the player is, and of those that were passed on the
-way here; ``level`` tells of the whole level as far as it was seen. Both use the same sentences::
-
-    You are in room 1 of level 1, on stairs up.
-    Room 1, explored.
-    - features: stairs up (here); fountain (3 east, 2 south)
-    - exits: door 1 (doorway, 4 east); door 2 (closed, 2 west, 1 south)
-    - items: newt corpse (2 west)
-    - monsters: tame kitten (1 west)
+``room`` describes the room or corridor of the player and those passed on the way here, ``level``
+all that was seen of the level. Both use sentences such as ``You are in room 1 of level 1.`` and
+``- exits: door 1 (doorway, 4 east); door 2 (closed, 2 west, 1 south)``.
 """
 
 from __future__ import annotations
@@ -27,13 +21,13 @@ Where = Callable[[int], str]
 
 
 def describe(tracker: Tracker, note: str, prompt: Prompt | None, *, whole_level: bool) -> str:
-    """The text of a step; what it tells is noted as told.
+    """Return the text of a step; its listings are noted as shown.
 
     Args:
         tracker: What was seen.
-        note: How the action ended, in a sentence; empty if there is nothing to say.
-        prompt: What the game waits for.
-        whole_level: Whether to tell of the whole level.
+        note: How the action ended, in a sentence; may be empty.
+        prompt: The game's question.
+        whole_level: True to describe the whole level.
     """
     level, here = tracker.level, tracker.here()
     lines = [" ".join(dict.fromkeys(tracker.messages))[:2000], note]
@@ -46,7 +40,7 @@ def describe(tracker: Tracker, note: str, prompt: Prompt | None, *, whole_level:
         lines += [f"- monsters: {b.label}" for b in level.adjacent()]
     lines += _passed(tracker, level if whole_level else None)
     if here.area:
-        tracker.tell(level, here)
+        tracker.note_report(level, here)
     if whole_level:
         lines += _others(level, here)
     lines.append(_status(tracker.status))
@@ -81,40 +75,40 @@ def _from(start: int) -> Where:
 
 
 def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> Iterator[str]:
-    """An area and all that it holds."""
+    """Describe an area and all that it holds."""
     state = "explored" if seen.explored else "partly explored"
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
     yield ", ".join(words) + "."
 
-    def told(entries: tuple[Entry, ...]) -> str:
+    def named(entries: tuple[Entry, ...]) -> str:
         return "; ".join([f"{e.name} ({where(e.cell)})" if where else e.name for e in entries])
 
     if seen.features:
-        yield f"- features: {told(seen.features)}"
+        yield f"- features: {named(seen.features)}"
     if seen.exits:
         doors = [f"{e.state}, {where(e.cell)}" if where else e.state for e in seen.exits]
         parts = [f"{e.name} ({door})" for e, door in zip(seen.exits, doors, strict=True)]
         yield f"- exits: {'; '.join(parts)}"
     if seen.items:
-        yield f"- items: {told(seen.items)}"
+        yield f"- items: {named(seen.items)}"
     if seen.creatures:
-        yield f"- monsters: {told(seen.creatures)}"
+        yield f"- monsters: {named(seen.creatures)}"
 
 
 def _passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
-    """Areas that were left since the last report, where they were not told as they were then.
+    """Describe areas left since the last report, unless the last listing still holds.
 
-    Those of a level that is told as a whole are left out.
+    Those of a level that is described as a whole are left out.
     """
-    tracker.told_on_the_way = [seen for seen in tracker.untold() if seen[0] is not mapped]
-    for level, seen in tracker.told_on_the_way:
+    tracker.reported_on_the_way = [seen for seen in tracker.unreported() if seen[0] is not mapped]
+    for level, seen in tracker.reported_on_the_way:
         yield f"On the way, in {title(level, seen.area)}:"
         yield from _block(level, seen, None)
-        tracker.tell(level, seen)
+        tracker.note_report(level, seen)
 
 
 def _others(level: Level, here: Listing) -> Iterator[str]:
-    """The other areas of the level with the length of the path to each and to what they hold."""
+    """List the other areas of the level, with path lengths to each and its content."""
     steps = level.paths().steps
 
     def where(cell: int) -> str:
@@ -140,12 +134,12 @@ def _status(status: Status) -> str:
 
 
 def inventory_text(items: tuple[Item, ...]) -> str:
-    """The pack, an item a line."""
+    """List the pack, an item a line."""
     return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """What the game waits for."""
+    """Return the game's question in words."""
     if prompt.kind == "menu":
         lines = [f"A menu is open: {prompt.text}".rstrip(" :") + ":"]
         lines += [f"  {letter} - {words}" for letter, words in prompt.options]

@@ -31,13 +31,7 @@ _CONDITIONS = (
 
 
 class Entry(NamedTuple):
-    """Something that an area lists.
-
-    Attributes:
-        name: What it is called on its level.
-        cell: Where it is.
-        state: State of a door; "" for everything else.
-    """
+    """Hold something that an area lists; only doors have a state."""
 
     name: str
     cell: int
@@ -45,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What an area holds; what it does not list, it does not hold."""
+    """List what an area holds; what it does not list, it does not hold."""
 
     area: Area
     kind: str
@@ -57,7 +51,7 @@ class Listing(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The numbers of the status line that are told."""
+    """Hold the shown numbers of the status line."""
 
     hp: int
     max_hp: int
@@ -73,7 +67,7 @@ class Status(NamedTuple):
 
     @classmethod
     def of(cls, screen: Screen) -> Status:
-        """The status that a screen shows."""
+        """Read the status off a screen."""
         s = screen.status
         hunger = _HUNGER[s[21]] if 0 <= s[21] < len(_HUNGER) else ""
         load = _LOADS[s[22]] if 0 <= s[22] < len(_LOADS) else ""
@@ -85,19 +79,18 @@ class Status(NamedTuple):
 
 
 class Tracker:
-    """Everything seen in a game.
+    """Keep everything seen in a game.
 
     Attributes:
         levels: Level by (number of its dungeon, number in it).
         level: The one where the player is.
         screen: The last screen that showed a map.
-        status: Its status line.
         facing: The cell that the last key with a direction was about.
         deepest: Greatest depth reached.
-        messages: What the game said since the last :meth:`begin_report`.
+        messages: Messages since the last :meth:`begin_report`.
         passed: Listings of areas that were left since then, as they were left.
-        climbs: Level and cell of stairs that were taken to level and cell where they led.
-        told_on_the_way: Those of them that the last report told of.
+        climbs: Level and cell of stairs taken to level and cell where they led.
+        reported_on_the_way: Listings of ``passed`` in the last report.
         arrival: ``(feature, area, level)`` of stairs taken since then.
         news: Kinds of things seen for the first time on a level since then.
     """
@@ -105,7 +98,7 @@ class Tracker:
     def __init__(self, screen: Screen):
         self.levels: dict[tuple[int, int], Level] = {}
         self.passed: dict[tuple[str, Area], Listing] = {}
-        self.told_on_the_way: list[tuple[Level, Listing]] = []
+        self.reported_on_the_way: list[tuple[Level, Listing]] = []
         self.messages: list[str] = []
         self.arrival: tuple[str, Area, Level] | None = None
         self.climbs: dict[tuple[str, int], tuple[str, int]] = {}
@@ -113,24 +106,19 @@ class Tracker:
         self.news: list[str] = []
         self.deepest = 0
         self.facing = -1
-        self._told: dict[tuple[str, Area], Listing] = {}
+        self._reported: dict[tuple[str, Area], Listing] = {}
         self.level = Level("")
         self.screen = screen
         self.status = Status.of(screen)
         self.update(screen)
 
     def begin_report(self) -> None:
-        """What happened up to now has been told."""
+        """Begin the next report: all events so far were reported."""
         self.passed, self.messages, self.news = {}, [], []
         self.merged, self.arrival = [], None
 
     def update(self, screen: Screen, key: str = "") -> None:
-        """Take in what a key brought.
-
-        Args:
-            screen: The screen after it.
-            key: ``up`` or ``down`` if it was the key for stairs.
-        """
+        """Take in the screen after a key, which is ``up`` or ``down`` for stairs."""
         before, old = self.screen, self.level
         left, stood = (old.current, before.here) if old.name else (0, -1)
         asked = screen.prompt.text if screen.prompt is not None else ""
@@ -170,7 +158,7 @@ class Tracker:
             self.passed[level.name, area] = listing(level, area)
 
     def _read(self, screen: Screen) -> None:
-        """What the messages say about the map."""
+        """Read what the messages say about the map."""
         message, level, here = screen.message, self.level, screen.here
         if "locked" in message and _LOCKED.search(message):
             level.lock(self.facing)
@@ -184,7 +172,7 @@ class Tracker:
             level.lift(here)
 
     def stairs_here(self, words: str) -> None:
-        """What the command to look says about the cell under the player."""
+        """Read the stairs under the player off the message of the look command."""
         for said, name in (
             ("staircase up", "staircase up"), ("staircase down", "staircase down"),
             ("ladder up", "ladder up"), ("ladder down", "ladder down"),
@@ -198,11 +186,11 @@ class Tracker:
     # ------------------------------------------------------------ reports
 
     def here(self) -> Listing:
-        """What is where the player is."""
+        """Return what is where the player is."""
         return listing(self.level, self.level.current)
 
-    def untold(self) -> list[tuple[Level, Listing]]:
-        """Areas that were passed since the last report and were not told as they were left.
+    def unreported(self) -> list[tuple[Level, Listing]]:
+        """Return areas passed since the last report and not reported as they were left.
 
         Creatures that were seen elsewhere since then are left out.
         """
@@ -215,17 +203,17 @@ class Tracker:
             still = [c for c in seen.creatures if level.sightings.get(c.name) == area]
             left = seen._replace(creatures=tuple(still))
             here = level is self.level and area == level.current
-            if not here and self._told.get((name, area)) != left and (level.area == area).any():
+            if not here and self._reported.get((name, area)) != left and (level.area == area).any():
                 found.append((level, left))
         return found
 
-    def tell(self, level: Level, told: Listing) -> None:
-        """A listing was shown."""
-        self._told[level.name, told.area] = told
+    def note_report(self, level: Level, shown: Listing) -> None:
+        """Note that a listing was shown."""
+        self._reported[level.name, shown.area] = shown
 
 
 def listing(level: Level, area: Area) -> Listing:
-    """What is known to be in an area."""
+    """List what is known to be in an area."""
 
     def inside(cell: int) -> bool:
         own = int(level.area[cell])
@@ -245,7 +233,7 @@ def listing(level: Level, area: Area) -> Listing:
 
 
 def title(level: Level, area: Area) -> str:
-    """The full name of an area.
+    """Return the full name of an area.
 
     >>> title(Level("level 2"), 3)
     'room 3 of level 2'

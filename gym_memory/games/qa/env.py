@@ -103,7 +103,7 @@ class MultiHopQA(TextEnv):
     def _open(self, task_id: str) -> Feedback:
         self._question = self._data.questions[task_id]
         self._state = _State()
-        return self._told(self._introduction())
+        return self._answer(self._introduction())
 
     def goal(self) -> str:
         """Return the question."""
@@ -122,7 +122,7 @@ class MultiHopQA(TextEnv):
             "Answer it with answer[a few words], once."
         )
 
-    def _told(self, text: str, *, accepted: bool = True) -> Feedback:
+    def _answer(self, text: str, *, accepted: bool = True) -> Feedback:
         read, total = len(self._state.read), len(self.question.passages)
         return Feedback(
             text,
@@ -134,16 +134,16 @@ class MultiHopQA(TextEnv):
     def _send(self, action: str) -> Feedback:
         command = action.lower()
         if command == _LOOK:
-            return self._told(self.question.text)
+            return self._answer(self.question.text)
         if command == _NEXT:
             return self._read(self._unread())
         call = _CALL.fullmatch(action)
         if call is None or not call["text"].strip():
-            return self._told("That is not understood. " + self._introduction(), accepted=False)
+            return self._answer("That is not understood. " + self._introduction(), accepted=False)
         if call["what"].lower() == "answer":
             return self._judge(call["text"].strip())
         if not self.search:
-            return self._told("There is no way to search here.", accepted=False)
+            return self._answer("There is no way to search here.", accepted=False)
         texts = [passage.text for passage in self.question.passages]
         unread = set(self._unread())
         return self._read([i for i in PassageSearch(texts).ranked(call["text"]) if i in unread])
@@ -153,9 +153,9 @@ class MultiHopQA(TextEnv):
 
     def _read(self, order: Sequence[int]) -> Feedback:
         if not order:
-            return self._told("You have read every passage.", accepted=False)
+            return self._answer("You have read every passage.", accepted=False)
         self._state = self._state._replace(read=(*self._state.read, order[0]))
-        return self._told(self.question.passages[order[0]].text)
+        return self._answer(self.question.passages[order[0]].text)
 
     def _judge(self, answer: str) -> Feedback:
         question = self.question
@@ -163,8 +163,8 @@ class MultiHopQA(TextEnv):
         right = exact_match(answer, question.accepted)
         closed = CLOSED_ANSWERS if question.closed else ()
         score = right if self.metric == "em" else f1(answer, question.accepted, closed=closed)
-        told = self._told("That is right." if right else "That is not the answer.")
-        return told._replace(score=score, won=bool(right), lost=not right)
+        feedback = self._answer("That is right." if right else "That is not the answer.")
+        return feedback._replace(score=score, won=bool(right), lost=not right)
 
     def _list_valid_actions(self) -> tuple[str, ...]:
         commands = (_NEXT, _LOOK) if self._unread() else (_LOOK,)

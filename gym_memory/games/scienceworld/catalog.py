@@ -1,7 +1,6 @@
-"""ScienceWorld's tasks, their variations and splits, and the selection that CLIN's paper made.
+"""ScienceWorld's tasks, variations and splits, and the selection of CLIN's paper.
 
-All of it is data, so that a list of tasks costs no Java process; a test compares it with the
-engine's own answers.
+It is data, so that a list of tasks needs no Java; a test compares it with the engine.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ ELECTRICAL = frozenset(
 
 
 class ClinTask(NamedTuple):
-    """A row of CLIN's Table 1 (arXiv 2310.10134).
+    """Hold a row of CLIN's Table 1 (arXiv 2310.10134).
 
     Attributes:
         short: The paper's name of the row.
@@ -140,13 +139,10 @@ _CALLED = {
 
 
 def find_task(name: str) -> str:
-    """ScienceWorld's name of a task called by that name, its number or CLIN's short name.
+    """Return ScienceWorld's name of a task, given by name, number or CLIN's short name.
 
     >>> find_task("1-1"), find_task("Temp1"), find_task("boil")
     ('boil', 'use-thermometer', 'boil')
-
-    Raises:
-        UnknownNameError: No task is called so; names the nearest.
     """
     task = _CALLED.get(_plain(str(name)))
     if task is None:
@@ -155,22 +151,21 @@ def find_task(name: str) -> str:
 
 
 def clin_task(task: str) -> ClinTask | None:
-    """CLIN's row of a task; None where the paper leaves the task out."""
+    """Return CLIN's row of a task; None where the paper leaves the task out."""
     return next((row for row in CLIN if row.task == task), None)
 
 
 def variations(task: str, split: str) -> range:
-    """Numbers of the variations of a task that belong to a split.
+    """Return the numbers of the variations of a task that belong to a split.
 
-    The first half trains, the third quarter is for development, the rest tests; quarters are
-    rounded down, so the test split takes what is left over.
+    The first half is for training, the third quarter for development, the rest for testing;
+    quarters are rounded down.
 
     >>> variations("boil", "train"), variations("boil", "test"), variations("boil", "clin")
     (range(0, 14), range(21, 30), range(21, 30))
 
     Raises:
         InvalidArgumentError: The split is ``clin`` and CLIN did not use the task.
-        UnknownNameError: The split is not known.
     """
     quarter = TASKS[task][1] // 4
     if split == "train":

@@ -1,19 +1,9 @@
-"""The ScienceWorld engine in its Java process: started, asked, kept for the next, buried.
+"""The ScienceWorld engine in its Java process, called through ``java/FastServer.java``.
 
-The world, the parser, the score and the list of valid actions are the engine's. They are asked
-through ``java/FastServer.java``, one call a command, and not through the package's Python
-``step``, which lists all valid actions at every step and fetches them one by one. Two things are
-added so that an episode can be repeated:
-
-* The engine walks through hash sets whose order Java draws anew for each object, so two plays of
-  the same actions may differ. One option of the virtual machine (``-XX:hashCode=2``) makes it the
-  order of insertion.
-* Listing the valid actions draws from the random numbers of the world, so whether an agent looked
-  at the list changed how the animals move. The list now draws from a generator of its own, seeded
-  anew each time: it is a function of the state, and asking changes nothing.
-
-One process serves one environment at a time, for the engine keeps global state. An environment
-that is closed leaves its process to the next one in the same Python process.
+World, parser, score and valid actions are the engine's; two things make episodes repeatable.
+``-XX:hashCode=2`` gives hash sets the order of insertion, which Java else draws for each object.
+The list of valid actions draws from a generator of its own, seeded each time, and so no longer
+changes how animals move.
 """
 
 from __future__ import annotations
@@ -62,13 +52,12 @@ _BREAK = "\x1f"
 
 
 class Answer(NamedTuple):
-    """What the engine answers to a command.
+    """Hold the engine's answer to a command.
 
     Attributes:
-        text: The answer.
         score: In [-100, 100].
-        completed: Whether the task ended, well or badly.
-        inventory: What the agent carries, in words; empty where it was not asked for.
+        completed: True if the task ended, well or badly.
+        inventory: In words; empty where it was not requested.
     """
 
     text: str
@@ -78,7 +67,7 @@ class Answer(NamedTuple):
 
 
 def check_installed() -> str:
-    """Version of the ScienceWorld package.
+    """Return the version of the ScienceWorld package.
 
     Raises:
         MissingDependencyError: The package or Java is absent.
@@ -97,7 +86,7 @@ def check_installed() -> str:
 
 
 def _engine_jar() -> Path:
-    """The engine in the package, which is not imported: that would set up the root logger."""
+    """Return the package's jar without an import, which would set up the root logger."""
     found = find_spec("scienceworld")
     assert found is not None
     assert found.submodule_search_locations
@@ -105,14 +94,10 @@ def _engine_jar() -> Path:
 
 
 class Engine:
-    """A Java process with one world in it.
+    """Run one world in a Java process; the engine keeps global state.
 
     Args:
         answer_seconds: Seconds that a call may take before the process counts as stopped.
-
-    Raises:
-        MissingDependencyError: The package or Java is absent.
-        BackendError: Java does not start.
     """
 
     def __init__(self, answer_seconds: float = _ANSWER_SECONDS) -> None:
@@ -152,17 +137,17 @@ class Engine:
 
     @property
     def port(self) -> int:
-        """Port on which the process listens; it needs a random token."""
+        """Return the port on which the process listens; it needs a random token."""
         return int(self._gateway.gateway_parameters.port)
 
     @property
     def process_id(self) -> int:
-        """Id of the Java process."""
+        """Return the id of the Java process."""
         return int(self._process.pid)
 
     @property
     def usable(self) -> bool:
-        """Whether the process lives and was started by this Python process, not before a fork."""
+        """True if the process lives and was started by this Python process, not before a fork."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
@@ -180,7 +165,7 @@ class Engine:
     # ------------------------------------------------------------ one episode
 
     def load(self, task: str, variation: int, simplification: str) -> str:
-        """Build the world of a task; returns the description of the room that one starts in.
+        """Build the world of a task and return the description of its first room.
 
         Raises:
             BackendError: The engine died or does not know the task.
@@ -191,7 +176,7 @@ class Engine:
         return str(self._ask(self._server.freeActionLook))
 
     def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
-        """The engine's solution of a task; leaves a fresh world of that task behind."""
+        """Return the engine's solution of a task; leaves a fresh world of that task behind."""
         self._ask(self._fast.load, task, variation, simplification, True)
         found = self._ask(self._server.getGoldActionSequence)
         path = tuple(self._ask(list, found))
@@ -199,7 +184,7 @@ class Engine:
         return path
 
     def goal(self) -> str:
-        """The task in words."""
+        """Return the task in words."""
         return str(self._ask(self._server.getTaskDescription)).strip()
 
     def send(self, command: str, *, inventory: bool) -> Answer:
@@ -209,26 +194,26 @@ class Engine:
         return Answer(text, round(100 * float(score)), completed == "true", carried.strip())
 
     def inventory(self) -> str:
-        """What the agent carries, in words; costs no time in the world."""
+        """Return the inventory in words; costs no time in the world."""
         return str(self._ask(self._server.freeActionInventory)).strip()
 
     def moves(self) -> int:
-        """Ticks of the world's clock so far; looking around takes none."""
+        """Return the ticks of the world's clock so far; looking around takes none."""
         return int(self._ask(self._server.getNumMoves))
 
     def valid_actions(self) -> tuple[str, ...]:
-        """The engine's list of valid actions, sorted as the engine does."""
+        """Return the engine's list of valid actions, in its order."""
         text = zlib.decompress(self._ask(self._fast.validActions)).decode()
         return tuple(text.split("\n")) if text else ()
 
     def objects(self) -> str:
-        """All objects of the world, one a line; see ``FastServer.objects``."""
+        """Return all objects of the world, one a line; see ``FastServer.objects``."""
         return str(self._ask(self._fast.objects))
 
     # ------------------------------------------------------------ the end
 
     def kill(self) -> None:
-        """End the process; what it was asked is lost."""
+        """End the process, together with a call in progress."""
         if self._owner != os.getpid():
             return
         with contextlib.suppress(*self._errors):
@@ -242,7 +227,7 @@ class Engine:
 
 
 def _reason(error: Exception) -> str:
-    """The error in one line; to tell a Java exception's own text, the process must still live."""
+    """Return the error in one line; a Java exception's own text needs a living process."""
     try:
         lines = str(error).strip().splitlines()
     except Exception:  # py4j asks the dead process
@@ -258,7 +243,7 @@ connection, which is the parent's."""
 
 
 def acquire() -> Engine:
-    """An engine of one's own: one that waits for work, else a new one."""
+    """Return an idle engine, else a new one."""
     while _idle:
         engine = _idle.pop()
         if engine.usable:

@@ -24,14 +24,13 @@ _gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
 @ENVIRONMENTS.register("ScienceWorld")
 class ScienceWorld(TextEnv):
-    """The thirty tasks of ScienceWorld, on the original engine.
+    """Play the thirty tasks of ScienceWorld on the original engine, which needs Java.
 
     Task ids are ``scienceworld/<task>/<variation>``. Several tasks are listed by turns, so the
     first seeds play each of them. *Won* (``success``) is a score of 100 and nothing else; *lost*
     is an end below it, mostly with -100 for a wrong focus, which ``normalized_score`` counts as 0.
-    An action is *valid* when the engine understood it. A command that may mean several things is
-    answered with numbered choices; the numbers are then the valid actions, and one of them is to
-    be sent next. Needs Java.
+    The engine answers an ambiguous command with numbered choices; these numbers are then the valid
+    actions, and one of them must come next.
 
     Args:
         task: A task's name, its number (``"1-1"``) or CLIN's short name (``"Temp1"``); None for
@@ -42,14 +41,7 @@ class ScienceWorld(TextEnv):
         simplification: Names of :data:`~gym_memory.games.scienceworld.catalog.SIMPLIFICATIONS`,
             with commas between them.
         max_steps: Step limit; 100 is usual, and some solutions need more.
-        valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        render_mode: None or ``"ansi"``.
-
-    Raises:
-        MissingDependencyError: Java or the package is absent.
-        UnknownNameError: Unknown task, split or simplification; suggests the nearest.
-        InvalidArgumentError: The variation does not exist, or arguments contradict each other.
+        inventory: True to show the inventory text in the observation.
     """
 
     dialect = "scienceworld"
@@ -88,7 +80,7 @@ class ScienceWorld(TextEnv):
 
     @property
     def engine(self) -> Engine:
-        """The engine in play; starts one where there is none that lives."""
+        """Return the engine in play; starts one where there is none that lives."""
         if self._engine is None or not self._engine.usable:
             self._engine = acquire()
         return self._engine
@@ -122,7 +114,7 @@ class ScienceWorld(TextEnv):
         )
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        """The engine's list; after a command that took no time, the one from before."""
+        """Return the engine's list; after a command that took no time, the one from before."""
         moves, asked = self.engine.moves(), self._feedback.text.startswith(AMBIGUOUS)
         if self._listed is None or self._listed[:2] != (moves, asked):
             self._listed = (moves, asked, self.engine.valid_actions())
@@ -134,22 +126,20 @@ class ScienceWorld(TextEnv):
             self._engine = None
 
     def goal(self) -> str:
-        """The engine's task description."""
+        """Return the engine's task description."""
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Engine facts of the present state, and the engine's solution.
+        """Return the engine's facts, and its solution, which takes a task's first call a second.
 
-        ``objects``: ``seen``, all facts that the last answer showed or told; ``undecided``,
-        relations that the engine does not keep; ``world``, the objects themselves, a
-        :class:`gym_memory.games.scienceworld.facts.EngineWorld`. The first call for a task asks the
-        engine for its solution, which takes a second and a replay.
+        ``objects``: ``seen``, the facts that the last answer showed; ``undecided``, relations that
+        the engine does not keep; ``world``, a :class:`gym_memory.games.scienceworld.facts.World`.
         """
         walkthrough = self._gold_path()
         world = read_world(self.engine.objects())
         action = self._actions[-1] if self._actions else ""
-        told = self._feedback if self._feedback.accepted else self._feedback._replace(text="")
-        seen = world.shown(told.text, action, told.inventory)
+        answer = self._feedback if self._feedback.accepted else self._feedback._replace(text="")
+        seen = world.shown(answer.text, action, answer.inventory)
         return Oracle(
             world.facts, walkthrough, {"seen": seen, "undecided": UNDECIDED, "world": world}
         )
@@ -162,14 +152,14 @@ class ScienceWorld(TextEnv):
         return _gold_paths[key]
 
     def versions(self) -> dict[str, str]:
-        """Version of the ScienceWorld package, which brings its engine."""
+        """Return the version of the ScienceWorld package, which brings its engine."""
         return {"scienceworld": self._version}
 
 
 def _choose(
     task: str | None, split: str | None, variation: int | None
 ) -> tuple[str, tuple[str, ...]]:
-    """The split's name and the task ids."""
+    """Return the split's name and the task ids."""
     if variation is not None:
         if task is None or split is not None:
             raise InvalidArgumentError(

@@ -26,7 +26,7 @@ _RANGES = 0.15
 """Share of the products with a price range."""
 _PLACES = ("title", "first bullet", "bullet", "description")
 _ODDS = (12, 3, 75, 10)
-"""Where an attribute is told, in percent. The search knows all but the later bullets."""
+"""Odds of each place of an attribute, in percent. The search knows all but the later bullets."""
 
 _REQUESTS = (
     "i am looking for {what} with {attributes}{options}",
@@ -96,16 +96,16 @@ def _item(
     rng: random.Random, asin: str, ware: Ware, names: Sequence[str], attributes: Sequence[str]
 ) -> dict[str, Any]:
     department = DEPARTMENTS[ware.department]
-    told: dict[str, list[str]] = {place: [] for place in _PLACES}
+    shown: dict[str, list[str]] = {place: [] for place in _PLACES}
     for attribute in attributes:
-        told[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
+        shown[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
     brand, series = rng.choice(BRANDS), rng.choice(SERIES)
     title = f"{brand} {series} {' '.join(names).title()}"
-    title += "".join(f", {attribute.title()}" for attribute in told["title"])
+    title += "".join(f", {attribute.title()}" for attribute in shown["title"])
     title += f" - {rng.choice(department.uses)}"
     remarks = rng.sample(department.remarks, len(department.remarks))
-    first = _bullet(rng, ", ".join(told["first bullet"]), remarks)
-    others = [_bullet(rng, attribute, remarks) for attribute in told["bullet"]]
+    first = _bullet(rng, ", ".join(shown["first bullet"]), remarks)
+    others = [_bullet(rng, attribute, remarks) for attribute in shown["bullet"]]
     others += [remarks.pop() for _ in range(min(len(remarks), rng.randint(1, 2)))]
     rng.shuffle(others)
     return {
@@ -114,7 +114,7 @@ def _item(
         "category": ware.department,
         "query": ware.names[0],
         "product_category": " › ".join([department.path, *ware.category]),
-        "full_description": _description(rng, brand, names[0], told["description"]),
+        "full_description": _description(rng, brand, names[0], shown["description"]),
         "small_description": [first, *others],
         "pricing": _pricing(rng, ware.price),
         "customization_options": {
