@@ -1,8 +1,6 @@
-"""One episode, and what describes many of them.
+"""Play an episode (``loop.py``), a job of several (``protocols.py``), many jobs (``compare.py``).
 
-``loop.py`` is the one loop that every policy goes through; ``jobs.py`` says what is to be played
-with what, ``protocols.py`` how the episodes of a job follow each other. Who plays many jobs, on
-how many processes, lives in ``experiment/``; what they came to, in ``results/``.
+Results are kept and summed up in ``results/``.
 """
 
 from gym_memory.run.loop import EpisodeResult, OnStep, rollout

@@ -1,9 +1,8 @@
-"""A pool on a Ray cluster: the same jobs and the same rows as of the pool on one machine.
+"""Play the jobs of a run on a Ray cluster, with the same rows as on one machine.
 
-Every actor is a :class:`.WorkerPool` of one worker on its node, so what a hang, a crash or too much
-memory does to an episode is the same everywhere; Ray only carries jobs there, and rows, steps and
-logs back. An actor plays one environment, because it asks Ray for the room that this one takes (a
-JVM is not a z-machine). A job whose node is lost is played again elsewhere.
+Every actor is a :class:`.WorkerPool` of one worker on its node; Ray only carries jobs there, and
+rows, steps and logs back. An actor plays one environment, whose memory it reserves. A job whose
+node is lost is played again.
 """
 
 from __future__ import annotations
@@ -45,15 +44,13 @@ _GIB = 1 << 30
 
 
 class _Played(NamedTuple):
-    """What an actor sends back of a job."""
-
     rows: list[EpisodeRow]
     steps: dict[str, bytes]
     log: bytes
 
 
 class _Host:
-    """Body of an actor: a pool of one worker."""
+    """Run a pool of one worker; the body of an actor."""
 
     def __init__(self, limits: Limits, plugins: Sequence[str], memory: int | None):
         self._folder = Path(tempfile.mkdtemp(prefix="gym-memory-"))
@@ -69,7 +66,7 @@ class _Host:
         ).__enter__()
 
     def check(self, config: RunConfig) -> dict[str, str] | GymMemoryError:
-        """The backend versions of this node, or what is wrong."""
+        """Return the backend versions of this node, or the error."""
         try:
             return self._pool.check(config)
         except GymMemoryError as error:
@@ -91,14 +88,11 @@ class _Host:
         return _Played(rows, steps, log)
 
     def close(self) -> None:
-        """End the worker and clear up."""
         self._pool.__exit__(None, None, None)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _Actor(NamedTuple):
-    """An actor as the driver sees it."""
-
     number: int
     env: str
     handle: Any
@@ -107,20 +101,17 @@ class _Actor(NamedTuple):
 
 
 class RayPool:
-    """Plays jobs on a Ray cluster; used like :class:`.WorkerPool`.
+    """Play jobs on a Ray cluster; used like :class:`.WorkerPool`.
 
     Args:
-        address: Of the cluster; ``auto`` for the one that this machine belongs to, ``local`` for
-            one of this machine alone, started for the run.
+        address: Address of the cluster; ``auto`` for the one of this machine, ``local`` for a new
+            one on this machine alone.
         n_workers: Actors at most; None for as many as the cluster has cores.
         limits_in_time: Seconds that an episode, its reset and a step may take.
         logs: Folder for what the backends print.
         steps: Folder for the step logs.
         plugins: Modules that every worker imports first.
-        memory: Bytes of data that a worker may hold; None shares a node's out among its cores.
-
-    Raises:
-        MissingDependencyError: Ray is absent.
+        memory: Bytes of data that a worker may hold; None divides a node's by its cores.
     """
 
     def __init__(
@@ -168,11 +159,7 @@ class RayPool:
             self._ray.shutdown()
 
     def check(self, config: RunConfig) -> dict[str, str]:
-        """Build each environment, memory and policy once, each environment where it will run.
-
-        Raises:
-            GymMemoryError: Something cannot be built, with its own message.
-        """
+        """Build each environment where it will run, and each memory and policy, once."""
         self._config = config
         for env in config.envs:
             if len(self._idle) >= self._most():
@@ -182,11 +169,7 @@ class RayPool:
         return dict(self._backends)
 
     def play(self, jobs: Iterable[Job]) -> Iterator[list[EpisodeRow]]:
-        """Play jobs; yields the episodes of each as it is finished, in order of completion.
-
-        Raises:
-            GymMemoryError: Workers cannot be started, or a node has other backend versions.
-        """
+        """Play jobs; yield the episodes of each when it is finished."""
         tries: Counter[Job] = Counter()
         for job in jobs:
             self._waiting.setdefault(job.env, deque()).append(job)
@@ -234,7 +217,7 @@ class RayPool:
             self._retire(self._idle.pop())
 
     def _most(self) -> int:
-        """Actors that the cluster has cores for, as many as it has now."""
+        """Return the cores that the cluster has now, at most ``n_workers``."""
         cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
         return cores if self._n is None else min(self._n, cores)
 
@@ -247,7 +230,7 @@ class RayPool:
         return _Actor(self._numbers - 1, env, handle, checked)
 
     def _confirm(self, actor: _Actor) -> None:
-        """See that an actor's node can play, with the versions that the other nodes have."""
+        """Check that an actor's node can play, with the versions of the other nodes."""
         found = self._ray.get(actor.checked)
         if isinstance(found, GymMemoryError):
             raise found
@@ -261,22 +244,17 @@ class RayPool:
             file.write(played.log)
 
     def _retire(self, actor: _Actor) -> None:
-        """Let an actor clear up; Ray ends it when its handle is gone."""
+        """Let an actor clean up; Ray ends it when its handle is gone."""
         actor.handle.close.remote()
 
 
 def connect(address: str) -> bool:
-    """Join a Ray cluster; whether that is for us to end.
-
-    Raises:
-        MissingDependencyError: Ray is absent.
-        InvalidArgumentError: There is no cluster at this address.
-    """
+    """Join a Ray cluster; return True if this process has to leave it."""
     ray = require("ray", "ray", "--ray")
     if ray.is_initialized():
         return False
     _check_address(address)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no reports to its makers
     try:
         ray.init(address=address, log_to_driver=False, logging_level="warning")
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -288,7 +266,7 @@ def connect(address: str) -> bool:
 
 
 def _check_address(address: str) -> None:
-    """See that somebody listens: Ray itself would try for minutes."""
+    """Check that the address answers: Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         try:
@@ -300,11 +278,7 @@ def _check_address(address: str) -> None:
 
 
 def room_for(env: str) -> int:
-    """Bytes that an actor of an environment asks Ray for, besides a core.
-
-    Raises:
-        BackendError: No node of the cluster has this room.
-    """
+    """Return the bytes that an actor of an environment reserves, apart from a core."""
     try:
         made: Any = ENVIRONMENTS.get(parse_spec(env).name)
     except (UnknownNameError, ImportError):  # a plugin's: the workers know it

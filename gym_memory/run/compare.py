@@ -1,4 +1,4 @@
-"""The main job: play every combination of a configuration, keep every episode, sum it up."""
+"""Play every combination of a configuration, keep every episode, write the report."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = [
 DEFAULT_TIMEOUT = 1800.0
 """Seconds that a job may take."""
 DEFAULT_STEP_TIMEOUT = 600.0
-"""A model may be asked several times, and a first reset may compile a game."""
+"""A model may be called several times, and a first reset may compile a game."""
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
 """Called with jobs finished, jobs in all, and the episodes of the job just finished."""
 
 
 def default_workers() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -56,42 +56,39 @@ def compare(
     worker_memory: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[EpisodeRow]:
-    """Play what ``config`` asks for and is not in the folder yet; write the report.
+    """Play what ``config`` asks for and the folder does not hold yet; write the report.
 
-    An interrupted or killed call leaves every finished job on disk, and the same call goes on
-    from there. Call it under ``if __name__ == "__main__":`` in a script, because workers are
-    spawned.
+    If interrupted or killed, call it again: finished jobs are kept. In a script, call it under
+    ``if __name__ == "__main__":``, because workers are spawned.
 
     Args:
         config: What to play.
         out: Results folder.
-        workers: Worker processes, >= 1; results do not depend on it. None for one a core.
+        workers: Worker processes, >= 1; None for one a core. Results do not depend on it.
         ray: Address of a Ray cluster to play on (:class:`.RayPool`); None for this machine.
-        concurrency: Episodes played at once over all workers, those of a worker in threads of
-            it, so that a server of a language model has much to do at a time; None for one a
-            worker. An engine that dies takes the episodes beside it along: they are played again.
-        timeout: Seconds that an episode may take; one that takes longer counts as failed.
-        step_timeout: Seconds that a step may take, the policy's choice and the memory's work
-            included; likewise.
-        reset_timeout: Seconds that a reset may take, likewise.
-        allow_version_mismatch: Go on with other backend versions than the folder's.
-        retry_failed: Play failed jobs of an earlier call again; what failed stays in
+        concurrency: Episodes played at once over all workers, in threads of a worker, for policies
+            that wait for a model server; None for one a worker. If an engine dies, the other
+            episodes of its worker are played again.
+        timeout: Seconds that an episode may take before it fails.
+        step_timeout: The same for a step with the policy's choice and the memory's work.
+        reset_timeout: The same for a reset.
+        allow_version_mismatch: Continue with other backend versions than the folder's.
+        retry_failed: Play failed jobs of an earlier call again; the failures are kept in
             ``episodes.failed.jsonl``.
-        max_cost_usd: Most US dollars that the folder's episodes may spend on language models,
-            earlier calls included; those that meet the stop fail. Needs the model's price.
-        max_tokens: Most prompt and completion tokens, likewise.
-        spending: File that counts towards these stops, for several folders to share; one in
-            the folder when None.
-        worker_memory: GiB of data that a worker may hold; an episode that asks for more fails.
-            None shares the machine's memory out among the workers.
+        max_cost_usd: US dollars that the folder's episodes may spend on language models, earlier
+            calls included; episodes over it fail. Needs the model's price.
+        max_tokens: The same in prompt and completion tokens.
+        spending: File that counts towards these limits, which folders may share; one in the
+            folder when None.
+        worker_memory: GiB of data that a worker may hold, over which an episode fails; None
+            divides the machine's memory by the workers.
         on_progress: Called at the start and after every job.
 
     Returns:
         All episodes of the run, in the order of the configuration.
 
     Raises:
-        ResultsError: The folder cannot be used for this.
-        InvalidArgumentError: A limit is negative, or does not go with ``ray``.
+        ResultsError: The folder belongs to another run or is in use.
         GymMemoryError: Something that ``config`` names cannot be built.
     """
     if ray is not None and (concurrency, max_cost_usd, max_tokens) != (None, None, None):
@@ -102,7 +99,7 @@ def compare(
     limits: dict[str, Any] = {}
     if max_cost_usd is not None or max_tokens is not None:
         limits = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens}
-        Budget(**limits).close()  # a wrong limit is told before anything is played
+        Budget(**limits).close()  # a wrong limit is reported before play
         limits["path"] = os.fspath(spending or os.path.join(out, "spending.sqlite"))
     with ResultsFolder(out, config, retry_failed=retry_failed) as folder:
         todo, total = folder.todo(), len(config.jobs())
@@ -140,6 +137,6 @@ def compare(
                         on_progress(done, total, rows)
         rows = folder.rows()
         write_report(folder.path, [read_source(folder.path)])
-        if todo or not (folder.path / MANIFEST).exists():  # else it is to tell of later damage
+        if todo or not (folder.path / MANIFEST).exists():  # else it shows later damage
             write_manifest(folder.path)
         return rows

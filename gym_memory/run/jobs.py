@@ -1,8 +1,7 @@
-"""What a run consists of: its configuration, the jobs in it, and the rows that they yield.
+"""Describe a run: its configuration, the jobs in it, and the rows that they yield.
 
-A job is one seed of one environment x memory x policy under one protocol. It builds everything
-afresh and shares nothing with other jobs, so results depend neither on the number of workers
-nor on the order in which jobs are played.
+A job is one seed of one environment x memory x policy under one protocol. Jobs share nothing, so
+results depend neither on the number of workers nor on the order of play.
 """
 
 from __future__ import annotations
@@ -51,18 +50,18 @@ _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins"
 
 
 class Listener:
-    """Follows a job while it is played; this one does nothing."""
+    """Follow a job while it is played; this one does nothing."""
 
     def begin(self, trial: int) -> None:
-        """An episode is about to be reset."""
+        """Take note that an episode is about to be reset."""
 
     def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
-        """Step ``t`` was played; 0 is the reset."""
+        """Take note of a played step; ``t`` 0 is the reset."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One seed of one combination; plain values, so it travels to a worker process."""
+    """Hold one seed of one combination, in plain values that travel to a worker process."""
 
     env: str
     memory: str
@@ -74,17 +73,13 @@ class Job:
 
     @property
     def config(self) -> str:
-        """Hash of everything but the seed: equal for the jobs of one cell of the table."""
+        """Return a hash of everything but the seed: equal for the jobs of one cell of the table."""
         record = {k: v for k, v in dataclasses.asdict(self).items() if k != "seed"}
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def key(self) -> tuple[int, str, str]:
-        """``(seed, protocol, config)``: names the job within a run.
-
-        The task that it plays follows from the environment and the seed; finished rows carry it
-        too (:attr:`EpisodeRow.key`).
-        """
+        """Return ``(seed, protocol, config)``, unique within a run."""
         return (self.seed, self.protocol, self.config)
 
     def make_env(self) -> Any:
@@ -95,13 +90,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeRow:
-    """A played episode and the job it belongs to: one line of ``episodes.jsonl``.
-
-    Attributes:
-        job: What was asked for.
-        trial: Number of the episode within its job, from 0.
-        result: What it came to.
-    """
+    """Hold a played episode (``trial`` counts from 0) and its job: a line of ``episodes.jsonl``."""
 
     job: Job
     trial: int
@@ -109,11 +98,11 @@ class EpisodeRow:
 
     @property
     def key(self) -> tuple[str, int, str, str, int]:
-        """``(task_id, seed, protocol, config, trial)``: unique within a run."""
+        """Return ``(task_id, seed, protocol, config, trial)``, unique within a run."""
         return (self.result.task_id, *self.job.key, self.trial)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat record."""
+        """Return a flat record."""
         job = dataclasses.asdict(self.job)
         pinned = job.pop("task_id")
         return {
@@ -126,11 +115,7 @@ class EpisodeRow:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> EpisodeRow:
-        """The inverse of :meth:`to_json`.
-
-        Raises:
-            ResultsError: It is not such a record.
-        """
+        """Build a row from :meth:`to_json`'s record; any other is a ResultsError."""
         try:
             job = {f.name: record[f.name] for f in dataclasses.fields(Job)}
             job["task_id"] = record["pinned_task_id"]
@@ -183,7 +168,7 @@ def _shown(value: Any) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class RunConfig:
-    """A comparison: every environment x memory x policy x budget x seed.
+    """Hold a comparison: every environment x memory x policy x budget x seed.
 
     Args:
         envs: Environments, ``Cooking?level=medium&split=test``.
@@ -191,13 +176,9 @@ class RunConfig:
         policies: Policies, ``random``.
         seeds: Seeds, each >= 0.
         protocol: A protocol, ``trials?k=3``.
-        budgets: Tokens that a recalled memory may take; several make a sweep over all of them.
+        budgets: Tokens of the recalled memory; several make a sweep.
         task_id: Pins one task instance for every seed; empty lets the seed choose.
-        plugins: Modules imported in every worker, which register names of their own.
-
-    Raises:
-        InvalidArgumentError: A list is empty or holds something twice, or a value is wrong.
-        UnknownNameError: Unknown protocol, or a parameter that it does not take.
+        plugins: Modules that every worker imports, which register names of their own.
     """
 
     envs: tuple[str, ...]
@@ -234,7 +215,7 @@ class RunConfig:
         make_protocol(self.protocol)
 
     def jobs(self) -> list[Job]:
-        """All jobs; seeds change slowest, so that an unfinished run is even over its cells."""
+        """Return all jobs; seeds change slowest, so an unfinished run is even over its cells."""
         return [
             Job(env, memory, policy, seed, self.protocol, budget, self.task_id)
             for seed in self.seeds
@@ -245,9 +226,9 @@ class RunConfig:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; equal configurations give equal ones.
+        """Return plain values, equal for equal configurations.
 
-        Budgets are called ``budget``, a number where there is one: so was every run before sweeps.
+        Budgets are called ``budget``, a number if there is one, as in results before sweeps.
         """
         names = {"budgets": "budget"}
         record = {
@@ -260,11 +241,7 @@ class RunConfig:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> RunConfig:
-        """The inverse of :meth:`to_json`.
-
-        Raises:
-            ResultsError: It is not such a record.
-        """
+        """Build a configuration from :meth:`to_json`'s record; any other is a ResultsError."""
         try:
             budget = record["budget"]
             record = {**record, "budgets": [budget] if isinstance(budget, int) else budget}
@@ -283,7 +260,7 @@ class RunConfig:
             raise ResultsError(f"expected a run's configuration: {error}") from error
 
     def command(self, out: str) -> str:
-        """The shell command that makes this run."""
+        """Return the shell command that makes this run."""
         words = ["gym-memory", "compare"]
         for option, values in (
             ("--env", self.envs),
@@ -315,13 +292,10 @@ def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def with_parameter(spec: str, key: str, value: Any) -> str:
-    """``spec`` with one more parameter.
+    """Return ``spec`` with one more parameter.
 
     >>> with_parameter("Cooking?level=hard", "max_steps", 80)
     'Cooking?level=hard&max_steps=80'
-
-    Raises:
-        InvalidArgumentError: The parameter is set already, to something else.
     """
     name, kwargs = parse_spec(spec)
     if kwargs.get(key, value) != value:
@@ -330,13 +304,10 @@ def with_parameter(spec: str, key: str, value: Any) -> str:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Read seeds: single ones and ranges ``first:stop`` (stop not included), comma-separated.
+    """Parse seeds: single ones and ranges ``first:stop`` (stop not included), comma-separated.
 
     >>> parse_seeds("0:3,7")
     (0, 1, 2, 7)
-
-    Raises:
-        InvalidArgumentError: The text is not of that form, or names no seed.
     """
     seeds: list[int] = []
     try:
@@ -358,7 +329,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def format_seeds(seeds: Iterable[int]) -> str:
-    """The inverse of :func:`parse_seeds`, consecutive seeds as ranges.
+    """Return the text of seeds, consecutive ones as ranges.
 
     >>> format_seeds((0, 1, 2, 7))
     '0:3,7'
@@ -380,16 +351,14 @@ def play_job(
 ) -> Iterator[EpisodeRow]:
     """Play a job, episode by episode.
 
-    An error in the environment, the memory or the policy ends the job with a failed episode; it
-    does not pass through. That its steps cannot be recorded is no episode's fault, and does.
-    Trial 0 plays under the job's seed; the policy's own chance in later trials is seeded from the
-    seed and the trial, so that a trial is not a replay.
+    An error in the environment, the memory or the policy ends the job with a failed episode.
+    Trial 0 plays under the job's seed; later trials seed the policy from the seed and the trial.
 
     Args:
         job: What to play.
         listener: Follows it.
         record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
-        spending: Hard stop for all language models; an episode that meets it fails.
+        spending: Limit for all language models; an episode over it fails.
 
     Raises:
         ResultsError: The file for the steps cannot be written.

@@ -1,10 +1,8 @@
-"""A pool of worker processes: jobs played side by side, and none can take the run down.
+"""Play jobs in worker processes, none of which can end the run.
 
-Each worker is a fresh process (never a fork: engines and their virtual machines do not survive
-one) in a process group of its own, with one numeric thread. A worker that hangs, in an episode, a
-reset or a step, is killed with everything that it started, one that dies is replaced, and the
-episode that it played counts as failed with the reason. One that dies while it starts is started
-again; after a few in a row the run ends. When the parent dies, its workers kill themselves.
+Each worker is a fresh process (engines do not survive a fork) with one numeric thread. A worker
+that hangs is killed with everything that it started, one that dies is replaced, and its episode
+fails with the reason. When the parent dies, its workers kill themselves.
 """
 
 from __future__ import annotations
@@ -48,17 +46,14 @@ _LOOK_SECONDS = 5.0
 """Time between two looks at the logs of workers that say nothing."""
 _LEAST_MEMORY = 2 << 30
 _MOST_STACKS = 8
-"""Of so many lanes the stacks are told at most, where one hangs."""
+"""Lanes whose stacks are reported at most when one hangs."""
 
 
 class Limits(NamedTuple):
-    """Seconds after which a worker is taken for hung.
+    """Hold the seconds after which a worker counts as hung.
 
-    Attributes:
-        episode: That an episode may take.
-        reset: That its reset may take, within them.
-        step: That may pass from one step to the next: the policy's choice, the engine's answer
-            and the memory's work. It is noticed up to a tenth late.
+    ``reset`` is part of ``episode``. ``step`` covers the policy's choice, the engine's answer and
+    the memory's work; it is noticed up to a tenth late.
     """
 
     episode: float
@@ -67,7 +62,7 @@ class Limits(NamedTuple):
 
 
 class _Play:
-    """A job that a worker plays, as far as the parent has heard of it."""
+    """Hold a job that a worker plays, as far as the parent knows."""
 
     def __init__(self, job: Job, limits: Limits, *, alone: bool):
         self.job, self.alone = job, alone
@@ -79,7 +74,7 @@ class _Play:
         self.expect("end", limits.episode)
 
     def expect(self, what: str, seconds: float = math.inf) -> None:
-        """Something must happen within so many seconds; what else is due stays so."""
+        """Set a deadline for the next message; the other deadlines stay."""
         self._due[what] = time.monotonic() + seconds
 
     def hear(self, kind: str, content: Sequence[Any]) -> None:
@@ -99,23 +94,22 @@ class _Play:
 
     @property
     def deadline(self) -> float:
-        """When the first of what is due is late."""
         return min(self._due.values())
 
     @property
     def late(self) -> str:
-        """Why the worker is taken for hung when the deadline has passed."""
+        """Return why the worker counts as hung after its deadline."""
         what = min(self._due, key=lambda name: self._due[name])
         seconds = self._limits._asdict()["episode" if what == "end" else what]
         return f"timeout: no {what} within {seconds:g} s"
 
     @property
     def whole(self) -> bool:
-        """Whether the job had ended but for the closing of its environment."""
+        """True if the job ended but for the closing of its environment."""
         return bool(self.rows) and not self.in_episode
 
     def broken(self, reason: str, detail: str) -> list[EpisodeRow]:
-        """Its rows where it broke off: those received, and one that says why."""
+        """Return the rows received and a failed one with the reason."""
         if self.whole:
             return self.rows
         failure = EpisodeResult.failure(reason, detail, task_id=self.task_id)
@@ -123,7 +117,7 @@ class _Play:
 
 
 class _Worker:
-    """A worker process as the parent sees it."""
+    """Hold a worker process as the parent sees it."""
 
     def __init__(
         self,
@@ -163,7 +157,6 @@ class _Worker:
 
     @property
     def deadline(self) -> float:
-        """When the next thing that it does takes too long."""
         if not self.ready or not self.plays:
             return self._starts_until
         return min(play.deadline for play in self.plays.values())
@@ -173,12 +166,12 @@ class _Worker:
         self._starts_until = deadline
 
     def room(self, *, alone: bool) -> bool:
-        """Whether it can take one more job, or one that must be alone."""
+        """True if it can take one more job, or one that must be alone."""
         free = self.ready and len(self.plays) < (1 if alone else self.lanes)
         return free and not any(play.alone for play in self.plays.values())
 
     def give(self, job: Job, *, alone: bool) -> None:
-        """Send a job; if the worker is dead, the next look at it tells."""
+        """Send a job; a dead worker is noticed afterwards."""
         if not self.plays:
             self._log_start = self._log_size()
         self.plays[job] = _Play(job, self._limits, alone=alone)
@@ -186,7 +179,7 @@ class _Worker:
             self.connection.send(job)
 
     def awake(self, ready: Sequence[Any]) -> bool:
-        """Whether it has something to say, has died, or is past its deadline."""
+        """True if it sent a message, died, or is past its deadline."""
         return (
             self.connection in ready
             or self.process.sentinel in ready
@@ -197,11 +190,11 @@ class _Worker:
         return self._log.stat().st_size if self._log.exists() else 0
 
     def log_tail(self) -> str:
-        """The end of what the worker printed during its jobs."""
+        """Return the end of what the worker printed during its jobs."""
         return self._end_of_log(_LOG_CHARS * min(self.lanes, _MOST_STACKS), self._log_start)
 
     def _end_of_log(self, most: int, start: int = 0) -> str:
-        """The last ``most`` bytes of the log, none of them before ``start``."""
+        """Return the last ``most`` bytes of the log, none of them before ``start``."""
         try:
             with open(self._log, "rb") as file:
                 file.seek(max(start, self._log_size() - most))
@@ -227,7 +220,7 @@ class _Worker:
             self.process.join(0.2)
 
     def kill(self) -> None:
-        """End the worker and everything that it started."""
+        """Kill the worker and everything that it started."""
         if self.process.pid is not None:
             with contextlib.suppress(OSError, AttributeError):
                 # Fails where the worker has no group of its own yet, so nothing else to end.
@@ -240,7 +233,7 @@ class _Worker:
 
 @contextlib.contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """Environment variables of the processes that are started inside."""
+    """Set environment variables of the processes that are started inside."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -254,22 +247,21 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def _start_tracker() -> None:
-    """Start the process that gives semaphores of killed workers back to the system.
+    """Start the process that returns semaphores of killed workers to the system.
 
-    Before any worker, whose mark it must not carry; and it need not complain of its work.
+    It starts before any worker, whose mark it must not carry.
     """
-    told = os.environ.get("PYTHONWARNINGS", "")
-    with _environment(PYTHONWARNINGS=f"{told},ignore:resource_tracker".lstrip(",")):
+    filters = os.environ.get("PYTHONWARNINGS", "")
+    with _environment(PYTHONWARNINGS=f"{filters},ignore:resource_tracker".lstrip(",")):
         resource_tracker.ensure_running()
 
 
 @contextlib.contextmanager
 def _child_settings(mark: str) -> Iterator[None]:
-    """What a process started inside inherits.
+    """Give the processes started inside a mark, one numeric thread, and no Ctrl-C.
 
-    A mark, by which it is found with all that it starts, whatever session that is in. One numeric
-    thread, unless the user chose otherwise. And deafness to Ctrl-C: that is for the parent to
-    hear, afterwards where it comes in between.
+    The mark finds a worker with all that it started, whatever session that is in. The parent
+    handles Ctrl-C, after the start if it comes during it.
     """
     masks: set[signal.Signals] | set[int] = set()
     if hasattr(signal, "pthread_sigmask"):
@@ -285,20 +277,20 @@ def _child_settings(mark: str) -> Iterator[None]:
 
 
 class WorkerPool:
-    """Plays jobs in worker processes.
+    """Play jobs in worker processes.
 
     Args:
         n_workers: Processes at most, >= 1.
-        limits_in_time: Seconds after which a worker is taken for hung.
+        limits_in_time: Seconds after which a worker counts as hung.
         logs: Folder for what the backends print.
         steps: Folder for the step logs; None keeps none.
         plugins: Modules that every worker imports first.
         limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together; None for
             no limit.
-        concurrency: Jobs played at once over all workers, >= ``n_workers``, those of a worker in
-            threads of it: for policies that wait for a server. None for one a worker.
-        memory: Bytes of data that a worker, or a process that it starts, may hold; what asks for
-            more fails. None for the machine's memory, shared out among the workers.
+        concurrency: Jobs played at once over all workers, >= ``n_workers``, in threads of a worker;
+            None for one a worker.
+        memory: Bytes of data that a worker, or a process that it starts, may hold; None divides
+            the machine's memory by the workers.
     """
 
     def __init__(
@@ -369,30 +361,19 @@ class WorkerPool:
             self._count_failed_start(f"a worker process cannot be started: {error}")
 
     def _count_failed_start(self, why: str) -> None:
-        """Note that a start failed.
-
-        Raises:
-            BackendError: Too many failed in a row.
-        """
+        """Count a failed start; raise a BackendError after too many in a row."""
         self._failed_starts += 1
         if self._failed_starts >= _MOST_STARTS:
             raise BackendError(f"{why}. It was tried {_MOST_STARTS} times")
 
     def check(self, config: RunConfig) -> dict[str, str]:
-        """Build each environment, memory and policy once.
-
-        Returns:
-            Environment to the versions of the packages behind it.
-
-        Raises:
-            GymMemoryError: Something cannot be built, with its own message.
-        """
+        """Build each environment, memory and policy once; return the versions behind the former."""
         while True:
             if 0 not in self._workers:
                 self._start(0)
                 continue
             worker = self._workers[0]
-            with contextlib.suppress(OSError):  # it is dead: receiving tells
+            with contextlib.suppress(OSError):  # it is dead: receiving notices
                 worker.connection.send(config)
             worker.wait_until(time.monotonic() + max(self._in_time.episode, START_SECONDS))
             while message := self._receive(worker):
@@ -402,11 +383,7 @@ class WorkerPool:
                     return backends
 
     def play(self, jobs: Iterable[Job]) -> Iterator[list[EpisodeRow]]:
-        """Play jobs; yields the episodes of each as it is finished, in order of completion.
-
-        Raises:
-            BackendError: Worker processes cannot be started.
-        """
+        """Play jobs; yield the episodes of each when it is finished."""
         self._waiting, self._suspects = deque(jobs), set()
         while self._waiting or any(worker.plays for worker in self._workers.values()):
             self._start_missing()
@@ -423,7 +400,7 @@ class WorkerPool:
                 yield from self._advance(worker)
 
     def _start_missing(self) -> None:
-        """As many workers as there is work for; one that died with nothing to do is replaced."""
+        """Start as many workers as there is work for; replace one that died idle."""
         in_play = sum(len(worker.plays) for worker in self._workers.values())
         for slot in range(min(self._n, len(self._waiting) + in_play)):
             worker = self._workers.get(slot)
@@ -446,11 +423,7 @@ class WorkerPool:
             in_play += 1
 
     def _advance(self, worker: _Worker) -> list[list[EpisodeRow]]:
-        """Take one message of a worker, or bury it; returns the rows of the jobs that ended.
-
-        Raises:
-            ResultsError: It cannot record what it plays.
-        """
+        """Take one message of a worker, or retire it; return the rows of the jobs that ended."""
         if not worker.plays:
             if self._receive(worker):
                 self._failed_starts = 0
@@ -458,7 +431,7 @@ class WorkerPool:
         if not worker.connection.poll() and time.monotonic() >= worker.deadline:
             worker.ask_where()
             late = [play for play in worker.plays.values() if time.monotonic() >= play.deadline]
-            return self._bury(worker, late[0].late, [play.job for play in late])
+            return self._retire(worker, late[0].late, [play.job for play in late])
         try:
             if not worker.connection.poll():
                 # It is ending; what it said before can be read when it has.
@@ -470,7 +443,7 @@ class WorkerPool:
             worker.process.join(_END_SECONDS)
             dead = list(worker.plays)
             self._suspects.update(dead[1:] and dead)
-            return self._bury(
+            return self._retire(
                 worker, _cause(worker.process.exitcode), dead if len(dead) == 1 else []
             )
         if kind == "error":
@@ -480,11 +453,13 @@ class WorkerPool:
         worker.plays[job].hear(kind, content)
         return []
 
-    def _bury(self, worker: _Worker, reason: str, guilty: Sequence[Job]) -> list[list[EpisodeRow]]:
+    def _retire(
+        self, worker: _Worker, reason: str, guilty: Sequence[Job]
+    ) -> list[list[EpisodeRow]]:
         """End a worker: its ``guilty`` jobs failed, the others are played again.
 
-        Of several jobs in a worker that died none is known to be the cause: each is played again
-        in a worker of its own.
+        If one of several jobs killed a worker, it is unknown which: each is played again in a
+        worker of its own.
         """
         detail = worker.log_tail()
         worker.kill()
@@ -498,11 +473,7 @@ class WorkerPool:
         return ended
 
     def _receive(self, worker: _Worker) -> tuple[Any, ...]:
-        """The next message of a worker that has no job; empty where it died, and is buried.
-
-        Raises:
-            GymMemoryError: What it tells, or that too many have died.
-        """
+        """Return the next message of an idle worker; empty if it died, and is retired."""
         left = max(worker.deadline - time.monotonic(), 0.0)
         if not wait([worker.connection, worker.process.sentinel], left):
             why = "a worker process did not answer in time while it was starting"
@@ -515,9 +486,9 @@ class WorkerPool:
         except (EOFError, OSError, pickle.UnpicklingError):
             worker.process.join(_END_SECONDS)
             cause = _cause(worker.process.exitcode)
-            told = worker.log_tail() or "it printed nothing"
+            printed = worker.log_tail() or "it printed nothing"
             self._give_up_start(
-                worker, f"a worker process ended while it was starting ({cause}): {told}"
+                worker, f"a worker process ended while it was starting ({cause}): {printed}"
             )
             return ()
         if message[0] == "error":
@@ -527,14 +498,14 @@ class WorkerPool:
         return message
 
     def _give_up_start(self, worker: _Worker, why: str) -> None:
-        """Bury a worker that has played nothing; raises as :meth:`_count_failed_start` does."""
+        """Retire a worker that has played nothing."""
         worker.kill()
         del self._workers[worker.slot]
         self._count_failed_start(why)
 
 
 def _share_of_memory(n_workers: int) -> int:
-    """Bytes for each of so many workers, so that together they leave a tenth of the machine."""
+    """Return the bytes for each worker, so that together they leave a tenth of the machine."""
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     whole = pages * os.sysconf("SC_PAGE_SIZE") if pages > 0 else 0
     return max(_LEAST_MEMORY, whole * 9 // 10 // n_workers)

@@ -1,7 +1,6 @@
-"""Protocols: how many episodes a seed gets, and what they come to.
+"""Protocols: how many episodes a seed gets, and how they are scored.
 
-Each has a name and parameters, ``trials?k=3``. Results of different protocols never share a
-table: a score after five trials and a score at first sight are not the same quantity.
+Each has a name and parameters, ``trials?k=3``. Results of different protocols never share a table.
 """
 
 from __future__ import annotations
@@ -26,13 +25,9 @@ PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memo
 
 
 class Summary(NamedTuple):
-    """What the episodes of one seed come to.
+    """Hold the score in [0, 1] of one seed's episodes, and the steps that it took.
 
-    Attributes:
-        score: Normalized score in [0, 1].
-        success: Whether the task was won.
-        steps: Environment steps that the score took.
-        curve: Points ``(step, normalized score)`` where the score changed.
+    ``curve`` has points ``(step, normalized score)`` where the score changed.
     """
 
     score: float
@@ -42,7 +37,7 @@ class Summary(NamedTuple):
 
 
 class Protocol(ABC):
-    """Base of all protocols."""
+    """Play the episodes of a seed and score them."""
 
     name: ClassVar[str] = ""
 
@@ -52,31 +47,30 @@ class Protocol(ABC):
 
     @abstractmethod
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
-        """What ``results``, at least one and all without failure, come to."""
+        """Score ``results``, at least one and all without failure."""
 
 
 @PROTOCOLS.register("single_episode")
 class SingleEpisode(Protocol):
-    """One episode a seed, memory empty at its start."""
+    """Play one episode a seed; the memory is empty at its start."""
 
     name = "single_episode"
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """One episode."""
+        """Play one episode."""
         yield play()
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
-        """The episode itself."""
+        """Score the episode."""
         last = results[-1]
         return Summary(last.normalized, last.success, last.steps, last.curve)
 
 
 @PROTOCOLS.register("trials")
 class Trials(Protocol):
-    """Repeated trials of one task instance; the memory is kept (CLIN, Reflexion).
+    """Repeat trials of one task instance; the memory is kept (CLIN, Reflexion).
 
-    What of it survives from trial to trial is what each layer's lifetime says. The last trial
-    counts; the report shows the score of every trial.
+    Each layer's lifetime decides what survives from trial to trial. The last trial counts.
 
     Args:
         k: Trials, >= 1 (CLIN plays 5).
@@ -90,7 +84,7 @@ class Trials(Protocol):
         self.k, self.stop = check_int("k", k, 1), stop
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """``k`` episodes of the same task, or fewer."""
+        """Play at most ``k`` episodes of the same task."""
         for _ in range(self.k):
             result = play()
             yield result
@@ -98,15 +92,13 @@ class Trials(Protocol):
                 return
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
-        """The last trial."""
+        """Score the last trial."""
         return SingleEpisode().summarize(results)
 
 
 @PROTOCOLS.register("restart_budget")
 class RestartBudget(Protocol):
-    """A budget of steps on one task instance; a game that ends without a win starts again.
-
-    The best score counts. The last life is cut where the budget ends.
+    """Restart one task instance until it is won or the steps are spent; the best score counts.
 
     Args:
         steps: Environment steps in all, >= 1.
@@ -118,7 +110,7 @@ class RestartBudget(Protocol):
         self.steps = check_int("steps", steps, 1)
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """Lives until the budget is spent or the game is won."""
+        """Play until the budget is spent or the game is won."""
         left = self.steps
         while left > 0:
             result = play(limit=left)
@@ -128,19 +120,19 @@ class RestartBudget(Protocol):
                 return
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
-        """The best score of all lives, and the steps of all of them together."""
+        """Return the best score, and the steps of all episodes."""
         return _best(results)
 
 
 @PROTOCOLS.register("best_of")
 class BestOf(Protocol):
-    """Several processes for one task instance, the best of which counts (LDM2, Eq. 5).
+    """Play several episodes of one task instance, the best of which counts (LDM2, Eq. 5).
 
     With the memory ``ldm2?batch=each`` every batch memory gives one. The paper lets its model
-    choose among them; here the score does, so a process that wins is the last one.
+    choose among them; here the score does, so an episode that wins is the last one.
 
     Args:
-        k: Processes, >= 1.
+        k: Episodes, >= 1.
     """
 
     name = "best_of"
@@ -149,16 +141,15 @@ class BestOf(Protocol):
         self.k = check_int("k", k, 1)
 
     def episodes(self, play: Play) -> Iterator[EpisodeResult]:
-        """At most ``k`` episodes of the same task."""
+        """Play at most ``k`` episodes of the same task."""
         return Trials(self.k, stop=True).episodes(play)
 
     def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
-        """The best score, and the steps of all processes together."""
+        """Return the best score, and the steps of all episodes."""
         return _best(results)
 
 
 def _best(results: Sequence[EpisodeResult]) -> Summary:
-    """The best score, and the steps of all episodes together."""
     best, played = -1.0, 0
     curve: list[tuple[int, float]] = []
     for result in results:

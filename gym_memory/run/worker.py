@@ -1,10 +1,8 @@
-"""Inside a worker process: play jobs that come through a pipe, tell what happens.
+"""Play jobs that come through a pipe, inside a worker process, and report on them.
 
-Messages to a worker: a :class:`RunConfig` to check, a :class:`Job` to play. From it, each a
-tuple that begins with its kind: ``ready`` after the start; ``checked`` or ``error``; for a job,
-which is told too, ``begin`` before a reset, ``step`` after it and now and then, ``row`` at an
-episode's end and ``done`` at the job's, ``error`` where its steps cannot be recorded. A worker
-with several lanes plays each job in a thread of its own.
+A worker takes a :class:`RunConfig` to check and a :class:`Job` to play. It sends tuples: ``ready``;
+``checked`` or ``error``; for a job ``begin``, ``step`` (after a reset and now and then), ``row``
+(an episode), ``done`` or ``error``. With several lanes each job has a thread.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from gym_memory.run.jobs import Job, Listener, RunConfig, play_job
 __all__ = ["MARK", "import_plugin", "kill_marked", "serve"]
 
 MARK = "GYM_MEMORY_WORKER"
-"""Environment variable that tells a worker, and all that it starts, from other processes."""
+"""Environment variable that marks a worker and all that it starts."""
 
 
 def serve(
@@ -54,10 +52,10 @@ def serve(
     memory: int = 0,
     silence: float = math.inf,
 ) -> None:
-    """Body of a worker process.
+    """Play what comes through a connection; the body of a worker process.
 
-    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the most bytes of data,
-    0 for no limit; ``silence`` the most seconds of play without a word.
+    ``limits`` are the arguments of a Budget, empty for none; ``memory`` is the limit in bytes of
+    data, 0 for none; ``silence`` the most seconds of play without a message.
     """
     _isolate(log, all_threads=lanes > 1)
     if memory:
@@ -70,7 +68,7 @@ def serve(
         return
     spending = Budget(**limits) if limits else None
     connection.send(("ready",))
-    tell = _Telling(connection)
+    send = _Outbox(connection)
     while True:
         try:
             request = connection.recv()
@@ -79,9 +77,9 @@ def serve(
         if isinstance(request, RunConfig):
             connection.send(_check(request))
         elif lanes == 1:
-            _play(tell, request, steps, spending, silence)
+            _play(send, request, steps, spending, silence)
         else:
-            lane = (tell, request, steps, spending, silence)
+            lane = (send, request, steps, spending, silence)
             threading.Thread(target=_play_in_lane, args=lane, daemon=True).start()
 
 
@@ -102,10 +100,9 @@ def _isolate(log: str, *, all_threads: bool) -> None:
 
 
 def _limit_memory(most: int) -> None:
-    """What holds more than ``most`` bytes of data gets a MemoryError, an engine dies.
+    """Limit the bytes of data of this process and of each child process.
 
-    It is the data that counts and not the address space, of which a JVM reserves far more than
-    it uses. Child processes are limited likewise, each by itself.
+    Data and not address space, of which a JVM reserves far more than it uses.
     """
     try:
         import resource
@@ -125,10 +122,9 @@ def _die_with(sentinel: int) -> None:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the processes that have inherited a mark from a worker, but not this one.
+    """Kill the processes that inherited a mark from a worker, but not this one.
 
-    A child that has begun a session of its own is in no group of the worker's, and one whose
-    parent has died is nobody's child. Only where the system has ``/proc``.
+    A child in a session of its own is in no group of the worker's. Needs ``/proc``.
     """
     wanted = f"{MARK}={mark}".encode()
     for place in Path("/proc").glob("[0-9]*/environ") if mark else ():
@@ -138,11 +134,7 @@ def kill_marked(mark: str) -> None:
 
 
 def import_plugin(plugin: str) -> None:
-    """Import a module that registers names of its own.
-
-    Raises:
-        InvalidArgumentError: It cannot be imported.
-    """
+    """Import a module that registers names of its own."""
     try:
         importlib.import_module(plugin)
     except ImportError as error:
@@ -150,7 +142,7 @@ def import_plugin(plugin: str) -> None:
 
 
 def _check(config: RunConfig) -> tuple[str, Any]:
-    """Build everything once, so that a wrong name is told before anything is played."""
+    """Build everything once, so that a wrong name is reported before play."""
     backends = {}
     try:
         for memory in config.memories:
@@ -175,7 +167,7 @@ def _check(config: RunConfig) -> tuple[str, Any]:
 
 
 def _portable(error: Exception) -> GymMemoryError:
-    """The error itself where it is one of ours and can be sent, else its text."""
+    """Return the error itself if it is one of ours and can be sent, else its text."""
     if isinstance(error, GymMemoryError):
         with contextlib.suppress(Exception):
             pickle.loads(pickle.dumps(error))
@@ -188,8 +180,8 @@ def _portable(error: Exception) -> GymMemoryError:
     return BackendError(f"{type(error).__name__}: {error}")
 
 
-class _Telling:
-    """Sends messages to the parent, from any thread."""
+class _Outbox:
+    """Send messages to the parent, from any thread."""
 
     def __init__(self, connection: Connection):
         self._connection, self._turn = connection, threading.Lock()
@@ -199,25 +191,25 @@ class _Telling:
             self._connection.send(message)
 
 
-def _play(tell: _Telling, job: Job, steps: str, spending: Budget | None, silence: float) -> None:
+def _play(send: _Outbox, job: Job, steps: str, spending: Budget | None, silence: float) -> None:
     record = ""
     if steps:
         path = Path(steps) / f"{job.config}-seed{job.seed}.jsonl.gz"
         path.unlink(missing_ok=True)  # what a killed run left of this job
         record = str(path)
     try:
-        for row in play_job(job, _Reporter(tell, job, silence), record, spending):
-            tell("row", job, row)
+        for row in play_job(job, _Reporter(send, job, silence), record, spending):
+            send("row", job, row)
     except ResultsError as error:
-        tell("error", job, error)
+        send("error", job, error)
     else:
-        tell("done", job)
+        send("done", job)
 
 
-def _play_in_lane(tell: _Telling, job: Job, *how: Any) -> None:
-    """What would end the process in its main thread ends it here too, and is not lost."""
+def _play_in_lane(send: _Outbox, job: Job, *how: Any) -> None:
+    """Play in a thread; what would end the process in its main thread ends it here too."""
     try:
-        _play(tell, job, *how)
+        _play(send, job, *how)
     except BaseException as error:
         traceback.print_exc()
         code = error.code if isinstance(error, SystemExit) else 1
@@ -225,17 +217,17 @@ def _play_in_lane(tell: _Telling, job: Job, *how: Any) -> None:
 
 
 class _Reporter(Listener):
-    """Tells the parent what is being played, which also restarts the clocks of its limits."""
+    """Report what is being played, which also restarts the clocks of its limits."""
 
-    def __init__(self, tell: _Telling, job: Job, silence: float):
-        self._tell, self._job, self._silence = tell, job, silence
-        self._told = 0.0
+    def __init__(self, send: _Outbox, job: Job, silence: float):
+        self._send, self._job, self._silence = send, job, silence
+        self._sent = 0.0
 
     def begin(self, trial: int) -> None:
-        self._tell("begin", self._job)
+        self._send("begin", self._job)
 
     def step(self, trial: int, t: int, info: dict[str, Any]) -> None:
         now = time.monotonic()
-        if t == 0 or now - self._told > self._silence:
-            self._told = now
-            self._tell("step", self._job, info.get("task_id", ""))
+        if t == 0 or now - self._sent > self._silence:
+            self._sent = now
+            self._send("step", self._job, info.get("task_id", ""))

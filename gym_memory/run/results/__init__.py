@@ -1,7 +1,4 @@
-"""What a run came to: its folder, scores with intervals, report and plots.
-
-Reads and writes results; plays nothing.
-"""
+"""Read and write the results of a run: its folder, scores with intervals, report and plots."""
 
 from gym_memory.run.results.folder import ResultsFolder, check_backends, read_config, read_episodes
 

@@ -1,9 +1,8 @@
-"""Memories at rest: what a file knows, since when and from which text, and what it would recall.
+"""Restore memories from files: what one knows, since when, from which text, what it recalls.
 
-Two kinds of files give a memory: one saved by :meth:`gym_memory.memory.base.Memory.save`, and the
-recorded steps of an episode (``steps/*.jsonl.gz`` of a run), from which any memory is taught
-again, for the same steps always make the same memory. A third kind, a durable store
-(:mod:`gym_memory.memory.stores.store`), holds what outlives episodes; it is read as it is.
+A file is a memory saved by :meth:`gym_memory.memory.base.Memory.save`, the recorded steps of an
+episode (``steps/*.jsonl.gz`` of a run), which are replayed into a memory, or a durable store
+(:mod:`gym_memory.memory.stores.store`).
 """
 
 from __future__ import annotations
@@ -33,12 +32,10 @@ FileKind = Literal["memory", "steps", "store"]
 
 
 class Evidence(NamedTuple):
-    """Where a fact was stated.
+    """Hold where a fact was stated.
 
-    Attributes:
-        step: Environment step, on the clock of the memory.
-        words: The words that say so; empty where it follows from the action or the inventory.
-        context: What stands around them, with the words in guillemets.
+    ``words`` is empty if it follows from the action or the inventory; in ``context`` they stand in
+    guillemets.
     """
 
     step: int
@@ -47,13 +44,10 @@ class Evidence(NamedTuple):
 
 
 class FactRecord(NamedTuple):
-    """A fact as the memory holds it.
+    """Hold a fact as the memory has it.
 
-    Attributes:
-        fact: Subject, relation, object.
-        intervals: Steps ``[from, to)`` in which it was held to be true; ``to`` None: it still is.
-        ended_by: Who ended it; empty while it is true.
-        evidence: All observations that stated it.
+    It was held true in the steps ``[from, to)`` of ``intervals``; ``to`` None: it still is.
+    ``ended_by`` is empty while it is true.
     """
 
     fact: Triple
@@ -63,15 +57,15 @@ class FactRecord(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Whether it is held to be true now."""
+        """True if it is held to be true now."""
         return not self.ended_by
 
     def holds_at(self, t: int) -> bool:
-        """Whether it was held to be true at the end of step ``t``."""
+        """True if it was held to be true at the end of step ``t``."""
         return any(start <= t and (end is None or t < end) for start, end in self.intervals)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat record."""
+        """Return a flat record."""
         return {
             **self.fact._asdict(),
             "live": self.live,
@@ -82,31 +76,21 @@ class FactRecord(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A memory that was brought back.
-
-    Attributes:
-        memory: The memory.
-        task: The task of its last episode, as far as the file tells.
-        steps: What it saw last, as far as the file tells; the last one is the present.
-    """
+    """Hold a restored memory, with the last task and the last steps that the file has."""
 
     memory: Memory
     task: Task
     steps: tuple[Step, ...]
 
     def recall(self, budget: int, focus: str = "") -> Recall:
-        """What it recalls in the last situation that it saw."""
+        """Return what it recalls in the last situation that it saw."""
         last = self.steps[-1] if self.steps else Step(0, "")
         cue = Cue(last.text, self.task.goal, last.inventory, last.valid_actions, focus)
         return self.memory.recall(cue, budget)
 
 
 def file_kind(path: str | os.PathLike[str]) -> FileKind:
-    """What a file, or the URL of a server, holds.
-
-    Raises:
-        StoreError: There is no such file.
-    """
+    """Return the kind of a file, or of the URL of a server; a missing file is a StoreError."""
     if is_url(path):
         return "store"
     try:
@@ -132,13 +116,13 @@ def open_memory(
     episode: int | None = None,
     as_of: int | None = None,
 ) -> Opened:
-    """Bring a memory back, as it is at the end or as it was after some step.
+    """Restore a memory, as it is at the end or as it was after some step.
 
     Args:
         path: A saved memory, or recorded steps.
         spec: Name of the memory with parameters. Default: the saved one's name; ``arigraph``
             for recorded steps.
-        episode: For recorded steps: the episode to go up to; the last one by default.
+        episode: For recorded steps: the last episode to replay; by default all.
         as_of: Step after which to stop. A saved memory can go back only if it keeps its
             observations.
 
@@ -146,7 +130,6 @@ def open_memory(
         StoreError: The file is of another kind or damaged.
         UntrustedError: It names no memory, or one with parameters.
         ResultsError: The recorded steps cannot be read.
-        InvalidArgumentError: What is asked for is not in the file.
     """
     if file_kind(path) == "steps":
         return _taught(path, spec or DEFAULT_MEMORY, episode, as_of)
@@ -172,7 +155,7 @@ def open_memory(
 
 
 def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
-    """Name and task of a saved memory."""
+    """Return the name and the task of a saved memory."""
     try:
         record = read_json(path)
         name, task = record["memory"], record["state"].get("task")
@@ -187,7 +170,7 @@ def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
 
 
 def _observations(memory: Memory) -> tuple[Step, ...]:
-    """The observations that a memory keeps with their steps."""
+    """Return the observations that a memory keeps, with their steps."""
     store = getattr(memory, "store", None)
     if not isinstance(store, EpisodeStore):
         return ()
@@ -197,7 +180,7 @@ def _observations(memory: Memory) -> tuple[Step, ...]:
 def _taught(
     path: str | os.PathLike[str], spec: str, episode: int | None, as_of: int | None
 ) -> Opened:
-    """A memory that saw the recorded episodes up to one of them."""
+    """Replay the recorded episodes up to one of them into a new memory."""
     episodes = list(read_trajectory(path))
     numbers = [trajectory.episode for trajectory in episodes]
     last = episode if episode is not None else numbers[-1] if numbers else 0
@@ -230,11 +213,7 @@ def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> None:
 
 
 def fact_records(memory: Memory) -> list[FactRecord]:
-    """All facts that a memory ever held, in the order in which it learnt them.
-
-    Raises:
-        InvalidArgumentError: The memory keeps no graph.
-    """
+    """Return all facts that a memory ever held, in the order in which it learnt them."""
     graph = memory.graph
     if graph is None:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""How scores are told: numbers for a reader, and a table for a page and a notebook."""
+"""Format scores: numbers for a reader, and a table for a page and a notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COSTS = ("memory ms/step", "memory tokens", "USD")
 
 
 def seeds_go_round(row: Any) -> str:
-    """What to say of a row whose seeds play some tasks more than once."""
+    """Return a sentence about a row whose seeds play some tasks more than once."""
     return (
         f"the {row.n} seeds of {row.env} play {row.n_tasks} tasks. Intervals count tasks; take "
         "as many seeds as there are tasks, or a split that has more."
@@ -23,7 +23,7 @@ def seeds_go_round(row: Any) -> str:
 
 
 def format_p(p: float) -> str:
-    """A p-value for a reader.
+    """Return a p-value for a reader.
 
     >>> format_p(0.0301), format_p(1e-7)
     ('0.030', '< 0.001')
@@ -32,7 +32,7 @@ def format_p(p: float) -> str:
 
 
 def format_interval(interval: Interval | None, sign: str = "") -> str:
-    """An interval for a reader.
+    """Return an interval for a reader.
 
     >>> format_interval((0.25, 0.5)), format_interval(None)
     ('[0.25, 0.50]', '–')
@@ -45,7 +45,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def score_cells(rows: Iterable[Any]) -> str:
-    """Rows of scores (:class:`gym_memory.run.results.score.TableRow`) as an HTML table."""
+    """Return rows of scores (:class:`gym_memory.run.results.score.TableRow`) as an HTML table."""
     rows = list(rows)
     swept = len({row.budget for row in rows}) > 1
     cells = [

@@ -1,4 +1,4 @@
-"""Figures of a run: score with intervals, against steps, trials, token budget and cost."""
+"""Draw the figures of a run: score with intervals, against steps, trials, token budget and cost."""
 
 from __future__ import annotations
 

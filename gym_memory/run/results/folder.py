@@ -1,4 +1,4 @@
-"""The results folder of a run: what was asked for, every episode, what it came to.
+"""Read and write the results folder of a run.
 
 ::
 
@@ -8,7 +8,7 @@
     episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
     steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.core.trajectory)
     logs/*.log           what the workers' backends printed
-    spending.sqlite      what language models took, where a run has a hard stop
+    spending.sqlite      what language models took, if a run has a limit
     manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
     summary.json report.md report.html *.svg
 
@@ -51,11 +51,7 @@ def _read_json(path: Path) -> Any:
 
 
 def read_environment(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What ``environment.json`` of a results folder holds; empty before the first session.
-
-    Raises:
-        ResultsError: It is damaged.
-    """
+    """Read ``environment.json`` of a results folder; empty before the first session."""
     path = Path(folder) / "environment.json"
     if not path.exists():
         return {}
@@ -74,11 +70,7 @@ def read_environment(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def read_config(folder: str | os.PathLike[str]) -> RunConfig:
-    """The configuration of a results folder.
-
-    Raises:
-        ResultsError: It is no results folder, or was written in another format.
-    """
+    """Read the configuration of a results folder; any other folder is a ResultsError."""
     path = Path(folder) / "config.json"
     if not path.is_file():
         raise ResultsError(
@@ -92,11 +84,7 @@ def read_config(folder: str | os.PathLike[str]) -> RunConfig:
 
 
 def read_replaced(folder: str | os.PathLike[str]) -> list[EpisodeRow]:
-    """The failed episodes whose jobs were played again, in the order in which they failed.
-
-    Raises:
-        ResultsError: A line cannot be read.
-    """
+    """Read the failed episodes whose jobs were played again, in the order of failure."""
     path = Path(folder) / _REPLACED
     try:
         rows = [EpisodeRow.from_json(parse_json(line)) for line in _lines_of(path)]
@@ -110,13 +98,10 @@ def _lines_of(path: Path) -> list[bytes]:
 
 
 def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
-    """The finished jobs of a results folder, in order of completion.
+    """Read the finished jobs of a results folder, in order of completion.
 
-    A torn last line and a job whose last episode is missing are left out: both are what a kill
-    in the middle of a write leaves behind.
-
-    Raises:
-        ResultsError: Another line cannot be read.
+    A torn last line and a job whose last episode is missing are left out: a kill leaves them. Any
+    other line that cannot be read is a ResultsError.
     """
     path = Path(folder) / "episodes.jsonl"
     lines = path.read_bytes().split(b"\n") if path.exists() else []
@@ -145,11 +130,7 @@ def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
 
 
 def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str) -> None:
-    """Refuse to put results of different backend versions side by side.
-
-    Raises:
-        ResultsError: An environment was played with different packages.
-    """
+    """Refuse results of different backend versions with a ResultsError."""
     for env, version in new.items():
         if known.get(env, version) != version:
             raise ResultsError(
@@ -160,11 +141,11 @@ def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str)
 
 
 class ResultsFolder:
-    """An open results folder; one process at a time.
+    """Open a results folder, in one process at a time.
 
     Args:
-        path: The folder; made when it is not there.
-        config: What the run is; must be what the folder holds already, if anything.
+        path: The folder; made if it does not exist.
+        config: The configuration; must be the folder's if it has one.
         retry_failed: Put failed jobs aside, so that they are played again.
 
     Raises:
@@ -205,7 +186,7 @@ class ResultsFolder:
         self.close()
 
     def close(self) -> None:
-        """Give the folder free; harmless when it is not open."""
+        """Release the folder; harmless when it is not open."""
         for file in (self._episodes, self._lock):
             if file is not None:
                 file.close()
@@ -218,11 +199,11 @@ class ResultsFolder:
             write_atomic(self.path / "config.json", _dump(record))
             return
         held = read_config(self.path).to_json()
-        for name, asked in self.config.to_json().items():
-            if held[name] != asked:
+        for name, wanted in self.config.to_json().items():
+            if held[name] != wanted:
                 raise ResultsError(
                     f"{str(self.path)!r} holds a run with {name} {_short(held[name])}, "
-                    f"this one asks for {_short(asked)}: use another --out"
+                    f"this one asks for {_short(wanted)}: use another --out"
                 )
 
     def _remove_leftovers(self) -> None:
@@ -256,7 +237,7 @@ class ResultsFolder:
             write_atomic(path, held + new)
 
     def todo(self) -> list[Job]:
-        """The jobs that are not finished, in the order of the configuration."""
+        """Return the jobs that are not finished, in the order of the configuration."""
         return [job for job in self.config.jobs() if job.key not in self._finished]
 
     def append(self, rows: Sequence[EpisodeRow]) -> None:
@@ -279,12 +260,12 @@ class ResultsFolder:
         self._finished[job.key] = tuple(rows)
 
     def rows(self) -> list[EpisodeRow]:
-        """The episodes of all finished jobs, in the order of the configuration."""
+        """Return the episodes of all finished jobs, in the order of the configuration."""
         finished = (self._finished.get(job.key, ()) for job in self.config.jobs())
         return [row for rows in finished for row in rows]
 
     def set_backends(self, backends: Mapping[str, str], *, allow_mismatch: bool = False) -> None:
-        """Note the backend versions of this session in ``environment.json``.
+        """Write the backend versions of this session to ``environment.json``.
 
         Raises:
             ResultsError: The episodes held were played with others.
@@ -295,7 +276,7 @@ class ResultsFolder:
         write_atomic(self.path / "environment.json", _dump(environment_record(backends)))
 
     def environment(self) -> dict[str, Any]:
-        """What ``environment.json`` holds; empty before the first session."""
+        """Return the content of ``environment.json``; empty before the first session."""
         return read_environment(self.path)
 
 
@@ -329,7 +310,7 @@ def locked(folder: Path) -> BinaryIO:
 
 
 def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    """The folders as paths; a folder without a run of its own stands for those in it."""
+    """Yield the folders as paths; a folder without a run of its own gives those in it."""
     for folder in map(Path, folders):
         inner = sorted(path.parent for path in folder.glob("*/config.json"))
         if (folder / "config.json").exists() or not inner:

@@ -1,6 +1,6 @@
-"""``report.html``: the figures and tables of a run in a page of its own, to filter and to export.
+"""Build ``report.html``: the figures and tables of a run, to filter and to export.
 
-The comparison that the viewer serves is the same page.
+The viewer serves the same comparison.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMPARISON = Assets((("gym_memory.core.html", "page.js"), ("gym_memory.core.html
 def report_page(
     all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
 ) -> str:
-    """The page of a report."""
+    """Return the page of a report."""
     body = (
         '<header class="bar"><span class="brand">gym-memory</span><h1>Results</h1>'
         '<button type="button" id="theme" class="quiet">Theme: auto</button></header>'
@@ -45,9 +45,9 @@ def report_page(
 def comparison(
     all_units: Sequence[Unit], gaps: Sequence[Difference], folders: Sequence[Path]
 ) -> str:
-    """Filters, figures and tables as HTML.
+    """Return filters, figures and tables as HTML.
 
-    A sweep's first figure is of all its budgets, the others are of the largest.
+    A sweep's first figure shows all its budgets, the others the largest.
 
     Args:
         all_units: The jobs.
@@ -113,12 +113,12 @@ def _figure(figure: Figure, stem: str) -> str:
 
 
 def _inert(data: str) -> str:
-    """Data that cannot end the element that it stands in; the page's script turns it back."""
+    """Return data that cannot end its element; the page's script decodes it."""
     return json.dumps(data).replace("<", "\\u003c")
 
 
 def _quality(folder: Path) -> str:
-    """Quality over time, where it was measured (``gym-memory quality``)."""
+    """Return the quality over time, if ``gym-memory quality`` measured it."""
     try:
         measured = json.loads((folder / "quality.json").read_text(encoding="utf-8"))
         curves: dict[str, dict[str, Any]] = measured["curves"]
@@ -177,7 +177,6 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> str:
 
 
 def _wide(title: str, shown: str) -> str:
-    """A table that may be wider than the page."""
     return (
         f'<section class="card"><h2>{title}</h2><div class="scroll" tabindex="0" role="region" '
         f'aria-label="{title}">{shown}</div></section>'

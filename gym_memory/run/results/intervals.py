@@ -1,21 +1,19 @@
-"""How sure a mean is: intervals whose unit is the task, and marks corrected for their number.
+"""Estimate how sure a mean is: intervals whose unit is the task, and corrected p-values.
 
-The scores of one game, played with several seeds or asked several questions, are no independent
-values, and nor are those of one training on many games. So values come with the task that each
-belongs to, and the training run where there are several; the variance of the mean is the one that
-clusters by both (Cameron, Gelbach and Miller 2011, equation 2.13).
+The scores of one game under several seeds, or of one training on many games, are not independent.
+So values come with their task and their training run; the variance of the mean clusters by both
+(Cameron, Gelbach and Miller 2011, equation 2.13).
 
 * **Scores** in [0, 1]: the interval holds the means that a score test does not reject (Wilson
   1927). The variance of a bounded value follows the mean, ``c m (1 - m)``; ``c`` is estimated from
   the clusters and shrunk by half an observation towards that of a coin. So the interval stays in
   the range and keeps a width when all agree: twenty wins of twenty games give [0.84, 1].
-* **Gaps** between scores, in [-1, 1]: of games that are won or lost, what is gained and what is
-  lost are such scores, and their intervals are put together (MOVER, Zou and Donner 2008); of
-  others, and where there are several trainings, Student's interval with half an observation more,
-  of the largest gap of a cluster.
+* **Gaps** between scores, in [-1, 1]: for games that are won or lost, gains and losses are such
+  scores, and their intervals are combined (MOVER, Zou and Donner 2008); for others, and with
+  several trainings, Student's interval with half an observation more, of a cluster's largest gap.
 * **Values** without bounds: Student's interval.
 
-``benchmarks/intervals`` has how often they cover the truth.
+``benchmarks/intervals`` measures how often they cover the truth.
 """
 
 from __future__ import annotations
@@ -42,13 +40,10 @@ _HALVINGS = 40
 
 
 class Estimate(NamedTuple):
-    """A mean and how sure it is.
+    """Hold the mean of values (NaN of none) and how sure it is.
 
-    Attributes:
-        mean: The mean of all values; NaN of none.
-        clusters: Independent units behind it: tasks, or training runs where those are fewer.
-        ends: Normal quantile to the ends of the interval that it reaches; None for fewer than two
-            clusters, for one says nothing about how clusters vary.
+    ``clusters`` counts independent units: tasks, or training runs if those are fewer. ``ends`` maps
+    a normal quantile to the ends of its interval; None for fewer than two clusters.
     """
 
     mean: float
@@ -56,11 +51,11 @@ class Estimate(NamedTuple):
     ends: Callable[[float], Interval] | None
 
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """The interval; ``level`` is the share of such intervals that hold the true mean."""
+        """Return the interval; ``level`` is the share of such intervals that hold the true mean."""
         return self.ends(NormalDist().inv_cdf((1 + level) / 2)) if self.ends else None
 
     def p_value(self, null: float = 0.0) -> float:
-        """Two-sided p-value of a true mean of ``null``: 1 - the level at which it drops out."""
+        """Return the two-sided p-value of a true mean of ``null``."""
         if self.ends is None:
             return 1.0
         inside, outside = 8.0, 0.0
@@ -72,18 +67,18 @@ class Estimate(NamedTuple):
 
 
 def scores(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
-    """The mean of scores in [0, 1].
+    """Estimate the mean of scores in [0, 1].
 
     Args:
-        data: Scores of shape (n,), in any order: the order does not change the answer.
-        tasks: The task of each; None where each is of a task of its own.
-        runs: The training run of each; None where none share one.
+        data: Scores of shape (n,), in any order.
+        tasks: The task of each; None if every score has its own.
+        runs: The training run of each; None if none share one.
     """
     return _estimate(_Clusters.of(data, tasks, runs), lambda c: c.wilson(c.data))
 
 
 def gaps(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
-    """The mean of differences between scores, in [-1, 1]; see :func:`scores`."""
+    """Estimate the mean of differences between scores, in [-1, 1]; see :func:`scores`."""
     return _estimate(
         _Clusters.of(data, tasks, runs),
         # A training is no coin, even where each of its games is one.
@@ -92,7 +87,7 @@ def gaps(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
 
 
 def _won_and_lost(clusters: _Clusters) -> Callable[[float], Interval]:
-    """Two shares, and what their intervals say of the difference."""
+    """Combine the intervals of two shares into one of their difference."""
     won, lost = np.maximum(clusters.data, 0.0), np.maximum(-clusters.data, 0.0)
     gained, missed = clusters.wilson(won), clusters.wilson(lost)
     up, down = math.fsum(won) / len(won), math.fsum(lost) / len(lost)
@@ -111,7 +106,7 @@ def _won_and_lost(clusters: _Clusters) -> Callable[[float], Interval]:
 
 
 def _shrunk(clusters: _Clusters) -> Callable[[float], Interval]:
-    """Student's interval, half a cluster as large as the largest one added to its variance."""
+    """Return Student's interval, with half a largest cluster added to its variance."""
     mean, number = clusters.mean, clusters.number
     largest = float(np.abs(clusters.means).max())
     squares = clusters.variance(clusters.data) * number * (number - 1) + _PSEUDO * largest**2
@@ -125,7 +120,7 @@ def _shrunk(clusters: _Clusters) -> Callable[[float], Interval]:
 
 
 def values(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
-    """The mean of values without bounds; see :func:`scores`."""
+    """Estimate the mean of values without bounds; see :func:`scores`."""
 
     def ends(clusters: _Clusters) -> Callable[[float], Interval]:
         mean, spread = clusters.mean, math.sqrt(clusters.variance(clusters.data))
@@ -139,7 +134,7 @@ def values(data: Values, tasks: Labels = None, runs: Labels = None) -> Estimate:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values of a family of tests, corrected for their number (Holm 1979).
+    """Correct the p-values of a family of tests for their number (Holm 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -153,7 +148,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 class _Clusters(NamedTuple):
-    """Values in order of size, the clusters of each, and the number of the fewest."""
+    """Hold values in order of size, the clusters of each, and the number of the fewest."""
 
     data: NDArray[np.float64]
     labels: list[NDArray[np.int64]]
@@ -161,7 +156,7 @@ class _Clusters(NamedTuple):
 
     @classmethod
     def of(cls, data: Values, tasks: Labels, runs: Labels) -> _Clusters:
-        """Sort, so that the answer depends on the values and not on who finished first."""
+        """Sort, so that the answer does not depend on who finished first."""
         array = np.asarray(data, dtype=np.float64)
         order = np.lexsort([_numbered(g) for g in (runs, tasks) if g is not None] + [array])
         labels = [_numbered(g)[order] for g in (tasks, runs) if g is not None]
@@ -174,18 +169,18 @@ class _Clusters(NamedTuple):
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Of each of the fewest clusters."""
+        """Return the mean of each of the fewest clusters."""
         group = min(self.labels, key=lambda labels: int(labels.max()))
         means: NDArray[np.float64] = np.bincount(group, weights=self.data) / np.bincount(group)
         return means
 
     @property
     def are_signs(self) -> bool:
-        """Whether all values are -1, 0 or 1."""
+        """True if all values are -1, 0 or 1."""
         return bool(np.isin(self.data, (-1.0, 0.0, 1.0)).all())
 
     def variance(self, data: NDArray[np.float64]) -> float:
-        """Variance of the mean of values that vary together within a cluster."""
+        """Return the variance of the mean of values that vary together within a cluster."""
         residuals = data - math.fsum(data) / len(data)
 
         def of(group: NDArray[np.int64]) -> float:
@@ -200,7 +195,7 @@ class _Clusters(NamedTuple):
         return max(of(self.labels[0]) + of(self.labels[1]) - both, both)
 
     def wilson(self, data: NDArray[np.float64]) -> Callable[[float], Interval]:
-        """Ends of the interval of the mean of values in [0, 1]."""
+        """Return the ends of the interval of the mean of values in [0, 1]."""
         mean, number = min(math.fsum(data) / len(data), 1.0), self.number
         if self._are_coins(data):
             factor, degrees = 1.0 / number, math.inf
@@ -212,7 +207,7 @@ class _Clusters(NamedTuple):
         return lambda z: _not_rejected(mean, factor * _t_of_normal(z, degrees) ** 2)
 
     def _are_coins(self, data: NDArray[np.float64]) -> bool:
-        """Whether every cluster is one throw of a coin."""
+        """True if every cluster is one throw of a coin."""
         if not np.isin(data, (0.0, 1.0)).all():
             return False
         if len(self.labels) > 1:
@@ -234,14 +229,14 @@ def _estimate(
 
 
 def _not_rejected(mean: float, weight: float) -> Interval:
-    """All ``m`` with ``(mean - m)^2 <= weight m (1 - m)``."""
+    """Return the range of ``m`` with ``(mean - m)^2 <= weight m (1 - m)``."""
     middle = (2 * mean + weight) / (2 * (1 + weight))
     reach = math.sqrt(max(weight * (weight + 4 * mean * (1 - mean)), 0.0)) / (2 * (1 + weight))
     return max(0.0, min(middle - reach, mean)), min(1.0, max(middle + reach, mean))
 
 
 def _t_of_normal(z: float, degrees: float) -> float:
-    """Student's quantile from the normal one (Peizer and Pratt 1968); 0.4 % off at 4 degrees."""
+    """Return Student's quantile (Peizer and Pratt 1968); 0.4 % off at 4 degrees."""
     if math.isinf(degrees):
         return z
     shrink = (degrees - 2 / 3 + 0.1 / degrees) ** 2 / (degrees - 5 / 6)

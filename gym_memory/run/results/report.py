@@ -1,4 +1,4 @@
-"""``summary.json``, ``report.md``, ``report.html`` and plots of one results folder or several."""
+"""Write ``summary.json``, ``report.md``, ``report.html`` and plots of results folders."""
 
 from __future__ import annotations
 
@@ -53,15 +53,7 @@ _MAX_FAILURES = 50
 
 
 class Source(NamedTuple):
-    """A results folder as a report needs it.
-
-    Attributes:
-        path: The folder.
-        config: What it is to hold.
-        environment: What ``environment.json`` holds.
-        rows: Its episodes, in the order of the configuration.
-        replaced: Failed episodes whose jobs were played again.
-    """
+    """Hold what a report needs of a results folder; ``replaced`` failed and were played again."""
 
     path: Path
     config: RunConfig
@@ -71,16 +63,12 @@ class Source(NamedTuple):
 
     @property
     def planned(self) -> int:
-        """Jobs that the configuration asks for."""
+        """Return the number of jobs that the configuration asks for."""
         return len(self.config.jobs())
 
 
 def read_source(folder: str | os.PathLike[str]) -> Source:
-    """Read a results folder; it may be unfinished, and in use.
-
-    Raises:
-        ResultsError: It is no results folder, or cannot be read.
-    """
+    """Read a results folder; it may be unfinished, and in use."""
     path = Path(folder)
     config = read_config(path)
     found = {rows[0].job.key: rows for rows in read_episodes(path)}
@@ -95,16 +83,13 @@ def build_report(
     against: str = "",
     allow_version_mismatch: bool = False,
 ) -> list[TableRow]:
-    """Write the report of one or several results folders into ``out``.
+    """Write the report of one or several results folders into ``out`` and return the table.
 
     Args:
-        folders: Results folders. Several are put together; none may hold a job of another.
-        out: Folder of the report; made when it is not there.
+        folders: Results folders, which share no job.
+        out: Folder of the report; made if it does not exist.
         against: Memory or policy that the others are compared with; empty for the control.
         allow_version_mismatch: Put results of different backend versions side by side.
-
-    Returns:
-        The table.
 
     Raises:
         ResultsError: A folder cannot be read, or the folders do not go together.
@@ -161,7 +146,7 @@ def write_report(
 
 
 def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
-    """Differences between memories and between policies; ``against`` is one of either."""
+    """Compare memories, and policies; ``against`` is one of either."""
     memories = dict.fromkeys(u.memory for u in all_units)
     policies = dict.fromkeys(u.policy for u in all_units)
     if against and against not in {**memories, **policies}:
@@ -180,7 +165,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; the first columns that hold names are left, the numbers right."""
+    """Return a table: columns of names to the left, of numbers to the right."""
     names = {"environment", "memory", "policy", "compared", "with", "task", "reason"}
     rule = ["---" if name in names else "--:" for name in header]
     lines = [header, rule, *rows]
@@ -188,7 +173,7 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(text: str) -> str:
-    """Text in a table; what comes from a game or an error is no markup."""
+    """Escape a text for a table: games and errors may hold markup."""
     text = text.replace("&", "&amp;").replace("<", "&lt;")
     return " ".join(text.replace("|", "\\|").splitlines())
 
@@ -225,7 +210,6 @@ def _head(
 
 
 def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Difference]) -> str:
-    """Tables and plots of one protocol."""
     rows = table(own)
     stem = "".join(c if c.isalnum() else "-" for c in protocol)
     colour = colours(unit.memory for unit in own)
@@ -328,7 +312,7 @@ def _score_table(rows: Sequence[TableRow]) -> str:
 
 
 def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
-    """The jobs of each combination."""
+    """Group the jobs by combination."""
     cells: dict[tuple[str, str, str], list[Unit]] = {}
     for unit in own:
         cells.setdefault((unit.env, unit.memory, unit.policy), []).append(unit)
@@ -336,7 +320,7 @@ def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
 
 
 def _counter_table(own: Sequence[Unit]) -> str:
-    """What policies and memories counted, mean a job; empty when they counted nothing."""
+    """Return the counters of policies and memories, mean a job; empty if there are none."""
     counted = {cell: mean_counters(group) for cell, group in _cells(own).items()}
     names = list(dict.fromkeys(name for counters in counted.values() for name in counters))
     if not names:

@@ -1,8 +1,7 @@
-"""Scores over rows: means with intervals, and differences between what was paired.
+"""Score rows: means with intervals, and differences between pairs.
 
-A job is one seed of one combination. Its score is what its protocol makes of its episodes; a job
-with a failed episode scores 0 and stays in every mean of scores. Several seeds may play the same
-task, so the unit of all intervals is the task (see :mod:`~gym_memory.run.results.intervals`).
+A job with a failed episode scores 0 and stays in every mean of scores. Several seeds may play the
+same task, so the unit of all intervals is the task (:mod:`~gym_memory.run.results.intervals`).
 """
 
 from __future__ import annotations
@@ -41,24 +40,12 @@ ALL_ENVS = "all"
 
 
 class Unit(NamedTuple):
-    """A job as statistics see it.
+    """Hold a job as statistics see it.
 
-    Attributes:
-        protocol: The protocol it was played under.
-        env: Environment, with its parameters; likewise ``memory`` and ``policy``.
-        budget: Tokens that the recalled memory might take.
-        seed: Its seed.
-        task_id: The task instance; empty when it failed before the first reset.
-        failed: Why it failed; empty when it did not.
-        score: Normalized score in [0, 1]; 0 when it failed.
-        success: Whether the task was won.
-        steps: Environment steps that the score took.
-        memory_ms: Wall milliseconds of the memory per step.
-        tokens: Tokens of the recalled memory per observation.
-        cost_usd: Money spent.
-        curve: Points ``(step, normalized score)`` where the score changed.
-        trials: Normalized score of each episode.
-        counters: Further counts of the policy and the memory, over all episodes.
+    ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
+    ``score`` is in [0, 1], 0 when failed; ``memory_ms`` is a step, ``tokens`` an observation.
+    ``curve`` has points ``(step, normalized score)``, ``trials`` the normalized score of each
+    episode.
     """
 
     protocol: str
@@ -81,7 +68,7 @@ class Unit(NamedTuple):
 
 
 def units(rows: Iterable[EpisodeRow]) -> list[Unit]:
-    """Bring the episodes of each job together, in order of first appearance."""
+    """Group the episodes by job, in order of first appearance."""
     return [_unit(group) for group in grouped(rows, lambda row: row.job).values()]
 
 
@@ -121,7 +108,7 @@ def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
-    """Items by key, in order of first appearance."""
+    """Group items by key, in order of first appearance."""
     groups: dict[Any, list[Any]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -133,23 +120,12 @@ def grouped(items: Iterable[Any], key: Any) -> dict[Any, list[Any]]:
 
 @dataclasses.dataclass(frozen=True)
 class TableRow:
-    """One line of a results table: a combination, averaged over its seeds.
+    """Hold a line of a results table: a combination, averaged over its ``n`` jobs (seeds).
 
-    Attributes:
-        env: Environment; likewise ``memory`` and ``policy``.
-        n: Jobs (seeds), the failed ones included.
-        n_failed: Failed jobs; each scores 0.
-        score: Mean normalized score in [0, 1].
-        score_ci: Its 95 % interval, over tasks; None for a single task.
-        success: Share of the tasks that were won.
-        steps: Mean environment steps of the jobs that did not fail; None if all did. Likewise
-            ``memory_ms`` (a step) and ``tokens`` (an observation).
-        memory_ms: See ``steps``.
-        tokens: See ``steps``.
-        cost_usd: Money spent in all, on failed jobs too.
-        protocol: The protocol; rows of different ones never share a table.
-        n_tasks: Different tasks among the jobs; fewer than ``n`` where seeds go round.
-        budget: Tokens that the recalled memory might take.
+    ``score`` is the mean normalized score, a failed job counting 0; ``score_ci`` its 95 % interval
+    over tasks, None for a single task. ``success`` is a share. ``steps``, ``memory_ms`` (a step)
+    and ``tokens`` (an observation) are means of the jobs that did not fail, None if all did;
+    ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go round.
     """
 
     env: str
@@ -169,7 +145,7 @@ class TableRow:
     budget: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; the interval as a list of two."""
+        """Return plain values; the interval as a list of two."""
         record = dataclasses.asdict(self)
         for name, value in record.items():
             if isinstance(value, float):
@@ -179,7 +155,7 @@ class TableRow:
 
 
 class ScoreTable(list[TableRow]):
-    """Rows of scores; a notebook shows them as a table."""
+    """Hold rows of scores; a notebook shows them as a table."""
 
     def _repr_html_(self) -> str:
         return score_cells(self)
@@ -219,21 +195,21 @@ def _table_row(group: Sequence[Unit]) -> TableRow:
 
 
 def tasks(group: Iterable[Unit]) -> list[str]:
-    """The task of each job; one that failed before its first reset has that of its seed."""
+    """Return the task of each job; that of its seed if it failed before its first reset."""
     return [u.task_id or f"seed {u.seed}" for u in group]
 
 
 def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
-    """Mean of each counter over jobs, without those that never counted anything."""
+    """Return the mean of each counter over jobs, without counters that are 0."""
     total = _added(u.counters for u in group)
     return {name: value / len(group) for name, value in total.items() if value}
 
 
 def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]:
-    """Mean score of each trial over seeds.
+    """Return the mean score of each trial over seeds, with its interval.
 
-    Behind the last trial of a seed its score goes on: the win that ended the trials, or the 0 of
-    a failure.
+    After the last trial of a seed its score stays: the win that ended the trials, or the 0 of a
+    failure.
     """
     length = max(len(u.trials) for u in group)
     played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
@@ -246,23 +222,12 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How much better ``name`` scores than ``against``, paired on task and seed.
+    """Hold how much better ``name`` scores than ``against``, paired on task and seed.
 
-    Attributes:
-        protocol: The protocol.
-        axis: What is compared, ``memory`` or ``policy``.
-        name: The compared value of it.
-        against: The value it is compared with.
-        env: Environment; ``all`` for the pairs of all environments together.
-        other: What both sides share on the other axis.
-        n: Pairs.
-        difference: Mean difference of the normalized scores, in [-1, 1].
-        ci: Its 95 % interval, over tasks; None for a single task.
-        p: Two-sided p-value of no difference, corrected for all comparisons made with it (Holm);
-            the pairs of all environments together are apart.
-        better: Pairs in which ``name`` scores higher; likewise ``equal`` and ``worse``.
-        equal: See ``better``.
-        worse: See ``better``.
+    ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
+    axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1]; ``ci`` its 95 % interval over
+    tasks, None for a single one; ``p`` two-sided and corrected (Holm), all environments together
+    apart. ``better``, ``equal`` and ``worse`` count pairs.
     """
 
     protocol: str
@@ -280,7 +245,7 @@ class Difference:
     worse: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         record = dataclasses.asdict(self)
         record["difference"] = round(self.difference, 6)
         record["ci"] = [round(v, 6) for v in self.ci] if self.ci else None
@@ -291,17 +256,14 @@ class Difference:
 def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> list[Difference]:
     """Compare every memory (or policy) with one of them.
 
-    Pairs are jobs of the same protocol, budget, environment, seed and task, and of the same policy
-    (or memory). A failed job takes part with score 0.
+    Pairs share protocol, budget, environment, seed and task, and the policy (or memory). A failed
+    job counts with score 0.
 
     Args:
         all_units: Jobs, possibly of several protocols.
         axis: What to compare.
-        against: What to compare with; empty takes the control (``none``, ``random``) where it
-            was played, else the first that was.
-
-    Raises:
-        UnknownNameError: ``against`` was not played.
+        against: What to compare with; empty for the control (``none``, ``random``) if it was
+            played, else the first.
     """
     names = list(dict.fromkeys(getattr(u, axis) for u in all_units))
     if against and against not in names:
@@ -341,7 +303,7 @@ def differences(all_units: Sequence[Unit], axis: Axis, against: str = "") -> lis
 
 
 def _corrected(found: list[Difference]) -> list[Difference]:
-    """P-values corrected for their number: each environment's, and those over all."""
+    """Correct p-values for their number: those of environments, and those over all."""
     for over_all in (False, True):
         family = [i for i, gap in enumerate(found) if (gap.env == ALL_ENVS) is over_all]
         for i, p in zip(family, intervals.holm([found[i].p for i in family]), strict=True):
@@ -350,7 +312,7 @@ def _corrected(found: list[Difference]) -> list[Difference]:
 
 
 def _pairs(left: Iterable[Unit], right: Iterable[Unit]) -> list[tuple[Unit, Unit]]:
-    """Units of the same environment, seed and task."""
+    """Pair units of the same environment, seed and task."""
     partners = {(u.env, u.seed): u for u in right}
     pairs = [(u, partners[u.env, u.seed]) for u in left if (u.env, u.seed) in partners]
     # A job that failed before its first reset does not know its task; the seed names it.
@@ -360,7 +322,7 @@ def _pairs(left: Iterable[Unit], right: Iterable[Unit]) -> list[tuple[Unit, Unit
 def step_curve(
     group: Sequence[Unit], longest: int, points: int = 200
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Mean score after each number of steps, with its interval.
+    """Return the mean score after each number of steps, with its interval.
 
     A finished episode keeps its score. Of a single job the interval is the score itself.
 

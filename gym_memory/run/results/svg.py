@@ -42,7 +42,7 @@ _STYLE = (
 
 
 class Figure(NamedTuple):
-    """A figure: its panels as SVG, and its points as CSV with a header."""
+    """Hold a figure: its panels as SVG, and its points as CSV with a header."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class Figure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a panel: what it is of, its points ``(x, y)`` and a band ``(low, high)`` each."""
+    """Hold a line of a panel: its labels, its points ``(x, y)`` and a band ``(low, high)`` each."""
 
     env: str
     memory: str
@@ -85,12 +85,7 @@ def label_of(spec: str) -> str:
 
 
 def picture(figure: Figure, legend: Mapping[str, int]) -> str:
-    """Return a figure as one SVG file: title, panels in columns, legend.
-
-    Args:
-        figure: The figure.
-        legend: Label to the number of its colour.
-    """
+    """Return a figure as one SVG file; ``legend`` maps labels to numbers of colours."""
     sizes = [_size(panel) for panel in figure.panels]
     columns = min(_COLUMNS, max(len(sizes), 1))
     wide = max((width for width, _ in sizes), default=WIDTH) + _GAP
@@ -198,13 +193,13 @@ def line_figure(
     log: bool = False,
     at: Mapping[float, str] | None = None,
 ) -> Figure:
-    """Return lines in panels.
+    """Draw lines in panels.
 
     Args:
         name: Short, for file names.
-        title: What it shows.
+        title: Title of the figure.
         panels: A title and its lines each.
-        along: What runs along the axis below.
+        along: Name of the lower axis.
         value: Name of the values.
         span: Lowest and highest value of the axis; from the points when None.
         steps: True if a value holds until the next place.

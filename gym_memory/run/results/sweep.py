@@ -1,9 +1,8 @@
-"""Score against token budget: curves, the area under them, and what the best score takes.
+"""Score against token budget: curves, the area under them, and the tokens of the best score.
 
-A sweep plays everything under several budgets. Its jobs compare by the area under the score of a
-task, over the logarithm of the budget, as a share of what a score of 1 at every budget gives: the
-mean score over budgets, each doubling worth as much as any other. A memory that goes over its
-budgets (``history?full=true``) has no area, but a place: its score at the tokens that it took.
+Jobs of a sweep compare by the area under a task's score over the logarithm of the budget, as a
+share of that under 1. A memory that exceeds its budgets (``history?full=true``) has no area, but a
+place: its score at the tokens that it took.
 """
 
 from __future__ import annotations
@@ -27,15 +26,11 @@ _UPPER_BOUND = "oracle"
 
 
 class Curve(NamedTuple):
-    """What one memory makes of its budgets.
+    """Hold the scores of one memory by budget, the least first.
 
-    Attributes:
-        env: The environment; likewise ``memory`` and ``policy``.
-        points: The row of each budget, the least first.
-        area: Area under the mean score, in [0, 1]; None where a budget is missing or exceeded.
-        area_ci: Its 95 % interval, over tasks; None for a single task.
-        enough: Mean tokens recalled at the least budget with :data:`NEARLY` the best score that
-            any memory but ``oracle`` has at any budget; None where that is not reached.
+    ``area`` is in [0, 1], None if a budget is missing or exceeded; ``area_ci`` its 95 % interval
+    over tasks. ``enough`` is the mean tokens recalled at the least budget with :data:`NEARLY` the
+    best score that any memory but ``oracle`` has; None if that is not reached.
     """
 
     env: str
@@ -48,24 +43,24 @@ class Curve(NamedTuple):
 
 
 def budgets(all_units: Iterable[Unit]) -> list[int]:
-    """The budgets that were played, the least first."""
+    """Return the budgets that were played, the least first."""
     return sorted({unit.budget for unit in all_units})
 
 
 def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
-    """The jobs of each combination under its largest budget."""
+    """Return the jobs of each combination under its largest budget."""
     groups = grouped(all_units, lambda u: (u.protocol, u.env, u.memory, u.policy))
     most = {key: max(u.budget for u in group) for key, group in groups.items()}
     return [u for u in all_units if u.budget == most[u.protocol, u.env, u.memory, u.policy]]
 
 
 def place(row: TableRow) -> float:
-    """Where a score belongs among budgets: at what was allowed, or taken where that is more."""
+    """Return where a score belongs among budgets: at the limit, or the tokens taken if more."""
     return max(row.budget, row.tokens or 0.0, 1.0)
 
 
 def comparable(all_units: Sequence[Unit]) -> list[Unit]:
-    """Jobs as they compare: a sweep's with the area as score, others as they are."""
+    """Return jobs as they compare: a sweep's with the area as score, others as they are."""
     found: list[Unit] = []
     for own in grouped(all_units, lambda u: u.protocol).values():
         found += _areas(own) if len(budgets(own)) > 1 else own
@@ -73,7 +68,7 @@ def comparable(all_units: Sequence[Unit]) -> list[Unit]:
 
 
 def curves(own: Sequence[Unit]) -> list[Curve]:
-    """The curve of every combination of one protocol, in order of first appearance."""
+    """Return the curve of every combination of one protocol, in order of first appearance."""
     by_combination = grouped(_areas(own), _combination)
     cells = grouped(table(own), lambda row: (row.env, row.memory, row.policy))
     best: dict[tuple[str, str], float] = {}
@@ -104,7 +99,7 @@ def _combination(unit: Unit) -> tuple[str, str, str]:
 
 
 def _areas(own: Sequence[Unit]) -> list[Unit]:
-    """One job for those of all budgets, with the area as its score."""
+    """Join the jobs of all budgets into one, with the area as its score."""
     every = budgets(own)
     exceeding = {_combination_of(row) for row in table(own) if (row.tokens or 0) > row.budget}
     found = []
@@ -121,7 +116,7 @@ def _combination_of(row: TableRow) -> tuple[str, str, str]:
 
 
 def _area(at: Sequence[int], scores: Sequence[float]) -> float:
-    """Area under ``scores`` over the logarithm of ``at``, as a share of that under 1.
+    """Return the area under ``scores`` over the logarithm of ``at``, as a share of that under 1.
 
     >>> _area([100, 1000, 10_000], [0.0, 0.5, 1.0])
     0.5

@@ -1,9 +1,8 @@
-"""Is a results folder whole? What it holds against what it should, and what can be mended.
+"""Check a results folder: what it should hold, and what a killed write left.
 
-Beside its data a finished run leaves ``manifest.json``: size and SHA-256 of each file that holds
-what was played (not of reports, which are made anew from them). Every episode also carries the
-hash of the settings that it was played with, and its recorded steps tell again how many there
-were. What a kill in the middle of a write leaves behind is taken away; nothing else is changed.
+A finished run has ``manifest.json``: size and SHA-256 of each file of data (not of reports). Every
+episode carries the hash of its settings, and its recorded steps show how many there were. Only
+what a kill in the middle of a write leaves is removed.
 """
 
 from __future__ import annotations
@@ -36,14 +35,10 @@ Key = tuple[int, str, str]
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at.
+    """Hold a part of the folder, its state, and what was found.
 
-    Attributes:
-        state: ``ok``; ``note``: nothing wrong, worth knowing; ``repaired``: what a kill left
-            behind is gone; ``unfinished``: the same command goes on; ``damaged``: wrong, and not
-            to be mended without a choice of yours.
-        part: The file or the thing.
-        text: What was found, and what to do.
+    ``note``: worth knowing; ``repaired``: the remains of a kill are removed; ``unfinished``: run
+    the same command again; ``damaged``: wrong, and yours to decide on.
     """
 
     state: State
@@ -52,7 +47,7 @@ class Finding(NamedTuple):
 
 
 def write_manifest(folder: str | os.PathLike[str]) -> None:
-    """Note size and hash of each file of data in a finished folder."""
+    """Write size and hash of each file of data in a finished folder."""
     record = {name: _digest(path) for name, path in _data_files(Path(folder))}
     write_atomic(Path(folder) / MANIFEST, json.dumps(record, indent=1) + "\n")
 
@@ -62,19 +57,19 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Findi
 
     Args:
         folder: The folder of one run.
-        repair: Whether to take away what a kill left behind, where the folder may be written: a
-            torn last line, episodes of a job that was not finished, temporary files.
+        repair: Whether to remove what a kill left, if the folder may be written: a torn last line,
+            episodes of an unfinished job, temporary files.
 
     Raises:
         ResultsError: It is no results folder, or a run is writing to it.
-        OSError: A file cannot be read, or not be repaired.
+        OSError: A file cannot be read or repaired.
     """
     path = Path(folder)
     config = read_config(path)
     may_write = os.access(path, os.W_OK)
     repair = repair and may_write
     with locked(path) if may_write else contextlib.nullcontext():
-        findings = [Finding("ok", "config.json", f"{len(config.jobs())} jobs are asked for")]
+        findings = [Finding("ok", "config.json", f"{len(config.jobs())} jobs are planned")]
         findings += _temporary(path, repair)
         findings += _versions(path)
         jobs: dict[Key, list[EpisodeRow]] = {}
@@ -91,7 +86,7 @@ def _digest(path: Path) -> dict[str, int | str]:
 
 
 def _data_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Name and path of each file that holds what was played."""
+    """Yield name and path of each file of data."""
     for pattern in _DATA:
         for path in sorted(folder.glob(pattern)):
             yield path.relative_to(folder).as_posix(), path
@@ -101,10 +96,10 @@ def _temporary(folder: Path, repair: bool) -> Iterator[Finding]:
     for left in sorted(folder.glob(".*.tmp")):
         if repair:
             left.unlink()
-        yield _mended(repair, left.name, "what a killed write left behind")
+        yield _removed(repair, left.name, "what a killed write left behind")
 
 
-def _mended(repair: bool, part: str, what: str) -> Finding:
+def _removed(repair: bool, part: str, what: str) -> Finding:
     if repair:
         return Finding("repaired", part, f"{what} was taken away")
     return Finding("damaged", part, f"{what}: without --no-repair it is taken away")
@@ -122,7 +117,7 @@ def _versions(folder: Path) -> Iterator[Finding]:
         text = f"gym-memory {versions['gym_memory']}, {backends}"
         yield Finding("ok", "environment.json", text)
     elif (folder / "episodes.jsonl").exists():
-        yield Finding("damaged", "environment.json", "is missing: nothing tells which versions")
+        yield Finding("damaged", "environment.json", "is missing: the versions are unknown")
     if replaced:
         text = f"{len(replaced)} failed episodes were played again"
         yield Finding("note", "episodes.failed.jsonl", text)
@@ -163,7 +158,7 @@ def _episodes(
     if whole < len(lines) and not any(b"\n" in line for line in lines[whole + len(begun) :]):
         if repair:
             write_atomic(path, b"".join(lines[:whole]))
-        yield _mended(repair, name, f"the unfinished end, {len(lines) - whole} lines,")
+        yield _removed(repair, name, f"the unfinished end, {len(lines) - whole} lines,")
     yield from _counted(name, config, planned, jobs, twice)
 
 
@@ -174,7 +169,7 @@ def _counted(
     jobs: dict[Key, list[EpisodeRow]],
     twice: Counter[Key],
 ) -> Iterator[Finding]:
-    """Every job exactly once, none besides, the same task for the same seed."""
+    """Check that every planned job is there exactly once, with one task a seed."""
     for key in [key for key, times in twice.items() if times > 1][:_SHOWN]:
         text = f"seed {key[0]} of {_cell(jobs[key])} is there {twice[key]} times"
         yield Finding("damaged", name, text)
@@ -207,15 +202,15 @@ def _cell(rows: list[EpisodeRow]) -> str:
 
 
 def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[Finding]:
-    """The recorded steps of each finished job: whole, and as many as its episodes say."""
+    """Check that each finished job has as many recorded steps as its episodes say."""
     if not (folder / "steps").is_dir():
-        yield Finding("note", "steps", "no recorded steps lie beside the episodes")
+        yield Finding("note", "steps", "there are no recorded steps")
         return
     wrong = 0
     for rows in jobs.values():
         path = folder / "steps" / f"{rows[0].job.config}-seed{rows[0].job.seed}.jsonl.gz"
-        told = [row.result.steps for row in rows if not row.result.failed]
-        if not told:
+        expected = [row.result.steps for row in rows if not row.result.failed]
+        if not expected:
             continue
         try:
             found: Counter[int] = Counter()
@@ -225,9 +220,9 @@ def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[Finding]
             wrong += 1
             yield Finding("damaged", path.name, str(error))
             continue
-        if [found[number] for number in range(len(told))] != told:
+        if [found[number] for number in range(len(expected))] != expected:
             wrong += 1
-            text = f"expected episodes of {told} steps, got {[found[n] for n in sorted(found)]}"
+            text = f"expected episodes of {expected} steps, got {[found[n] for n in sorted(found)]}"
             yield Finding("damaged", path.name, text)
     if not wrong:
         yield Finding("ok", "steps", "every finished episode has all its steps")
@@ -240,14 +235,16 @@ def _hashes(folder: Path) -> Iterator[Finding]:
         return
     try:
         known = read_json(path)
-        told = {name: (entry["bytes"], entry["sha256"]) for name, entry in known.items()}
+        saved = {name: (entry["bytes"], entry["sha256"]) for name, entry in known.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         yield Finding("damaged", MANIFEST, f"cannot be read: {error!r}")
         return
     there = {name: tuple(_digest(path).values()) for name, path in _data_files(folder)}
-    other = [name for name in {**told, **there} if told.get(name) != there.get(name)]
+    other = [name for name in {**saved, **there} if saved.get(name) != there.get(name)]
     for name in other:
-        how = "is missing" if name not in there else "is new" if name not in told else "has changed"
+        how = (
+            "is missing" if name not in there else "is new" if name not in saved else "has changed"
+        )
         yield Finding("damaged", name, f"{how} since the run was finished")
     if not other:
         yield Finding("ok", MANIFEST, f"{len(there)} files are what they were")
