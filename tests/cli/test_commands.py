@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from gym_memory.cli import COMMANDS, main
-from gym_memory.cli.compare import DEMO
+from gym_memory.cli.compare import DEMO, demo_summary
+from gym_memory.run import EpisodeResult
+from gym_memory.run.jobs import EpisodeRow, Job
+from gym_memory.run.results.score import table, units
 from gym_memory.version import __version__
 
 PLUGIN_FOLDER = Path(__file__).parents[1] / "run"
@@ -399,8 +402,25 @@ def test_a_person_can_win_lose_patience_and_leave() -> None:
     assert "fakehouse/train/1" in left.stdout
 
 
-def test_the_demo_is_what_was_promised() -> None:
+def test_the_demo_compares_memories_where_they_matter() -> None:
     levels = " ".join(DEMO.envs)
     assert all(part in levels for part in ("Cooking?level=medium", "TreasureHunt?level=hardest"))
-    assert {"none", "history", "arigraph"} <= set(DEMO.memories)
-    assert {"random", "walkthrough", "planner"} <= set(DEMO.policies)
+    assert DEMO.memories == ("none", "history", "arigraph")
+    assert DEMO.policies == ("planner",)
+
+
+def test_the_demo_ends_with_its_result_and_the_next_step(tmp_path: Path) -> None:
+    rows = [
+        EpisodeRow(
+            Job(env, memory, "planner", 0),
+            0,
+            EpisodeResult(task_id=env, normalized=0.25 * (1 + number)),
+        )
+        for env in DEMO.envs
+        for number, memory in enumerate(DEMO.memories)
+    ]
+    assert demo_summary(table(units(rows)), Path("results/demo")) == (
+        "With the same policy, steps and tokens, arigraph scores Cooking 0.75 (none 0.25, history "
+        "0.50); TreasureHunt 0.75 (none 0.25, history 0.50). Watch it play: gym-memory view "
+        "results/demo"
+    )
