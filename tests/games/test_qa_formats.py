@@ -15,10 +15,9 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.games.qa.datasets import QA_DATA, load_dataset
-from gym_memory.games.qa.formats import read_questions
+from gym_memory.games.qa.datasets import QA_DATA, load_dataset, read_questions
+from gym_memory.games.qa.env import PassageSearch
 from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1, normalize_answer
-from gym_memory.games.qa.search import PassageSearch
 
 HOTPOT = {
     "_id": "h1",

@@ -10,8 +10,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product
-from gym_memory.games.webshop.search import Search
-from gym_memory.games.webshop.shop import Shop
+from gym_memory.games.webshop.shop import Search, Shop
 from gym_memory.games.webshop.synthetic import synthetic_catalogue
 
 pytest.importorskip("bm25s")

@@ -8,10 +8,9 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, UnknownNameError
-from gym_memory.games.webshop.catalogue import NO_LIMIT, build_catalogue
-from gym_memory.games.webshop.files import read_catalogue
+from gym_memory.games.webshop.catalogue import NO_LIMIT, build_catalogue, read_catalogue
+from gym_memory.games.webshop.products import KINDS
 from gym_memory.games.webshop.synthetic import GOALS, PRODUCTS, make_records, synthetic_catalogue
-from gym_memory.games.webshop.wares import WARES
 
 pytest.importorskip("bm25s")
 pytest.importorskip("rapidfuzz")
@@ -245,9 +244,9 @@ def test_official_sizes_where_there_are_enough_requests():
 
 
 def test_texts_of_a_product_name_its_attributes_and_no_others():
-    kinds = {ware.names[0]: ware for ware in WARES}
+    kinds = {kind.names[0]: kind for kind in KINDS}
     for product in synthetic_catalogue().products:
-        ware = kinds[product.query]
-        told = {a for a in (*ware.own, *ware.shared) if a in product.texts}
-        assert told == set(product.attributes)
-        assert sum(name in product.title.lower() for name in ware.names) >= 2
+        kind = kinds[product.query]
+        shown = {a for a in (*kind.own, *kind.shared) if a in product.texts}
+        assert shown == set(product.attributes)
+        assert sum(name in product.title.lower() for name in kind.names) >= 2

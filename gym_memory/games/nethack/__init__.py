@@ -2,5 +2,5 @@
 
 ``env.py`` is the environment; ``engine.py`` runs the game; ``grid.py``, ``areas.py``,
 ``level.py`` and ``tracker.py`` keep what was seen; ``text.py`` puts it into words, ``facts.py`` in
-facts; ``commands.py`` reads actions, ``play.py`` and ``skills*.py`` carry them out.
+facts; ``commands.py`` reads actions, ``play.py`` and ``skills.py`` carry them out.
 """

@@ -14,28 +14,26 @@ from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, Item, Prompt
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, Play
-from gym_memory.games.nethack.skills_move import (
+from gym_memory.games.nethack.skills import (
+    USES,
+    cast,
     climb,
     explore_level,
     fight,
     go_to,
+    here_only,
     kick,
+    loot,
     move_to,
     open_door,
-    push_through,
-    search,
-    targets,
-)
-from gym_memory.games.nethack.skills_use import (
-    USES,
-    cast,
-    here_only,
-    loot,
     pay,
     pick_up,
     plain_name,
     pray,
+    push_through,
     rest,
+    search,
+    targets,
     use,
     use_here,
 )

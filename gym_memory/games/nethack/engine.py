@@ -9,15 +9,16 @@ import _ctypes
 import contextlib
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gym_memory.core.errors import BackendError
+from gym_memory.core.errors import BackendError, MissingDependencyError, UnknownNameError
+from gym_memory.core.optional import require
 
-__all__ = ["Engine", "Item", "Prompt", "Screen"]
+__all__ = ["Engine", "Item", "Prompt", "Screen", "make_minihack"]
 
 ESCAPE, ENTER, SPACE = 27, 13, 32
 KEYS = (
@@ -236,3 +237,32 @@ def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], Prompt | None]:
 
 def _plain(line: bytes) -> str:
     return line.replace(b"\0", b" ").decode("latin-1").strip()
+
+
+def make_minihack(task: str, keys: Sequence[str]) -> Any:
+    """Build a MiniHack environment that takes every key and asks every question.
+
+    Raises:
+        MissingDependencyError: MiniHack is not installed.
+        UnknownNameError: MiniHack has no such environment.
+    """
+    gymnasium = require("gymnasium", "nethack", "MiniHack")
+    try:
+        require("minihack", "nethack", "MiniHack tasks")
+    except MissingDependencyError as error:
+        raise MissingDependencyError(
+            "minihack", "pip install minihack", "MiniHack tasks"
+        ) from error
+    known = [name for name in gymnasium.registry if name.startswith("MiniHack-")]
+    if task not in known:
+        raise UnknownNameError("MiniHack task", task, known)
+    return gymnasium.make(
+        task,
+        observation_keys=tuple(keys),
+        actions=tuple(range(256)),
+        allow_all_yn_questions=True,
+        allow_all_modes=True,
+        max_episode_steps=10**9,
+        render_mode=None,
+        disable_env_checker=True,
+    )

@@ -18,9 +18,8 @@ from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
-from gym_memory.games.nethack.engine import KEYS, Engine
+from gym_memory.games.nethack.engine import KEYS, Engine, make_minihack
 from gym_memory.games.nethack.facts import facts_of, reported_facts
-from gym_memory.games.nethack.minihack import make_minihack
 from gym_memory.games.nethack.play import Impossible, Play, Stop
 from gym_memory.games.nethack.text import VIEWS, describe, inventory_text
 from gym_memory.games.registry import ENVIRONMENTS

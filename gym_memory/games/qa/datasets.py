@@ -1,13 +1,18 @@
-"""Data sets of questions: the corpus that ships, official ones, files of their formats."""
+"""Data sets of questions: the corpus that ships, HotpotQA and MuSiQue.
+
+A file is a JSON array (HotpotQA) or JSON lines (MuSiQue, and many mirrors of HotpotQA). The fields
+of its records show which of the two formats it has.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gym_memory.core.errors import (
     CorruptGameError,
@@ -15,9 +20,10 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.games.qa.formats import Question, read_questions
+from gym_memory.core.files import LARGEST_JSON, parse_json, read_bytes
 
-__all__ = ["DATASETS", "QA_DATA", "Dataset", "load_dataset"]
+__all__ = ["DATASETS", "QA_DATA", "Dataset", "Hop", "Passage", "Question", "load_dataset"]
+__all__ += ["read_questions"]
 
 QA_DATA = "QA_DATA"
 """Environment variable that names the folder with the official files."""
@@ -40,6 +46,165 @@ _OURS = {"isles": ("isles_musique.jsonl", "isles_hotpot.jsonl")}
 
 DATASETS = (*_OURS, *_OFFICIAL)
 """Names of data sets; ``isles``, made up by us, is the one that needs no download."""
+
+
+class Passage(NamedTuple):
+    """Hold a paragraph under a title, which several passages may share in MuSiQue.
+
+    Attributes:
+        sentences: The file's pieces of the text; MuSiQue has one.
+        supporting: Positions of the sentences that the answer needs; empty for a distractor.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    supporting: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Return the title on a line of its own, then the whole paragraph."""
+        return f"{self.title}\n{' '.join(''.join(self.sentences).split())}"
+
+
+class Hop(NamedTuple):
+    """Hold one step towards an answer (MuSiQue): a question, its answer and its passage.
+
+    ``#1`` in the question means the answer of hop 1; the passage is -1 where the file names none.
+    """
+
+    question: str
+    answer: str
+    passage: int
+
+
+class Question(NamedTuple):
+    """Hold a question with its passages, distractors among them.
+
+    Attributes:
+        accepted: The answer, then its aliases.
+        kind: ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue).
+        hops: The way to the answer; empty where the file has none.
+        closed: True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
+    """
+
+    id: str
+    text: str
+    accepted: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    kind: str
+    hops: tuple[Hop, ...] = ()
+    closed: bool = False
+
+    @property
+    def supporting(self) -> tuple[int, ...]:
+        """Return the positions of the passages that the answer needs."""
+        return tuple(i for i, passage in enumerate(self.passages) if passage.supporting)
+
+
+def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
+    """Read a file of either format, without the questions marked as unanswerable.
+
+    Raises:
+        CorruptGameError: The file is missing or malformed, holds no question, or names one twice.
+    """
+    name = os.fspath(path)
+    try:
+        text = read_bytes(Path(path).expanduser(), LARGEST_JSON).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorruptGameError(f"cannot read the questions {name!r}: {error}") from error
+    questions: dict[str, Question] = {}
+    for number, record in _records(text, name):
+        try:
+            if record.get("answerable", True):
+                question = _question(record)
+                if question.id in questions:
+                    raise ValueError(f"the id {question.id!r} comes twice")
+                questions[question.id] = question
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            why = f"no field {error}" if isinstance(error, KeyError) else str(error)
+            raise CorruptGameError(
+                f"record {number} of {name!r} is neither of HotpotQA's nor of MuSiQue's form: {why}"
+            ) from error
+    if not questions:
+        raise CorruptGameError(f"expected questions in {name!r}, found none")
+    return tuple(questions.values())
+
+
+def _records(text: str, name: str) -> Iterator[tuple[int, Any]]:
+    """Yield the records of a JSON array or of JSON lines, numbered from 1."""
+    try:
+        if text.lstrip().startswith("["):
+            yield from enumerate(parse_json(text), 1)
+            return
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                yield number, parse_json(line)
+    except ValueError as error:
+        raise CorruptGameError(f"{name!r} is not JSON: {error}") from error
+
+
+def _question(record: Mapping[str, Any]) -> Question:
+    return _hotpotqa(record) if "context" in record else _musique(record)
+
+
+def _hotpotqa(record: Mapping[str, Any]) -> Question:
+    facts: dict[str, list[int]] = {}
+    for title, sentence in record["supporting_facts"]:
+        facts.setdefault(_text(title), []).append(int(sentence))
+    passages = []
+    for title, sentences in record["context"]:
+        pieces = tuple(map(_text, sentences))
+        # A few official records point past the end of their paragraph.
+        supporting = tuple(i for i in facts.get(title, ()) if 0 <= i < len(pieces))
+        passages.append(Passage(_text(title), pieces, supporting))
+    return Question(
+        id=_text(record["_id"]),
+        text=_text(record["question"]).strip(),
+        accepted=(_text(record["answer"]),),
+        passages=_some(passages),
+        kind=str(record.get("type", "")),
+        closed=True,
+    )
+
+
+def _musique(record: Mapping[str, Any]) -> Question:
+    passages = [
+        Passage(
+            _text(paragraph["title"]),
+            (_text(paragraph["paragraph_text"]),),
+            (0,) if paragraph["is_supporting"] else (),
+        )
+        for paragraph in record["paragraphs"]
+    ]
+    position = {paragraph["idx"]: i for i, paragraph in enumerate(record["paragraphs"])}
+    hops = [
+        Hop(
+            _text(hop["question"]),
+            _text(hop["answer"]),
+            position.get(hop["paragraph_support_idx"], -1),
+        )
+        for hop in record.get("question_decomposition", ())
+    ]
+    return Question(
+        id=_text(record["id"]),
+        text=_text(record["question"]).strip(),
+        accepted=(_text(record["answer"]), *map(_text, record.get("answer_aliases", ()))),
+        passages=_some(passages),
+        kind=f"{len(hops)}hop" if hops else "",
+        hops=tuple(hops),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, got {value!r:.60}")
+    return value
+
+
+def _some(passages: list[Passage]) -> tuple[Passage, ...]:
+    if not passages:
+        raise ValueError("it has no passages")
+    return tuple(passages)
 
 
 class Dataset(NamedTuple):

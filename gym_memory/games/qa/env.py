@@ -5,27 +5,55 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gym_memory.core.errors import BackendError, UnknownNameError
+from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.qa.datasets import load_dataset
-from gym_memory.games.qa.formats import Question
+from gym_memory.games.qa.datasets import Question, load_dataset
 from gym_memory.games.qa.metrics import CLOSED_ANSWERS, exact_match, f1
 from gym_memory.games.qa.rules import names_in
-from gym_memory.games.qa.search import PassageSearch
 from gym_memory.games.registry import ENVIRONMENTS
 
-__all__ = ["MultiHopQA"]
+__all__ = ["MultiHopQA", "PassageSearch"]
 
+_WORD = re.compile(r"\w+")
+_K1, _B = 1.5, 0.75
+"""BM25's usual saturation of repeated words, and weight of a text's length."""
 _NEXT = "read next"
 _LOOK = "look"
 _CALL = re.compile(r"(?P<what>search|answer)\s*\[(?P<text>.+)\]", re.IGNORECASE)
 _METRICS = ("f1", "em")
 _MAX_NAME_WORDS = 8
+
+
+class PassageSearch:
+    """Index a few texts.
+
+    >>> PassageSearch(["a red door", "a blue key"]).ranked("Where is the key?")[0]
+    1
+    """
+
+    def __init__(self, texts: Sequence[str]):
+        bm25s: Any = require("bm25s", "qa", "search over passages")
+        self._size = len(texts)
+        self._index = bm25s.BM25(k1=_K1, b=_B)
+        self._index.index([_words(text) for text in texts], show_progress=False)
+
+    def ranked(self, query: str) -> list[int]:
+        """Return the positions of all texts, best first; of equal ones the first."""
+        words = [word for word in _words(query) if word in self._index.vocab_dict]
+        scores = self._index.get_scores(words) if words else np.zeros(self._size)
+        return [int(i) for i in np.argsort(-np.round(scores, 5), kind="stable")]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
 
 
 class _State(NamedTuple):

@@ -15,14 +15,12 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag, check_int
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
-from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product
+from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product, read_catalogue
 from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
-from gym_memory.games.webshop.files import read_catalogue
 from gym_memory.games.webshop.pages import View
-from gym_memory.games.webshop.reward import rate
+from gym_memory.games.webshop.reward import find_listing, rate, right_products, walkthrough
 from gym_memory.games.webshop.rules import queries
 from gym_memory.games.webshop.shop import open_shop
-from gym_memory.games.webshop.solution import find_listing, right_products, walkthrough
 from gym_memory.games.webshop.synthetic import synthetic_catalogue
 from gym_memory.graph.schema import PLAYER
 

@@ -14,7 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from gym_memory.games.webshop.catalogue import Catalogue, Records, build_catalogue
-from gym_memory.games.webshop.wares import BRANDS, COMMENTS, DEPARTMENTS, SERIES, WARES, Ware
+from gym_memory.games.webshop.products import (
+    BRANDS,
+    COMMENTS,
+    DEPARTMENTS,
+    KINDS,
+    SERIES,
+    ProductKind,
+)
 
 __all__ = ["GOALS", "PRODUCTS", "make_records", "synthetic_catalogue"]
 
@@ -62,12 +69,12 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
         codes.add("B0" + "".join(rng.choices(string.ascii_uppercase + string.digits, k=8)))
     items: list[dict[str, Any]] = []
     attributes: dict[str, dict[str, Any]] = {}
-    wares = rng.choices(WARES, list(_popularity()), k=products)
+    kinds = rng.choices(KINDS, list(_popularity()), k=products)
     # Two of three names a title, so that the titles of a kind have a name in common.
-    names = [rng.sample(ware.names, 2) for ware in wares]
-    for asin, ware, called in zip(sorted(codes), wares, names, strict=True):
-        own = _draw_attributes(rng, ware)
-        items.append(_item(rng, asin, ware, called, own))
+    names = [rng.sample(kind.names, 2) for kind in kinds]
+    for asin, kind, called in zip(sorted(codes), kinds, names, strict=True):
+        own = _draw_attributes(rng, kind)
+        items.append(_item(rng, asin, kind, called, own))
         attributes[asin] = {"attributes": own}
     human: dict[str, list[dict[str, Any]]] = {}
     for number in range(goals):
@@ -81,21 +88,25 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
 def _popularity() -> Iterator[float]:
     """Yield weights by Zipf's law over the kinds of each department."""
     seen: dict[str, int] = {}
-    for ware in WARES:
-        seen[ware.department] = seen.get(ware.department, 0) + 1
-        yield 1 / seen[ware.department]
+    for kind in KINDS:
+        seen[kind.department] = seen.get(kind.department, 0) + 1
+        yield 1 / seen[kind.department]
 
 
-def _draw_attributes(rng: random.Random, ware: Ware) -> list[str]:
+def _draw_attributes(rng: random.Random, kind: ProductKind) -> list[str]:
     """Draw one or two of the attributes of its kind only, two or three of the others."""
-    own = rng.sample(ware.own, rng.randint(1, 2))
-    return own + rng.sample(ware.shared, rng.randint(2, 3))
+    own = rng.sample(kind.own, rng.randint(1, 2))
+    return own + rng.sample(kind.shared, rng.randint(2, 3))
 
 
 def _item(
-    rng: random.Random, asin: str, ware: Ware, names: Sequence[str], attributes: Sequence[str]
+    rng: random.Random,
+    asin: str,
+    kind: ProductKind,
+    names: Sequence[str],
+    attributes: Sequence[str],
 ) -> dict[str, Any]:
-    department = DEPARTMENTS[ware.department]
+    department = DEPARTMENTS[kind.department]
     shown: dict[str, list[str]] = {place: [] for place in _PLACES}
     for attribute in attributes:
         shown[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
@@ -111,15 +122,15 @@ def _item(
     return {
         "asin": asin,
         "name": title,
-        "category": ware.department,
-        "query": ware.names[0],
-        "product_category": " › ".join([department.path, *ware.category]),
+        "category": kind.department,
+        "query": kind.names[0],
+        "product_category": " › ".join([department.path, *kind.category]),
         "full_description": _description(rng, brand, names[0], shown["description"]),
         "small_description": [first, *others],
-        "pricing": _pricing(rng, ware.price),
+        "pricing": _pricing(rng, kind.price),
         "customization_options": {
             option: [{"value": value, "image": None} for value in _some(rng, values)]
-            for option, values in ware.options.items()
+            for option, values in kind.options.items()
         },
         "images": [f"{asin}.jpg"],
     }
