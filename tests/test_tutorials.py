@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gym_memory.cli import main
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
 from gym_memory.run.results.report import build_report
+from gym_memory.testing.chat import ScriptedServer
+
+pytestmark = pytest.mark.slow
 
 pytestmark = pytest.mark.slow
 
@@ -66,3 +70,35 @@ def test_a_tutorial_prints_what_a_fresh_run_gives(
     assert len(shown) == len(renamed) >= 3
     for row, true in zip(shown, renamed, strict=True):
         assert row == {name: true[name] for name in row}
+
+
+def test_the_agent_tutorial_prints_what_a_fresh_run_gives(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    pytest.importorskip("textworld", reason="needs the extra textworld")
+    pytest.importorskip("openai", reason="needs the extra llm")
+    game, out = "TreasureHunt?level=hardest&split=test", tmp_path / "ariadne"
+    words = ["compare", "-e", game, "--preset", "ariadne", "-m", "none", "--model", "scripted"]
+    words += ["--base-url", server.base_url, "--seeds", "0:3", "--workers", "1", "--out", str(out)]
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert not stopped.value.code
+    text = (out / "report.md").read_text(encoding="utf-8")
+    fresh = [
+        rows(text[text.index(heading) :].partition("\n\n")[0])
+        for heading in (
+            "| environment | memory | policy | n |",
+            "| environment | memory | policy | llm calls |",
+        )
+    ]
+    names = {
+        "calls a game": "llm calls",
+        "prompt tokens": "llm prompt tokens",
+        "completion tokens": "llm completion tokens",
+    }
+    shown = printed("language-model-agent", "agent")
+    assert len(shown) == 2
+    for row, *true in zip(shown, *fresh, strict=True):
+        found = true[0] | true[1]
+        found["score"] = f"{float(found['score']):.3f}"
+        assert row == {name: found[names.get(name, name)] for name in row}
