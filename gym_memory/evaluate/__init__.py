@@ -1,4 +1,4 @@
-"""Scoring memories rather than agents: the quality of a graph, and an exam of what is recalled.
+"""Score memories rather than agents: the quality of a graph, and an exam of what is recalled.
 
-The only place, beside the control ``oracle``, where engine facts are used.
+Apart from the control ``oracle``, only this package uses engine facts.
 """

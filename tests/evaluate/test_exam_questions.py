@@ -14,15 +14,14 @@ from gym_memory.evaluate.exam import (
     KINDS,
     Account,
     ExamConfig,
+    ExamQuestion,
     Moment,
-    Question,
-    Reading,
+    RecallReading,
     ask,
     examine,
     record,
 )
-from gym_memory.evaluate.exam.questions import Unseen
-from gym_memory.evaluate.exam.wordings import Asked, templates
+from gym_memory.evaluate.exam.questions import QuestionText, Unseen, templates
 from gym_memory.graph.schema import LOCATIONS
 from gym_memory.memory.base import MEMORIES, Memory
 from gym_memory.run.jobs import Job
@@ -43,7 +42,7 @@ def accounts() -> list[Account]:
     return found
 
 
-def asked(account: Account, seed: int = 0, per_kind: int = 4) -> list[Question]:
+def asked(account: Account, seed: int = 0, per_kind: int = 4) -> list[ExamQuestion]:
     return ask(account, random.Random(seed), per_kind)
 
 
@@ -60,7 +59,7 @@ def transcript(account: Account) -> str:
 def test_who_read_everything_answers_everything(accounts: list[Account]) -> None:
     kinds: Counter[str] = Counter()
     for account in accounts:
-        reading = Reading(Recall(transcript(account)), account)
+        reading = RecallReading(Recall(transcript(account)), account)
         for question in asked(account):
             assert question.grade(reading) == "right", question
             kinds[question.kind] += 1
@@ -70,7 +69,7 @@ def test_who_read_everything_answers_everything(accounts: list[Account]) -> None
 
 def test_who_has_only_the_present_answers_nothing(accounts: list[Account]) -> None:
     for account in accounts:
-        reading = Reading(Recall(), account)
+        reading = RecallReading(Recall(), account)
         for question in asked(account):
             right = question.grade(reading) == "right"
             assert right == isinstance(question, Unseen)
@@ -84,7 +83,7 @@ def test_who_believes_otherwise_is_wrong(accounts: list[Account]) -> None:
         if thing != "you"
     )
     for account in accounts:
-        reading = Reading(Recall("", elsewhere), account)
+        reading = RecallReading(Recall("", elsewhere), account)
         verdicts = {
             question.kind: question.grade(reading)
             for question in asked(account)
@@ -163,21 +162,21 @@ KNOWN = {
 def _first_wording(monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions in the first of the seen wordings, so that a test can name them."""
 
-    def first(sort: str, rng: random.Random, **named: Any) -> Asked:
-        return Asked(templates()[sort]["seen"][0].format(**named), sort)
+    def first(sort: str, rng: random.Random, **named: Any) -> QuestionText:
+        return QuestionText(templates()[sort]["seen"][0].format(**named), sort)
 
-    monkeypatch.setattr("gym_memory.evaluate.exam.questions.in_words", first)
+    monkeypatch.setattr("gym_memory.evaluate.exam.questions.draw_wording", first)
 
 
-def only(kind: str, *moments: Moment) -> dict[str, Question]:
+def only(kind: str, *moments: Moment) -> dict[str, ExamQuestion]:
     found = KINDS[kind].make(Account(moments), random.Random(0))
     return {question.text.seen: question for question in found}
 
 
-def grade(question: Question, *facts: tuple[str, str, str], text: str = "", t: int = 9) -> str:
+def grade(question: ExamQuestion, *facts: tuple[str, str, str], text: str = "", t: int = 9) -> str:
     """The verdict on facts and a text, of one who sees nothing."""
     later = Account([Moment(Step(i, ""), *[frozenset[Triple]()] * 3) for i in range(t + 1)])
-    return question.grade(Reading(Recall(text, tuple(Triple(*f) for f in facts)), later))
+    return question.grade(RecallReading(Recall(text, tuple(Triple(*f) for f in facts)), later))
 
 
 def test_where() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.evaluate.exam.account import Account, Moment
-from gym_memory.evaluate.exam.reading import Reading
+from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.memory.base import make_memory
 from gym_memory.memory.history import History
 
@@ -51,8 +51,10 @@ def account(later: int = 0) -> Account:
     return Account(moments)
 
 
-def read(text: str = "", triples: tuple[Triple, ...] = (), now: Account | None = None) -> Reading:
-    return Reading(Recall(text, triples), now or account())
+def read(
+    text: str = "", triples: tuple[Triple, ...] = (), now: Account | None = None
+) -> RecallReading:
+    return RecallReading(Recall(text, triples), now or account())
 
 
 TRANSCRIPT = f"{KITCHEN}\n> take apple from fridge\n{TAKEN}\n> go east\n{HALL}\n> wait"
@@ -214,7 +216,7 @@ def test_what_a_memory_recalls_in_full_is_read_as_it_was() -> None:
         memory.begin(TASK, 0)
         for step in STEPS:
             memory.observe(step)
-        reading = Reading(memory.recall(Cue(STEPS[-1].text, TASK.goal), 2000), account())
+        reading = RecallReading(memory.recall(Cue(STEPS[-1].text, TASK.goal), 2000), account())
         assert reading.place("egg") == "fridge", name
         assert reading.place("apple") == "inventory", name
         assert reading.ways("kitchen") == {"east": "hall"}, name
@@ -225,7 +227,7 @@ def test_history_is_counted_to_its_first_step_only_if_it_begins_there() -> None:
     memory.begin(TASK, 0)
     for step in STEPS:
         memory.observe(step)
-    reading = Reading(memory.recall(Cue(STEPS[-1].text, TASK.goal), 2000), account())
+    reading = RecallReading(memory.recall(Cue(STEPS[-1].text, TASK.goal), 2000), account())
     assert reading.place_at("you", 2) == "hall"
     assert reading.place_at("apple", 0) == ""
     assert reading.action_at(1) == "take apple from fridge"

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.evaluate.exam import Answer, ExamConfig, ExamScore, exam_scores, examine
-from gym_memory.evaluate.exam.questions import Unseen, Where
+from gym_memory.evaluate.exam import ExamAnswer, ExamConfig, ExamScore, exam_scores, examine
+from gym_memory.evaluate.exam.questions import QuestionText, Unseen, Where
 from gym_memory.evaluate.exam.report import exam_record, write_exam
 from gym_memory.evaluate.exam.scores import ahead, by_age, by_game, by_length, leads
-from gym_memory.evaluate.exam.wordings import Asked
 
 
-def answer(verdict: str = "right", **more: object) -> Answer:
+def answer(verdict: str = "right", **more: object) -> ExamAnswer:
     age = more.pop("age", 3)
     unseen = more.pop("unseen", False)
-    text = Asked("?", "?!")
+    text = QuestionText("?", "?!")
     question = Unseen(text, "", None, "x", "y") if unseen else Where(text, "box", age, "x")  # type: ignore[arg-type]
-    base = Answer("E", "random", 0, 50, question, "unseen", "m", 100, 40, verdict)  # type: ignore[arg-type]
+    base = ExamAnswer("E", "random", 0, 50, question, "unseen", "m", 100, 40, verdict)  # type: ignore[arg-type]
     return base._replace(**more)  # type: ignore[arg-type]
 
 

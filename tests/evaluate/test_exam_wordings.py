@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_memory.evaluate.exam.wordings import in_words, templates
+from gym_memory.evaluate.exam.questions import draw_wording, templates
 
 ROOT = Path(__file__).parents[2]
 DATA = "gym_memory/evaluate/exam/wordings.json"
@@ -37,9 +37,9 @@ def test_all_wordings_of_a_sort_name_what_is_asked_about() -> None:
 
 
 def test_words_are_drawn_by_chance_alone() -> None:
-    drawn = {in_words("where", random.Random(seed), thing="egg") for seed in range(40)}
+    drawn = {draw_wording("where", random.Random(seed), thing="egg") for seed in range(40)}
     assert len(drawn) >= 12
-    assert drawn == {in_words("where", random.Random(seed), thing="egg") for seed in range(40)}
+    assert drawn == {draw_wording("where", random.Random(seed), thing="egg") for seed in range(40)}
     assert all("egg" in asked.seen and "egg" in asked.unseen for asked in drawn)
 
 

@@ -1,36 +1,25 @@
-"""The memory exam: what a memory still knows of an episode, question by question.
+"""Examine what a memory still knows of an episode, question by question, without a language model.
 
-Questions are made from the agent's own trajectory; their answers are the game's truth as far as
-the agent could have seen it (``scoring/quality/observer.py``). An answer counts when what the
-memory recalls for the question, within its budget, contains it. No language model takes part.
-
-* :mod:`.account`: an episode as it was played, and what could be known of it at every step;
-* :mod:`.questions`: the kinds of questions, how each is made and graded;
-* :mod:`.wordings`: in what words, half of them kept from development;
-* :mod:`.reading`: what a recall says, read alike for every memory, without extraction rules;
-* :mod:`.session`: replays episodes into memories and asks;
-* :mod:`.scores`: shares of right answers, the table's rows;
-* :mod:`.report`: JSON and plots.
-
-The idea is that of EMemBench (questions from the agent's own trajectory, answers computed from
-the game); kinds, grading and code are our own.
+Questions come from the agent's own trajectory, answers from the game, as far as the agent could
+have seen it. An answer counts if the recall for the question, within its budget, contains it. The
+idea is EMemBench's; kinds of questions, grading and code are our own.
 """
 
 from gym_memory.evaluate.exam.account import Account, Moment, record
-from gym_memory.evaluate.exam.questions import KINDS, Question, ask
-from gym_memory.evaluate.exam.reading import Reading
+from gym_memory.evaluate.exam.questions import KINDS, ExamQuestion, ask
+from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.exam.scores import ExamScore, exam_scores
-from gym_memory.evaluate.exam.session import Answer, ExamConfig, examine
+from gym_memory.evaluate.exam.session import ExamAnswer, ExamConfig, examine
 
 __all__ = [
     "KINDS",
     "Account",
-    "Answer",
+    "ExamAnswer",
     "ExamConfig",
+    "ExamQuestion",
     "ExamScore",
     "Moment",
-    "Question",
-    "Reading",
+    "RecallReading",
     "ask",
     "exam_scores",
     "examine",

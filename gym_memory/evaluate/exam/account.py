@@ -1,4 +1,4 @@
-"""An episode as it was played, and what an ideal observer could know of it at every step."""
+"""Record an episode, and what an ideal observer could know of it at every step."""
 
 from __future__ import annotations
 
@@ -15,20 +15,15 @@ from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 from gym_memory.run import rollout
 from gym_memory.run.jobs import Job
 
-__all__ = ["Account", "Moment", "Recording", "Told", "record"]
+__all__ = ["Account", "Moment", "PlayedEpisode", "StatedFact", "record"]
 
 
 class Moment(NamedTuple):
-    """One step of a played episode.
+    """Hold one step of a played episode.
 
-    Attributes:
-        step: What the agent saw; what a memory is fed with.
-        facts: All that was true; for scoring, and for memories that use the oracle.
-        known: What the ideal observer knew after it.
-        shown: What the step itself showed or told.
-        focus: The plan by which the policy asked its memory after it.
-        exact: Whether the game itself says what a step showed, so that all of it stands in the
-            whole text, in whatever words.
+    ``known`` is what the ideal observer knew after it, ``shown`` what the step itself showed.
+    ``focus`` is the policy's plan. ``exact``: the game says itself what the step showed, so the
+    whole text states all of it.
     """
 
     step: Step
@@ -39,37 +34,27 @@ class Moment(NamedTuple):
     exact: bool = False
 
 
-class Recording(NamedTuple):
-    """A played episode.
-
-    Attributes:
-        job: What was played.
-        task: The task, as the memory is told it.
-        moments: The reset and every step; moment ``t`` is environment step ``t``.
-    """
+class PlayedEpisode(NamedTuple):
+    """Hold a played episode; moment ``t`` is environment step ``t``, 0 the reset."""
 
     job: Job
     task: Task
     moments: tuple[Moment, ...]
 
 
-def record(job: Job) -> Recording:
-    """Play an episode and note everything.
-
-    Args:
-        job: Environment, policy, seed, and the memory that the policy plays with.
-    """
+def record(job: Job) -> PlayedEpisode:
+    """Play a job with the memory that it names, and record it."""
     env = job.make_env()
     try:
         watched = _Watched(env)
         rollout(watched, make_policy(job.policy), job.seed, task_id=job.task_id)
     finally:
         env.close()
-    return Recording(job, watched.task, tuple(watched.moments))
+    return PlayedEpisode(job, watched.task, tuple(watched.moments))
 
 
 class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Notes every step."""
+    """Record every step."""
 
     def __init__(self, env: gym.Env[Any, Any]):
         super().__init__(env)
@@ -79,7 +64,6 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self._observer = IdealObserver()
 
     def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin to watch an episode."""
         obs, info = self.env.reset(**kwargs)
         self.task = Task(info["task_id"], obs["task"], self.env.get_wrapper_attr("dialect"))
         self._observer = IdealObserver.of(self._oracle())
@@ -88,7 +72,6 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         return obs, info
 
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play a step and note it."""
         obs, reward, terminated, truncated, info = self.env.step(action)
         self._note(obs, info, action, float(reward), done=terminated or truncated)
         return obs, float(reward), terminated, truncated, info
@@ -107,13 +90,11 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self.moments.append(Moment(step, oracle.facts, known, shown, focus, exact))
 
 
-class Told(NamedTuple):
-    """A fact that a text tells.
+class StatedFact(NamedTuple):
+    """Hold a fact that a text states, and the places of it that the text does not name.
 
-    Attributes:
-        fact: The fact.
-        missing: Places that do not stand in the text, of a way or of something in a place: one
-            that the agent came from, or was in, is known to whoever knows where that was.
+    The missing place is where the agent came from or was; a reader who knows that place has the
+    fact.
     """
 
     fact: Triple
@@ -121,15 +102,9 @@ class Told(NamedTuple):
 
 
 class Account:
-    """What can be asked about an episode after some step.
+    """Hold what can be asked about an episode after its last moment.
 
-    Args:
-        moments: The episode up to that step, from its reset.
-
-    Attributes:
-        now: The step.
-        moment: The last moment.
-        known: What is known now, in a fixed order.
+    ``now`` is that step, ``moment`` its record, ``known`` what is known then, in a fixed order.
     """
 
     def __init__(self, moments: Sequence[Moment]):
@@ -145,37 +120,33 @@ class Account:
             {f.subject: f.object for f in moment.known if f.relation in LOCATIONS}
             for moment in moments
         ]
-        self._told: dict[tuple[int, str], tuple[Told, ...]] = {}
+        self._reported: dict[tuple[int, str], tuple[StatedFact, ...]] = {}
         self._stated: dict[str, tuple[Triple, ...]] = {}
         self._words: dict[Triple, frozenset[str]] = {}
 
-    def told(self, t: int, text: str) -> tuple[Told, ...]:
-        """What a text, or a part of one, tells of what a step showed.
+    def reported(self, t: int, text: str) -> tuple[StatedFact, ...]:
+        """Return the facts shown by step ``t`` that a text states, without reading any sentence.
 
-        A fact is told when all of its names stand in the text; of a game that says itself what a
-        step showed, the whole text tells all of it. No sentence is read.
-
-        Args:
-            t: The step.
-            text: What is told of the step, its action included.
+        A text states a fact if it holds all of its names. If the game says itself what a step
+        showed, the whole text states all of it. The text includes the step's action.
         """
-        found = self._told.get((t, text))
+        found = self._reported.get((t, text))
         if found is None:
             moment, said = self.moments[t], spaced(squeezed(text))
             whole = moment.exact and spaced(squeezed(moment.step.text)) in said
-            told = []
+            reported: list[StatedFact] = []
             for fact in sorted(moment.shown):
                 missing = _missing(fact, said)
                 placed = fact.relation in LOCATIONS and fact.subject not in missing
                 if direction_of(fact.relation) or (placed and not whole):
-                    told.append(Told(fact, missing))
+                    reported.append(StatedFact(fact, missing))
                 elif whole or not missing:
-                    told.append(Told(fact, frozenset()))
-            found = self._told[t, text] = tuple(told)
+                    reported.append(StatedFact(fact, frozenset()))
+            found = self._reported[t, text] = tuple(reported)
         return found
 
     def stated(self, sentence: str) -> tuple[Triple, ...]:
-        """The facts, of all that were ever known, whose names stand in a sentence."""
+        """Return the facts ever known whose names are all in a sentence."""
         found = self._stated.get(sentence)
         if found is None:
             said = spaced(squeezed(sentence))
@@ -188,7 +159,7 @@ class Account:
         return found
 
     def _ever(self) -> dict[Triple, frozenset[str]]:
-        """All that was ever known, in the order of its steps, with the words that say it."""
+        """Return all facts ever known, in the order of steps, with the words that state them."""
         if not self._words:
             for moment in self.moments:
                 for fact in sorted(moment.known - self._words.keys()):
@@ -196,20 +167,20 @@ class Account:
         return self._words
 
     def place(self, thing: str, t: int | None = None) -> str:
-        """What a thing was known to be in or on after step ``t`` (now, if None); "" if unknown."""
+        """Return what a thing was in or on after step ``t`` (now, if None); "" if unknown."""
         return self._places[self.now if t is None else t].get(thing, "")
 
     def places(self, t: int | None = None) -> dict[str, str]:
-        """Things and what they were known to be in or on."""
+        """Return things and what they were known to be in or on."""
         return self._places[self.now if t is None else t]
 
     def first(self, fact: Triple) -> int | None:
-        """The step that first showed a fact; None if none did."""
+        """Return the step that first showed a fact; None if none did."""
         steps = self._shown.get(fact)
         return steps[0] if steps else None
 
     def age(self, facts: Iterable[Triple], t: int | None = None) -> int:
-        """Steps since the evidence of all of these facts was last shown, no later than ``t``."""
+        """Return the steps since all of these facts were last shown, no later than ``t``."""
         end = self.now if t is None else t
         oldest = end
         for fact in facts:
@@ -224,13 +195,13 @@ _HELD = (" hold ", " holding ", " carry ", " carrying ", " inventory ")
 
 
 def _missing(fact: Triple, said: str) -> frozenset[str]:
-    """Names of a fact that do not stand in a text."""
+    """Return the names of a fact that a text lacks."""
     names = {fact[i] for i in _NAMED_BY.get(fact.relation, (0, 2))} - {PLAYER, INVENTORY}
     return frozenset(name for name in names if spaced(name.lower()) not in said)
 
 
 def _words_of(fact: Triple) -> frozenset[str]:
-    """The words, each between blanks, that all stand in a sentence that says a fact."""
+    """Return the words, each between blanks, that a sentence needs to state a fact."""
     subject, relation, obj = fact
     ends = {subject, obj} - {INVENTORY}
     return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -1,33 +1,40 @@
-"""The kinds of questions: how each is made from an episode, and how an answer is graded.
+"""Ask questions about an episode, and grade answers; a kind of question is a class.
 
-A kind is a class. ``make`` yields what could be asked after some step, best mixed; ``grade`` says
-whether a reading of a recall (:mod:`.exam.reading`) holds the answer. A recall is
-*right* when it says all of the answer and nothing that contradicts it, *wrong* when it says
-something false, *unproven* when it says what is true and could not be known, and *silent*
-otherwise. Only what was never seen is to be answered by silence.
-
-A question is dropped when the present observation answers it, so without a memory no question is
-answered but those about what was never seen.
+A recall is *right* if it says all of the answer and nothing that contradicts it, *wrong* if it
+says something false, *unproven* if it says what is true and could not be known, else *silent*. A
+question is dropped if the present observation answers it; only :class:`Unseen` wants silence.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
 from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from gym_memory.core.records import Recall, Triple
 from gym_memory.evaluate.exam.account import Account
-from gym_memory.evaluate.exam.reading import Reading
-from gym_memory.evaluate.exam.wordings import Asked, in_words
+from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.evaluate.quality.observer import spaced, squeezed
+from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, PLAYER, direction_of
 
-__all__ = ["KINDS", "Question", "Verdict", "ask"]
+__all__ = [
+    "KINDS",
+    "WORDINGS",
+    "ExamQuestion",
+    "QuestionText",
+    "Verdict",
+    "ask",
+    "draw_wording",
+    "templates",
+]
 
 Verdict = Literal["right", "wrong", "unproven", "silent"]
 Item = TypeVar("Item")
@@ -38,54 +45,78 @@ _QUOTED = 200
 _TITLE_WORDS = 6
 
 _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
-"""Relations of facts that are read or told, not seen."""
+"""Relations of facts that are read, not seen."""
+
+
+class QuestionText(NamedTuple):
+    """Hold the wordings of a question, empty if it is not asked so.
+
+    ``seen`` was there in development, ``unseen`` was not; ``focus`` is the policy's plan at that
+    time, which names what the question is about.
+    """
+
+    seen: str = ""
+    unseen: str = ""
+    focus: str = ""
+
+
+WORDINGS = QuestionText._fields
+
+
+@cache
+def templates() -> dict[str, dict[str, list[str]]]:
+    """Return the templates of each sort of question, seen and unseen.
+
+    Unseen ones are nowhere else in this repository, so no rule and no test was made by them.
+    """
+    text = (files("gym_memory.evaluate.exam") / "wordings.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, list[str]]] = json.loads(text)
+    return found
+
+
+def draw_wording(sort: str, rng: random.Random, **named: Any) -> QuestionText:
+    """Draw a wording of a question from each half; ``named`` fills the templates."""
+    halves = templates()[sort]
+    texts = {half: rng.choice(halves[half]).format(**named) for half in ("seen", "unseen")}
+    return QuestionText(**{half: text[0].upper() + text[1:] for half, text in texts.items()})
 
 
 @dataclasses.dataclass(frozen=True)
-class Question(ABC):
-    """One question.
-
-    Attributes:
-        text: The question in words; what is asked is the focus of the recall.
-        answer: The answer, for people.
-        age: Steps since the evidence was last shown; None where there is none.
-    """
+class ExamQuestion(ABC):
+    """Hold one question in words; ``age`` is the steps since its evidence was shown, if any."""
 
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
     """What is asked, for tables."""
 
-    text: Asked
+    text: QuestionText
     answer: str
     age: int | None
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What a plan must name to be about this; nothing where no plan is."""
+        """Return the names that a plan must contain to be about this; () if no plan is."""
         return ()
 
     @classmethod
     @abstractmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Questions of this kind, in random order."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield questions of this kind, in random order."""
 
     @abstractmethod
-    def grade(self, reading: Reading) -> Verdict:
-        """Whether a reading holds the answer."""
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade a reading of a recall."""
 
 
-def ask(account: Account, rng: random.Random, per_kind: int) -> list[Question]:
-    """Questions after the last step of an account.
+def ask(account: Account, rng: random.Random, per_kind: int) -> list[ExamQuestion]:
+    """Return questions after the last step of an account.
 
-    Args:
-        account: The episode so far.
-        rng: Chooses among what could be asked, and words.
-        per_kind: Most questions of a kind in words, and most by the policy's plan.
+    ``per_kind`` limits the questions of a kind in words, and those by the policy's plan.
     """
-    without = Reading(Recall(), account)
+    without = RecallReading(Recall(), account)
     plan = account.moment.focus
     named = spaced(squeezed(plan))
-    questions: list[Question] = []
+    questions: list[ExamQuestion] = []
     for kind in KINDS.values():
         left, planned = per_kind, per_kind if plan else 0
         for question in kind.make(account, rng):
@@ -97,7 +128,7 @@ def ask(account: Account, rng: random.Random, per_kind: int) -> list[Question]:
                 continue
             if kind is not Unseen and question.grade(without) == "right":
                 continue
-            text = question.text if left else Asked()
+            text = question.text if left else QuestionText()
             text = text._replace(focus=plan) if to_plan else text
             questions.append(dataclasses.replace(question, text=text))
             left, planned = max(left - 1, 0), planned - to_plan
@@ -105,8 +136,8 @@ def ask(account: Account, rng: random.Random, per_kind: int) -> list[Question]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Where(Question):
-    """Where something is now."""
+class Where(ExamQuestion):
+    """Ask where something is now."""
 
     kind: ClassVar[str] = "where"
     title: ClassVar[str] = "where X is"
@@ -114,26 +145,24 @@ class Where(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.thing,)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """What is neither carried nor the agent itself."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield what is neither carried nor the agent itself."""
         located = [f for f in account.known if f.relation in LOCATIONS and f.subject != PLAYER]
         for fact in _shuffled(located, rng):
             if fact.object != INVENTORY:
-                text = in_words("where", rng, thing=fact.subject)
+                text = draw_wording("where", rng, thing=fact.subject)
                 yield cls(text, fact.object, account.age([fact]), fact.subject)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """What it is in or on."""
+    def grade(self, reading: RecallReading) -> Verdict:
         return _compared(reading.place(self.thing), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
-class Read(Question):
-    """What was read or told: the recipe, the notes, what things are for."""
+class Read(ExamQuestion):
+    """Ask for what was read: the recipe, the notes, the uses of things."""
 
     kind: ClassVar[str] = "read"
     title: ClassVar[str] = "what was read"
@@ -142,12 +171,11 @@ class Read(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.thing,)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """One question for all facts of one subject and relation; one for each text read."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield a question for all facts of a subject and relation, and one for each text read."""
         groups: dict[tuple[str, str], list[Triple]] = {}
         for fact in account.known:
             if fact.relation in _READ:
@@ -166,17 +194,16 @@ class Read(Question):
                 if any(fact.relation == "opens" for fact in said):
                     found.append(("note", name, said))
         for sort, thing, facts in _shuffled(found, rng):
-            text, answer = in_words(sort, rng, thing=thing), "; ".join(map(str, facts))
+            text, answer = draw_wording(sort, rng, thing=thing), "; ".join(map(str, facts))
             yield cls(text, answer, account.age(facts), thing, tuple(facts))
 
-    def grade(self, reading: Reading) -> Verdict:
-        """All of what was read."""
+    def grade(self, reading: RecallReading) -> Verdict:
         return "right" if all(fact in reading.now for fact in self.facts) else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
-class Near(Question):
-    """Which rooms the known ways out of a room lead to."""
+class Near(ExamQuestion):
+    """Ask which rooms the known ways out of a room lead to."""
 
     kind: ClassVar[str] = "near"
     title: ClassVar[str] = "rooms next to A"
@@ -185,14 +212,12 @@ class Near(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.place,)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Rooms with a known way."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         for place, ways in _shuffled(list(_map(account).items()), rng):
-            text, age = in_words("near", rng, place=_the(place)), account.age(ways.values())
+            text, age = draw_wording("near", rng, place=_the(place)), account.age(ways.values())
             true = frozenset(
                 f.subject
                 for f in account.moment.facts
@@ -200,8 +225,8 @@ class Near(Question):
             )
             yield cls(text, ", ".join(sorted(ways)), age, place, true)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """All of them and no other."""
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the rooms: all of them and no other."""
         said, known = set(reading.ways(self.place).values()), set(self.answer.split(", "))
         if said - known:
             return "unproven" if said - known <= self.true else "wrong"
@@ -209,8 +234,8 @@ class Near(Question):
 
 
 @dataclasses.dataclass(frozen=True)
-class Past(Question):
-    """Where something, or the agent, was after a past step, when that is not where it is now."""
+class Past(ExamQuestion):
+    """Ask where something, or the agent, was after a past step, if it is elsewhere now."""
 
     kind: ClassVar[str] = "past"
     title: ClassVar[str] = "where X was at step t"
@@ -218,8 +243,8 @@ class Past(Question):
     t: int
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """A thing first, then a step; things that moved, in random order, the agent between."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Draw a thing first, then a step; the agent takes its turn among the things."""
         moved: dict[str, list[int]] = {}
         for t in range(account.now):
             for thing, place in account.places(t).items():
@@ -236,38 +261,36 @@ class Past(Question):
     @classmethod
     def _at(cls, account: Account, thing: str, t: int, rng: random.Random) -> Past:
         place, times = account.place(thing, t), _times(account, t)
-        text = in_words("past you" if thing == PLAYER else "past", rng, thing=thing, **times)
+        text = draw_wording("past you" if thing == PLAYER else "past", rng, thing=thing, **times)
         evidence = [f for f in account.moments[t].known if f.subject == thing and f.object == place]
         return cls(text, place, account.age(evidence, t), thing, t)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """What it was in or on after that step."""
+    def grade(self, reading: RecallReading) -> Verdict:
         return _compared(reading.place_at(self.thing, self.t), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
-class Did(Question):
-    """What was done in a past step."""
+class Did(ExamQuestion):
+    """Ask what was done in a past step."""
 
     kind: ClassVar[str] = "did"
     title: ClassVar[str] = "what was done at step t"
     t: int
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """All steps but the last one, whose action everybody knows."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield all steps but the last one, whose action the observation shows."""
         for t in _shuffled(range(1, account.now), rng):
-            text = in_words("did", rng, **_times(account, t))
+            text = draw_wording("did", rng, **_times(account, t))
             yield cls(text, account.moments[t].step.action, account.now - t, t)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """The command."""
+    def grade(self, reading: RecallReading) -> Verdict:
         return _compared(reading.action_at(self.t), self.answer)
 
 
 @dataclasses.dataclass(frozen=True)
-class Order(Question):
-    """Which of two rooms was entered first, or which of two things was taken first."""
+class Order(ExamQuestion):
+    """Ask which of two rooms was entered first, or which of two things was taken first."""
 
     kind: ClassVar[str] = "order"
     title: ClassVar[str] = "which came first"
@@ -275,8 +298,8 @@ class Order(Question):
     later: Triple
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Pairs of the same sort; what was so from the start is neither entered nor taken."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield pairs of the same sort, without what was so from the start."""
         past = {fact for moment in account.moments for fact in moment.known}
         entered = sorted(f for f in past if f.subject == PLAYER and f.relation in LOCATIONS)
         taken = sorted(f for f in past if f.object == INVENTORY)
@@ -291,11 +314,10 @@ class Order(Question):
         for what, t, earlier, _, later in _shuffled(pairs, rng):
             named = [f.object if what == "enter" else f.subject for f in (earlier, later)]
             one, two = (_the(name) for name in _shuffled(named, rng))
-            text = in_words(what, rng, one=one, two=two)
+            text = draw_wording(what, rng, one=one, two=two)
             yield cls(text, named[0], account.now - t, earlier, later)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """The steps told for both, in the right order."""
+    def grade(self, reading: RecallReading) -> Verdict:
         one, two = reading.first(self.earlier), reading.first(self.later)
         if one is None or two is None:
             return "silent"
@@ -303,8 +325,8 @@ class Order(Question):
 
 
 @dataclasses.dataclass(frozen=True)
-class Route(Question):
-    """The way from one room to another that is not next to it."""
+class Route(ExamQuestion):
+    """Ask for the way from one room to another that is not next to it."""
 
     kind: ClassVar[str] = "route"
     title: ClassVar[str] = "way from A to B"
@@ -315,12 +337,11 @@ class Route(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.source, self.target)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Pairs of rooms at least two moves apart, over known ways."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield pairs of rooms at least two moves apart, over known ways."""
         ways = _map(account)
         true = frozenset((a, b) for a, found in ways.items() for b in found)
         possible = frozenset(
@@ -329,14 +350,14 @@ class Route(Question):
         places = list(ways)
         pairs = [(a, b) for a in places for b in places if a != b and b not in ways[a]]
         for source, target in _shuffled(pairs, rng):
-            way = _path(source, target, {place: list(found) for place, found in ways.items()})
+            way = _path(source, target, ways)
             if way:
                 facts = [ways[a][b] for a, b in pairwise(way)]
-                text = in_words("route", rng, source=_the(source), target=_the(target))
+                text = draw_wording("route", rng, source=_the(source), target=_the(target))
                 yield cls(text, " - ".join(way), account.age(facts), source, target, true, possible)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """A way of which every part is true; the shortest one that is said."""
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the shortest way that is said: every part of it must be true."""
         ways: dict[str, list[str]] = {}
         for subject, relation, obj in reading.now.live():
             if direction_of(relation):
@@ -351,8 +372,8 @@ class Route(Question):
 
 
 @dataclasses.dataclass(frozen=True)
-class Inside(Question):
-    """The room of what holds something: two facts in a row."""
+class Inside(ExamQuestion):
+    """Ask for the room of what holds something: two facts in a row."""
 
     kind: ClassVar[str] = "inside"
     title: ClassVar[str] = "room of what holds X"
@@ -361,23 +382,20 @@ class Inside(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.thing,)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Things in or on something that is in a room."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         places = account.places()
         for thing in _shuffled(sorted(places), rng):
             holder = places[thing]
             room = places.get(holder, "")
             if room and room != INVENTORY:
                 facts = [f for f in account.known if f[::2] in ((thing, holder), (holder, room))]
-                text = in_words("inside", rng, thing=thing)
+                text = draw_wording("inside", rng, thing=thing)
                 yield cls(text, room, account.age(facts), thing, holder)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """What holds it, and the room of that."""
+    def grade(self, reading: RecallReading) -> Verdict:
         holder = reading.place(self.thing)
         room = reading.place(holder) if holder else ""
         if holder != self.holder:
@@ -386,8 +404,8 @@ class Inside(Question):
 
 
 @dataclasses.dataclass(frozen=True)
-class Count(Question):
-    """How many things are in or on something of which all contents were seen."""
+class Count(ExamQuestion):
+    """Ask how many things are in or on something of which all contents were seen."""
 
     kind: ClassVar[str] = "count"
     title: ClassVar[str] = "how many in A"
@@ -396,12 +414,10 @@ class Count(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.holder,)
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Rooms, containers and supporters that hold something and nothing unknown."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
         held: dict[str, set[str]] = {}
         unknown = set()
         known = set(account.known)
@@ -413,18 +429,18 @@ class Count(Question):
         for holder in _shuffled(sorted(held.keys() - unknown - {INVENTORY}), rng):
             things = frozenset(held[holder])
             facts = [f for f in account.known if f.object == holder and f.subject in things]
-            text = in_words("count", rng, place=_the(holder))
+            text = draw_wording("count", rng, place=_the(holder))
             yield cls(text, str(len(things)), account.age(facts), holder, things)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """Just these things: the right number of wrong things is no answer."""
+    def grade(self, reading: RecallReading) -> Verdict:
+        """Grade the things: the right number of wrong things is no answer."""
         said = reading.contents(self.holder)
         return "right" if said == self.things else "wrong" if said else "silent"
 
 
 @dataclasses.dataclass(frozen=True)
-class Unseen(Question):
-    """Where something is that was never seen: nothing must be said."""
+class Unseen(ExamQuestion):
+    """Ask where something is that was never seen: silence is right."""
 
     kind: ClassVar[str] = "unseen"
     title: ClassVar[str] = "never seen"
@@ -432,26 +448,25 @@ class Unseen(Question):
     place: str
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Things of the game, heard of or not, whose place was neither seen nor told."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield things of the game whose place was neither seen nor read."""
         ever = {thing for t in range(account.now + 1) for thing in account.places(t)}
         texts = dict.fromkeys(moment.step.text.lower() for moment in account.moments)
         located = sorted(f for f in account.moment.facts if f.relation in LOCATIONS)
         for thing, _, place in _shuffled(located, rng):
-            told = any(thing in text and place in text for text in texts)
-            if not told and thing not in ever and thing != PLAYER:
-                text = in_words("where", rng, thing=thing)
+            named = any(thing in text and place in text for text in texts)
+            if not named and thing not in ever and thing != PLAYER:
+                text = draw_wording("where", rng, thing=thing)
                 yield cls(text, "(never seen)", None, thing, place)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """No place."""
+    def grade(self, reading: RecallReading) -> Verdict:
         said = reading.place(self.thing)
         return "right" if not said else "unproven" if said == self.place else "wrong"
 
 
 @dataclasses.dataclass(frozen=True)
-class Saw(Question):
-    """What the game said when something was done, or under a title: of any game, without facts."""
+class Saw(ExamQuestion):
+    """Ask for the game's words after an action, or under a title; works for games without facts."""
 
     kind: ClassVar[str] = "saw"
     title: ClassVar[str] = "what came of an action, what a text said"
@@ -459,12 +474,11 @@ class Saw(Question):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """See :attr:`Question.about`."""
         return (self.heading,) if self.heading else ()
 
     @classmethod
-    def make(cls, account: Account, rng: random.Random) -> Iterator[Question]:
-        """Answers that came once, to what was done once or under a title of their own."""
+    def make(cls, account: Account, rng: random.Random) -> Iterator[ExamQuestion]:
+        """Yield answers that came once, to what was done once or under a title of their own."""
         moments = account.moments
         done = Counter(moment.step.action for moment in moments)
         said = Counter(squeezed(moment.step.text) for moment in moments)
@@ -475,20 +489,19 @@ class Saw(Question):
             if not answer or said[answer] > 1:
                 continue
             if done[action] == 1:
-                asked = in_words("saw", rng, action=action)
+                wording = draw_wording("saw", rng, action=action)
             else:
                 heading = _title(text)
                 if not heading or titles[heading] > 1:
                     continue
-                asked = in_words("passage", rng, title=heading)
-            yield cls(asked, answer[:_QUOTED], account.now - t, heading)
+                wording = draw_wording("passage", rng, title=heading)
+            yield cls(wording, answer[:_QUOTED], account.now - t, heading)
 
-    def grade(self, reading: Reading) -> Verdict:
-        """How the answer begins, word for word."""
+    def grade(self, reading: RecallReading) -> Verdict:
         return "right" if reading.says(self.answer) else "silent"
 
 
-KINDS: dict[str, type[Question]] = {
+KINDS: dict[str, type[ExamQuestion]] = {
     kind.kind: kind
     for kind in (Where, Read, Near, Past, Did, Order, Route, Inside, Count, Saw, Unseen)
 }
@@ -504,12 +517,12 @@ def _shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
 
 
 def _the(name: str) -> str:
-    """A name in a sentence; rooms that are called by a letter or number take no article."""
+    """Return a name in a sentence; rooms called by a letter or number take no article."""
     return name if name.startswith("room ") else f"the {name}"
 
 
 def _map(account: Account) -> dict[str, dict[str, Triple]]:
-    """Known rooms, and for each the rooms that a known way leads to, with the fact that says so."""
+    """Return known rooms, and for each the next rooms with the fact of the way."""
     ways: dict[str, dict[str, Triple]] = {}
     for fact in account.known:
         if direction_of(fact.relation):
@@ -517,26 +530,14 @@ def _map(account: Account) -> dict[str, dict[str, Triple]]:
     return ways
 
 
-def _path(source: str, target: str, ways: dict[str, list[str]]) -> list[str]:
-    """The places on the shortest way, both ends included; empty if there is none."""
-    came = {source: ""}
-    queue = deque([source])
-    while queue and target not in came:
-        place = queue.popleft()
-        for other in ways.get(place, ()):
-            if other not in came:
-                came[other] = place
-                queue.append(other)
-    if target not in came:
-        return []
-    way = [target]
-    while way[-1] != source:
-        way.append(came[way[-1]])
-    return way[::-1]
+def _path(source: str, target: str, ways: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the places on the shortest way, both ends included; [] if there is none."""
+    moves = shortest_path(source, target, lambda place: {n: n for n in ways.get(place, ())})
+    return [source, *(move.place for move in moves)] if moves else []
 
 
 def _title(text: str) -> str:
-    """The short first line of a text of several lines, no sentence; empty if there is none."""
+    """Return the short first line of a text of several lines, if it is no sentence; else ""."""
     first, _, rest = text.strip().partition("\n")
     plain = first[:1].isalnum() and first[-1:].isalnum() and len(first.split()) <= _TITLE_WORDS
     return first if rest.strip() and plain else ""
@@ -547,12 +548,11 @@ def _is_reading(action: str) -> bool:
 
 
 def _is_said(fact: Triple, text: str) -> bool:
-    """Whether a text names both ends of a fact of a kind that notes tell."""
-    told = text.lower()
+    """True if a text names both ends of a fact of a kind that notes state."""
+    text = text.lower()
     of_kind = fact.relation == "opens" or fact.relation in LOCATIONS
-    return of_kind and fact.subject in told and fact.object in told
+    return of_kind and fact.subject in text and fact.object in text
 
 
 def _times(account: Account, t: int) -> dict[str, int]:
-    """A step in the ways that a question may name it."""
     return {"t": t, "now": account.now, "ago": account.now - t}

@@ -1,22 +1,19 @@
-"""What a recall says, read alike for every memory, by a reader that shares nothing with extraction.
+"""Read a recall, in the same way for every memory and without the rules of extraction.
 
-A memory may recall facts, transcripts, notes or prose. All of it is read, and nothing else:
+* Recalled triples are true now; of two that exclude each other the more relevant counts.
+* Transcript entries (``[step 12] > open fridge`` or ``> open fridge`` with the game's answer
+  below) state what the ideal observer was shown by that step, as far as the text names it
+  (:meth:`.Account.reported`), in any wording. Lines that the game did not say are prose. Entries
+  without a step are counted back from the present.
+* ``[step 12] apple: is in fridge`` was true then.
+* Numbered lines below ``Completed actions:``, ``12. go east (hall to kitchen)``, are actions, and
+  state what they name of their result.
+* ``fridge: is in kitchen; is open`` are facts; a sentence of other prose states the facts ever
+  known whose names are all in it, the latest last. Both are true now, unless a transcript or a
+  triple says otherwise.
 
-* recalled triples are what is true now; where two exclude each other the more relevant counts;
-* transcript entries, ``[step 12] > open fridge`` or ``> open fridge`` with the game's answer
-  below, tell what the ideal observer was shown by that step, as far as its names stand in what is
-  left of the text (:meth:`.Account.told`); so a reader of transcripts understands all that they
-  say, in any wording. Lines that the game did not say are prose. Entries without a step are
-  taken to be the latest ones without a gap, so they are counted back from the present;
-* ``[step 12] apple: is in fridge`` says what was true then;
-* numbered lines below ``Completed actions:``, ``12. go east (hall to kitchen)``, are actions, and
-  tell what they name of what they led to;
-* lines ``fridge: is in kitchen; is open`` are facts; of other prose a sentence says those facts
-  that were ever known and all of whose names stand in it, the latest last. Both say what is true
-  now, unless a transcript or a triple says otherwise.
-
-Last comes the present observation, which whoever asks has before them anyway. Where the agent was
-is not taken to last over a gap between two entries, so that no way is read into it.
+The present observation comes last. The agent's place does not last over a gap between entries, so
+no way is read into the gap.
 """
 
 from __future__ import annotations
@@ -30,41 +27,37 @@ from gym_memory.core.records import Recall, Triple
 from gym_memory.evaluate.exam.account import Account
 from gym_memory.evaluate.quality.observer import spaced, squeezed
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
 from gym_memory.memory.reading import Entry, ParsedText, read_account
 
-__all__ = ["Reading"]
+__all__ = ["RecallReading"]
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 
 
-class Reading:
-    """The beliefs of someone who has a recall and the present observation, and nothing else.
-
-    Args:
-        recall: What the memory recalled.
-        account: The episode up to the present step.
-    """
+class RecallReading:
+    """Hold the beliefs of a reader who has only a recall and the present observation."""
 
     def __init__(self, recall: Recall, account: Account):
         self.triples, self.account, self.step = recall.triples, account, account.moment.step
         self._text = recall.text
         self._sort_out(read_account(recall.text))
 
-    # ------------------------------------------------------------ what is asked of it
+    # ------------------------------------------------------------ what a question needs
 
     @cached_property
     def now(self) -> TemporalGraph:
-        """What is said to be true now."""
+        """Return what is said to be true now."""
         graph = TemporalGraph()
         _add(graph, self._facts, 0)
         for sentence in self._prose:
             _add(graph, self.account.stated(sentence), 0)
         self._follow(graph)
-        before = _place(graph)
+        before = current_place(graph) or ""
         _add(graph, reversed(self.triples), graph.now)
         self._see(graph, before)
-        for subject, relation, obj in list(graph.live()):  # a way is told in one direction only
+        for subject, relation, obj in list(graph.live()):  # a way is stated in one direction only
             direction = direction_of(relation)
             back = OPPOSITE[direction] if direction else None
             if back and graph.value(subject, back) is None:
@@ -73,48 +66,44 @@ class Reading:
 
     @cached_property
     def past(self) -> TemporalGraph:
-        """What is said of past steps; its clock is the environment step."""
+        """Return what is said of past steps; its clock is the environment step."""
         graph = TemporalGraph()
         self._follow(graph)
-        self._see(graph, _place(graph))
+        self._see(graph, current_place(graph) or "")
         return graph
 
     def place(self, thing: str) -> str:
-        """What a thing is said to be in or on now; "" if nothing is said."""
+        """Return what a thing is said to be in or on now; "" if nothing is said."""
         fact = self.now.value(thing, "location")
         return fact.object if fact else ""
 
     def place_at(self, thing: str, t: int) -> str:
-        """What a thing is said to have been in or on after step ``t``."""
+        """Return what a thing is said to have been in or on after step ``t``."""
         for fact in self.past.as_of(t):
             if fact.subject == thing and fact.relation in LOCATIONS:
                 return fact.object
         return ""
 
     def contents(self, holder: str) -> set[str]:
-        """What is said to be right in or on something."""
+        """Return what is said to be right in or on something."""
         inside = {f.subject for f in self.now.incoming(holder) if f.relation in LOCATIONS}
         return inside - {PLAYER}
 
     def ways(self, place: str) -> dict[str, str]:
-        """Ways said to lead out of a place: direction to the next place."""
-        return {
-            direction: fact.subject
-            for fact in self.now.incoming(place)
-            if (direction := direction_of(fact.relation)) is not None
-        }
+        """Return the ways said to lead out of a place: direction to the next place."""
+        return ways_out(self.now, place)
 
     def action_at(self, t: int) -> str:
-        """What is said to have been done in step ``t``."""
+        """Return what is said to have been done in step ``t``."""
         return self._actions.get(t, "")
 
     def first(self, fact: Triple) -> int | None:
-        """The first step for which a fact is told; None if none is."""
+        """Return the first step for which a fact is stated; None if none is."""
         known = self.past.fact(fact)
         return known.intervals[0][0] if known and known.intervals else None
 
     def says(self, text: str) -> bool:
-        """Whether a text stands in what was recalled, line breaks and quotation marks apart."""
+        """True if the recall contains a text, line breaks and quotation marks apart."""
         return squeezed(text) in self._squeezed
 
     @cached_property
@@ -124,7 +113,6 @@ class Reading:
     # ------------------------------------------------------------ reading
 
     def _sort_out(self, recalled: ParsedText) -> None:
-        """Date what is dated by the present."""
         self._facts, self._dated = recalled.facts, recalled.dated
         self._entries = self._counted(list(recalled.entries))
         self._actions = {logged.t: logged.action for logged in recalled.actions}
@@ -137,10 +125,10 @@ class Reading:
         for t, action, before, after in recalled.actions:
             self._entries.append(Entry(t, action, f"{before}\n{after}"))
         self._prose = [line for line in _SENTENCE.split(prose) if line]
-        self._told = [self._verified(entry) for entry in self._entries]
+        self._stated = [self._verified(entry) for entry in self._entries]
 
     def _counted(self, entries: list[Entry]) -> list[Entry]:
-        """Entries with their steps, those that tell none counted back from the present."""
+        """Return entries with their steps, those without one counted back from the present."""
         t = self.step.t
         if entries and entries[-1].text not in ("", self.step.text.strip()):
             t -= 1
@@ -154,7 +142,7 @@ class Reading:
         return counted[::-1]
 
     def _verified(self, entry: Entry) -> tuple[int, str]:
-        """The step of an entry, and the lines of it that the game said; the rest is prose."""
+        """Return the step of an entry and the lines that the game said; the rest becomes prose."""
         t = entry.t or 0
         if not 0 <= t < len(self.account.moments):
             return t, ""
@@ -175,7 +163,7 @@ class Reading:
 
     def _follow(self, graph: TemporalGraph) -> None:
         """Take entries and dated facts in the order of their steps, up to the present one."""
-        events: list[tuple[int, str | Triple]] = [*self._told, *self._dated]
+        events: list[tuple[int, str | Triple]] = [*self._stated, *self._dated]
         last = -1
         for t, event in sorted(events, key=itemgetter(0)):
             if t >= self.step.t:
@@ -186,22 +174,22 @@ class Reading:
             if isinstance(event, Triple):
                 graph.add(event, t)
             else:
-                self._tell(graph, t, event, _place(graph))
+                self._add_stated(graph, t, event, current_place(graph) or "")
         if 0 <= last < self.step.t - 1:
             graph.retire_matching(subject=PLAYER, t=last + 1, by="gap")
 
     def _see(self, graph: TemporalGraph, before: str) -> None:
         """Take in the present observation."""
         step = self.step
-        self._tell(graph, step.t, f"{step.action}. {step.text}\n{step.inventory}", before)
+        self._add_stated(graph, step.t, f"{step.action}. {step.text}\n{step.inventory}", before)
 
-    def _tell(self, graph: TemporalGraph, t: int, text: str, before: str) -> None:
-        """Add what a text of a step tells, to someone who knows where the agent was before."""
-        told = self.account.told(t, text)
-        _add(graph, (fact for fact, missing in told if missing <= {before}), t)
-        here = _place(graph)
+    def _add_stated(self, graph: TemporalGraph, t: int, text: str, before: str) -> None:
+        """Add what a text of a step states, for a reader who knows where the agent was before."""
+        stated = self.account.reported(t, text)
+        _add(graph, (fact for fact, missing in stated if missing <= {before}), t)
+        here = current_place(graph) or ""
         if here != before:
-            _add(graph, (fact for fact, missing in told if missing == {here}), t)
+            _add(graph, (fact for fact, missing in stated if missing == {here}), t)
 
 
 def _add(graph: TemporalGraph, facts: Iterable[Triple], t: int) -> None:
@@ -210,9 +198,3 @@ def _add(graph: TemporalGraph, facts: Iterable[Triple], t: int) -> None:
         if fact[1:] == ("is", "consumed"):  # it is nowhere, whatever an older text says
             for relation in LOCATIONS:
                 graph.retire_matching(fact.subject, relation, t=t)
-
-
-def _place(graph: TemporalGraph) -> str:
-    """Where the agent is said to be."""
-    fact = graph.value(PLAYER, "location")
-    return fact.object if fact else ""

@@ -1,4 +1,4 @@
-"""What ``gym-memory exam`` keeps: numbers, every question with all answers, and two plots."""
+"""Write what ``gym-memory exam`` keeps: numbers, every question with all answers, and two plots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gym_memory.evaluate.exam.scores import (
     leads,
     main_wording,
 )
-from gym_memory.evaluate.exam.session import Answer, ExamConfig
+from gym_memory.evaluate.exam.session import ExamAnswer, ExamConfig
 from gym_memory.run.jobs import format_seeds
 from gym_memory.run.results.figures import colours
 from gym_memory.run.results.report import format_interval
@@ -34,8 +34,8 @@ __all__ = ["age_picture", "budget_picture", "exam_record", "write_exam"]
 _LETTERS = {"right": "+", "wrong": "x", "unproven": "?", "silent": "."}
 
 
-def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]:
-    """Everything that was counted, as JSON values; the same for the same configuration."""
+def exam_record(config: ExamConfig, answers: Sequence[ExamAnswer]) -> dict[str, Any]:
+    """Return all counts as JSON values, the same for the same configuration."""
     return {
         "settings": dataclasses.asdict(config),
         "kinds": {name: kind.title for name, kind in KINDS.items()},
@@ -46,13 +46,12 @@ def exam_record(config: ExamConfig, answers: Sequence[Answer]) -> dict[str, Any]
     }
 
 
-def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> list[Path]:
-    """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; returns their paths.
-
-    Where nothing could be asked there is nothing to plot.
+def write_exam(folder: Path, config: ExamConfig, answers: Sequence[ExamAnswer]) -> list[Path]:
+    """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; return their paths.
 
     A line of ``questions.jsonl.gz`` is a question in one wording; ``answers`` has for each memory
-    one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent.
+    one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent. Without answers
+    there are no plots.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = ("exam.json", "questions.jsonl.gz", "exam.md", "exam_budget.svg", "exam_age.svg")
@@ -69,7 +68,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[Answer]) -> l
 
 
 def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
-    """The tables and the plots as Markdown, one table a budget."""
+    """Return the tables and the plots as Markdown, one table a budget."""
     main = main_wording(config.wordings)
     others = [wording for wording in config.wordings if wording != main]
     kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
@@ -106,20 +105,20 @@ def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
                 shares += ["–" if mark is None else f"{mark.right:.2f} {format_interval(mark.ci)}"]
             lines += [f"| {memory} | {' | '.join(shares)} |"]
         lines += [""]
-    asked = {
+    counts = {
         wording: {mark.kind: mark.n for mark in table if mark.wording == wording}
         for wording in (main, *others)
     }
-    for wording, numbers in asked.items():
-        told = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
-        lines += [f"Questions, {wording}: {told or 'none'}.", ""]
+    for wording, numbers in counts.items():
+        counted = ", ".join(f"{kind} {numbers[kind]}" for kind in kinds if kind in numbers)
+        lines += [f"Questions, {wording}: {counted or 'none'}.", ""]
     lines += [*leads(table), ""] if leads(table) else []
     lines += ["![by budget](exam_budget.svg)", "", "![by age](exam_age.svg)", ""] if table else []
     return "\n".join(lines)
 
 
 def _compact(record: dict[str, Any]) -> str:
-    """JSON with one row of a table a line."""
+    """Return JSON with one row of a table a line."""
     parts = []
     for name, value in record.items():
         if isinstance(value, list):
@@ -130,7 +129,7 @@ def _compact(record: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _questions(answers: Iterable[Answer]) -> bytes:
+def _questions(answers: Iterable[ExamAnswer]) -> bytes:
     rows: dict[tuple[Any, ...], dict[str, str]] = {}
     for a in answers:
         q = a.question

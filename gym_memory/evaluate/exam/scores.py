@@ -1,4 +1,4 @@
-"""Marks: shares of right answers by memory, budget, wording and kind of question."""
+"""Count shares of right answers by memory, budget, wording and kind of question."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gym_memory.evaluate.exam.questions import KINDS
-from gym_memory.evaluate.exam.session import Answer
-from gym_memory.evaluate.exam.wordings import WORDINGS
+from gym_memory.evaluate.exam.questions import KINDS, WORDINGS
+from gym_memory.evaluate.exam.session import ExamAnswer
 from gym_memory.run.results import intervals
 
 __all__ = ["AGES", "ALL", "REFERENCE", "UNSEEN", "UPPER_BOUND", "ExamScore", "ahead", "by_age"]
@@ -24,19 +23,10 @@ AGES = (5, 15, 50, 150, 500)
 
 @dataclasses.dataclass(frozen=True)
 class ExamScore:
-    """One cell of the table.
+    """Hold one cell of the table: shares in [0, 1] of ``n`` answers.
 
-    Attributes:
-        memory: The memory.
-        budget: Tokens that a recall was allowed.
-        wording: How was asked, see :class:`.Asked`.
-        kind: Kind of question, or ``all`` of those that have an answer.
-        n: Number of questions.
-        right: Share answered right, in [0, 1].
-        wrong: Share answered by something false.
-        unproven: Share answered by what is true and could not be known.
-        ci: 95 % interval of ``right`` over games; None for a single one.
-        tokens: Mean tokens of the recalls.
+    ``ci`` is the 95 % interval of ``right`` over games, None for a single one; ``tokens`` the mean
+    of the recalls.
     """
 
     memory: str
@@ -51,7 +41,7 @@ class ExamScore:
     tokens: float
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, rounded."""
+        """Return plain values, rounded."""
         record = dataclasses.asdict(self)
         for name in ("right", "wrong", "unproven", "tokens"):
             record[name] = round(record[name], 4)
@@ -59,9 +49,9 @@ class ExamScore:
         return record
 
 
-def exam_scores(answers: Iterable[Answer]) -> list[ExamScore]:
-    """A mark for every memory, budget, wording and kind, and for all kinds that have an answer."""
-    cells: dict[tuple[str, int, str, str], list[Answer]] = {}
+def exam_scores(answers: Iterable[ExamAnswer]) -> list[ExamScore]:
+    """Score every memory, budget, wording and kind, and all kinds that have an answer."""
+    cells: dict[tuple[str, int, str, str], list[ExamAnswer]] = {}
     for answer in answers:
         kind = answer.question.kind
         for name in (kind,) if kind == UNSEEN else (kind, ALL):
@@ -77,7 +67,7 @@ def exam_scores(answers: Iterable[Answer]) -> list[ExamScore]:
 
 
 def _mark(
-    memory: str, budget: int, wording: str, kind: str, answers: Sequence[Answer]
+    memory: str, budget: int, wording: str, kind: str, answers: Sequence[ExamAnswer]
 ) -> ExamScore:
     shares = {verdict: _share(answers, verdict) for verdict in ("right", "wrong", "unproven")}
     tokens = sum(answer.tokens for answer in answers) / len(answers)
@@ -85,51 +75,51 @@ def _mark(
     return ExamScore(memory, budget, wording, kind, len(answers), **shares, ci=ci, tokens=tokens)
 
 
-def _share(answers: Sequence[Answer], verdict: str = "right") -> float:
+def _share(answers: Sequence[ExamAnswer], verdict: str = "right") -> float:
     return sum(answer.verdict == verdict for answer in answers) / len(answers)
 
 
 def main_wording(wordings: Iterable[str]) -> str:
-    """The wording whose marks are told first: the unseen one, or the first that there is."""
+    """Return the wording whose scores come first: the unseen one, or the first that there is."""
     found = list(wordings)
     return "unseen" if "unseen" in found else found[0]
 
 
-def _interval(answers: Iterable[Answer]) -> tuple[float, float] | None:
-    """Interval of the share over episodes: questions about one game are not independent."""
+def _interval(answers: Iterable[ExamAnswer]) -> tuple[float, float] | None:
+    """Return the interval of the share over games: questions about one game are not independent."""
     answers = list(answers)
     right = [float(answer.verdict == "right") for answer in answers]
     # Both policies and all lengths of a seed play the same game.
     return intervals.scores(right, [(a.env, a.seed) for a in answers]).interval()
 
 
-def by_age(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    """Share of right answers by memory, budget and age of the evidence."""
+def by_age(answers: Iterable[ExamAnswer]) -> list[dict[str, Any]]:
+    """Return the share of right answers by memory, budget and age of the evidence."""
 
-    def oldest(answer: Answer) -> int | None:
+    def oldest(answer: ExamAnswer) -> int | None:
         age = answer.question.age
         return None if age is None else next((end for end in AGES if age <= end), age)
 
     return _split(answers, "age", oldest)
 
 
-def by_length(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    """Share of right answers by memory, budget and length of the episode."""
+def by_length(answers: Iterable[ExamAnswer]) -> list[dict[str, Any]]:
+    """Return the share of right answers by memory, budget and length of the episode."""
     return _split(answers, "length", lambda answer: answer.length)
 
 
-def by_game(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    """Share of right answers by memory, budget, environment and policy."""
+def by_game(answers: Iterable[ExamAnswer]) -> list[dict[str, Any]]:
+    """Return the share of right answers by memory, budget, environment and policy."""
     return _split(answers, "game", lambda answer: f"{answer.env} {answer.policy}")
 
 
 def _split(
-    answers: Iterable[Answer], name: str, key: Callable[[Answer], int | str | None]
+    answers: Iterable[ExamAnswer], name: str, key: Callable[[ExamAnswer], int | str | None]
 ) -> list[dict[str, Any]]:
-    """Shares of right answers, among the questions that have one, in the main wording."""
+    """Return shares of right answers to the questions that have one, in the main wording."""
     answers = list(answers)
     wording = main_wording(dict.fromkeys(answer.wording for answer in answers) or ("seen",))
-    cells: dict[tuple[str, int, Any], list[Answer]] = {}
+    cells: dict[tuple[str, int, Any], list[ExamAnswer]] = {}
     for answer in answers:
         value = key(answer)
         if (answer.wording, value is None) == (wording, False) and answer.question.kind != UNSEEN:
@@ -146,15 +136,9 @@ def _split(
 def ahead(
     table: Iterable[ExamScore], of: str, apart: Iterable[str] = ()
 ) -> list[tuple[ExamScore, ExamScore]]:
-    """Marks that are better than those of one memory, all else being equal.
+    """Return scores better than those of the memory ``of``, each with the one of ``of``.
 
-    Args:
-        table: All marks.
-        of: The memory to be compared with.
-        apart: Memories that do not count.
-
-    Returns:
-        Pairs of the better mark and the one of ``of``.
+    Memories in ``apart`` do not count.
     """
     table = list(table)
     reference = {
@@ -171,7 +155,7 @@ def ahead(
 
 
 def leads(table: Iterable[ExamScore]) -> list[str]:
-    """A sentence for each memory but the upper bound that is better than ``arigraph`` somewhere."""
+    """Return a sentence for each memory but the upper bound that beats ``arigraph`` somewhere."""
     table = list(table)
     wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
     table = [mark for mark in table if mark.wording == wording]

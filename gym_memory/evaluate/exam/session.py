@@ -1,4 +1,4 @@
-"""The exam itself: episodes are played once, replayed into every memory, and asked about."""
+"""Play episodes once, replay them into every memory, and ask questions about them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import NamedTuple
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Cue, Oracle, Recall, Task, Triple
 from gym_memory.core.tokens import count_tokens
-from gym_memory.evaluate.exam.account import Account, Recording, record
-from gym_memory.evaluate.exam.questions import Question, Verdict, ask
-from gym_memory.evaluate.exam.reading import Reading
-from gym_memory.evaluate.exam.wordings import WORDINGS
+from gym_memory.evaluate.exam.account import Account, PlayedEpisode, record
+from gym_memory.evaluate.exam.questions import WORDINGS, ExamQuestion, Verdict, ask
+from gym_memory.evaluate.exam.reading import RecallReading
 from gym_memory.memory.base import Memory, check_budget, make_memory
 from gym_memory.run.jobs import Job, RunConfig, with_parameter
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = ["Answer", "ExamConfig", "examine", "sit"]
+__all__ = ["ExamAnswer", "ExamConfig", "answer_questions", "examine"]
 
 OnProgress = Callable[[int, int], None]
 """Called with episodes done and episodes in all."""
@@ -26,22 +25,19 @@ OnProgress = Callable[[int, int], None]
 
 @dataclasses.dataclass(frozen=True)
 class ExamConfig:
-    """What to ask whom.
+    """Configure an exam.
 
     Args:
         envs: Environments.
-        memories: Memories that sit the exam.
-        policies: Who plays the episodes, with ``DEFAULT_MEMORY`` in the observation.
+        memories: Memories to examine.
+        policies: Policies that play the episodes, with ``DEFAULT_MEMORY`` in the observation.
         seeds: Seeds, one episode each.
-        budgets: Tokens that a recall may take.
-        lengths: Steps after which questions are asked. An episode that ends before is asked
-            about at its end, once. The longest is the step limit.
-        per_kind: Most questions of a kind at a time.
-        wordings: How to ask: in words that were ``seen`` in development, ``unseen`` ones, by the
-            policy's published plan as it was then (``focus``).
-
-    Raises:
-        InvalidArgumentError: A list is empty or holds something twice, or a number is wrong.
+        budgets: Tokens of a recall.
+        lengths: Steps after which to ask; the longest is the step limit. An episode that ends
+            earlier is asked about at its end, once.
+        per_kind: Questions of a kind at a time, at most.
+        wordings: Words ``seen`` in development, ``unseen`` ones, or the policy's plan at that
+            time (``focus``).
     """
 
     envs: tuple[str, ...]
@@ -68,7 +64,7 @@ class ExamConfig:
             raise InvalidArgumentError(f"expected per_kind >= 1, got {self.per_kind}")
 
     def jobs(self) -> list[Job]:
-        """The episodes to play."""
+        """Return the episodes to play."""
         limit = max(self.lengths)
         return [
             Job(with_parameter(env, "max_steps", limit), DEFAULT_MEMORY, policy, seed)
@@ -78,27 +74,18 @@ class ExamConfig:
         ]
 
 
-class Answer(NamedTuple):
-    """What one memory said to one question.
+class ExamAnswer(NamedTuple):
+    """Hold what one memory said to one question.
 
-    Attributes:
-        env: Environment.
-        policy: Who played.
-        seed: Seed of the episode.
-        length: Steps that were asked for; the episode may have ended before.
-        question: The question.
-        wording: How it was asked.
-        memory: The memory.
-        budget: Tokens that the recall was allowed.
-        tokens: Tokens that it took.
-        verdict: What the answer is worth.
+    ``length`` is the steps after which it was asked; the episode may have ended before.
+    ``budget`` and ``tokens`` are what the recall might and did take.
     """
 
     env: str
     policy: str
     seed: int
     length: int
-    question: Question
+    question: ExamQuestion
     wording: str
     memory: str
     budget: int
@@ -106,10 +93,10 @@ class Answer(NamedTuple):
     verdict: Verdict
 
 
-def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterator[Answer]:
-    """Play, replay and ask; answers come episode by episode."""
+def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterator[ExamAnswer]:
+    """Play, replay and ask; yield answers episode by episode."""
     for memory in config.memories:
-        make_memory(memory)  # a wrong name is told before anything is played
+        make_memory(memory)  # a wrong name is reported before play
     jobs = config.jobs()
     for done, job in enumerate(jobs):
         if on_progress is not None:
@@ -118,9 +105,11 @@ def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterat
         recording = record(job)
         sheets = _sheets(recording, config)
         for memory in config.memories:
-            sat = sit(make_memory(memory), recording, sheets, config.budgets, config.wordings)
-            for length, question, wording, budget, tokens, verdict in sat:
-                yield Answer(
+            answers = answer_questions(
+                make_memory(memory), recording, sheets, config.budgets, config.wordings
+            )
+            for length, question, wording, budget, tokens, verdict in answers:
+                yield ExamAnswer(
                     env, job.policy, job.seed, length, question, wording, memory, budget, tokens,
                     verdict,
                 )  # fmt: skip
@@ -128,11 +117,11 @@ def examine(config: ExamConfig, on_progress: OnProgress | None = None) -> Iterat
         on_progress(len(jobs), len(jobs))
 
 
-Sheets = dict[int, tuple[int, Account, list[Question]]]
+Sheets = dict[int, tuple[int, Account, list[ExamQuestion]]]
 """Step after which to ask: the length it stands for, the episode up to it, and the questions."""
 
 
-def _sheets(recording: Recording, config: ExamConfig) -> Sheets:
+def _sheets(recording: PlayedEpisode, config: ExamConfig) -> Sheets:
     job, last = recording.job, len(recording.moments) - 1
     sheets: Sheets = {}
     for length in config.lengths:
@@ -144,17 +133,17 @@ def _sheets(recording: Recording, config: ExamConfig) -> Sheets:
     return sheets
 
 
-def sit(
+def answer_questions(
     memory: Memory,
-    recording: Recording,
+    recording: PlayedEpisode,
     sheets: Sheets,
     budgets: Sequence[int],
     wordings: Sequence[str] = WORDINGS,
-) -> Iterator[tuple[int, Question, str, int, int, Verdict]]:
+) -> Iterator[tuple[int, ExamQuestion, str, int, int, Verdict]]:
     """Replay an episode into a memory and ask it.
 
-    The memory learns what it would have learnt in play. What is asked is its focus, beside the
-    present observation, just as a policy's plan is.
+    The memory learns as in play. A question is its focus, beside the present observation, as a
+    policy's plan is.
 
     Yields:
         ``(length, question, wording, budget, tokens of the recall, verdict)``.
@@ -172,34 +161,34 @@ def sit(
         memory.observe(moment.step)
         if t in sheets:
             length, account, questions = sheets[t]
-            asked = [
+            questions_in_words = [
                 (question, wording, text)
                 for question in questions
                 for wording in wordings
                 if (text := getattr(question.text, wording))
             ]
-            for answered in _asked(memory, account, task, asked, budgets):
-                yield length, *answered
+            for graded in _grade_all(memory, account, task, questions_in_words, budgets):
+                yield length, *graded
         if t == max(sheets):
             return
 
 
-def _asked(
+def _grade_all(
     memory: Memory,
     account: Account,
     task: Task,
-    asked: Sequence[tuple[Question, str, str]],
+    questions: Sequence[tuple[ExamQuestion, str, str]],
     budgets: Sequence[int],
-) -> Iterator[tuple[Question, str, int, int, Verdict]]:
+) -> Iterator[tuple[ExamQuestion, str, int, int, Verdict]]:
     step = account.moment.step
     for budget in budgets:
-        read: dict[tuple[str, tuple[Triple, ...]], Reading] = {}  # many recalls are the same
-        for question, wording, text in asked:
+        read: dict[tuple[str, tuple[Triple, ...]], RecallReading] = {}  # many recalls are the same
+        for question, wording, text in questions:
             cue = Cue(step.text, task.goal, step.inventory, step.valid_actions, text)
             recall: Recall = memory.recall(cue, budget)
             key = recall.text, recall.triples
             reading = read.get(key)
             if reading is None:
-                reading = read[key] = Reading(recall, account)
+                reading = read[key] = RecallReading(recall, account)
             tokens = count_tokens(recall.text)
             yield question, wording, budget, tokens, question.grade(reading)

@@ -1,28 +1,20 @@
-"""The ideal observer: what someone who saw the same text and reasons perfectly would know.
+"""Compute what an ideal observer knows who saw the same text, to score a memory against.
 
-Computed from the engine's facts and from whether their names stood in the text; it reads no
-sentence, and shares neither pattern nor code with the rules that extract facts, so that a memory
-can be scored against it. At each step one sees the room that one is in: its furniture, what lies
-on the floor and on supporters, what is in open containers, the exits, the doors and their states,
-as far as the text has named them; and what one holds. All that is seen is remembered until an own
-action changes it; nothing else changes the world of these games. Besides, one knows
+The engine's facts are known once their names were in the text. No sentence is read and no code
+shared with extraction, so faults are not shared either. At each step the observer sees the room:
+furniture, floor, supporters, open containers, exits, doors, as far as the text has named them; and
+what it holds. It remembers all that until an own action changes it. It also knows
 
 * a way between two rooms once it was walked, and the way back;
-* what an own action brought about;
-* which key fits a lock once it turned in it;
-* what was read: of the writings that the engine lists (what a note, a recipe, a plate or the goal
-  says), one that was shown whole tells each true fact whose names stand together in it: which key
-  opens what, where something is (in one sentence or one that goes on with *it*, of a note in any
-  two that follow each other), what a recipe asks for, what an appliance does;
-* that a thing is locked, and not merely shut, once a sentence that is no writing names it beside a
-  word for a lock, or once it is at hand and shut and the valid actions do not offer to open it.
+* the effect of its own actions, and which key fits a lock once it turned;
+* each true fact whose names are together in a writing that was shown whole (the engine lists
+  them): which key opens what, where something is (names in one sentence, or in one that goes on
+  with *it*; of a note in two neighbours), what a recipe requires, what an appliance does;
+* that a thing is locked, not merely shut, once a sentence outside writings names it beside a word
+  for a lock, or once it is in view and shut and no valid action opens it.
 
-So a text that names a key and its lock counts as telling that the one opens the other, however it
-is worded. That is how TextWorld shows things. A family that shows them in another way says itself
-what each step showed, as ``visible`` among the objects of its oracle; one whose world changes
-unseen says all that was shown, what the action changed included, as ``seen``.
-
-For scoring only: a memory never sees any of this.
+This is how TextWorld shows things. Other families state in their oracle what each step showed, as
+``visible``; if their world changes unseen, as ``seen``, changes by own actions included.
 """
 
 from __future__ import annotations
@@ -54,19 +46,19 @@ _MEAL, _PREPARED_IN = "meal", "is prepared in"
 
 
 class IdealObserver:
-    """Knows what could be known after each step.
+    """Follow an episode step by step.
 
     Args:
-        containers: Names of things that are shut where the engine says nothing of it.
+        containers: Names of things that are shut if the engine says nothing about it.
         writings: Names of things and what is written on each; an empty name for what the first
             text says of the goal.
 
     Attributes:
-        true: All that is true, in the observer's words: a lock that nothing spoke of is shut.
-        rough: What is true though not exact: what lies in a drawer of the hall is in the hall.
+        true: All that is true, in the observer's words: a lock that nothing mentioned is shut.
+        rough: True though not exact: what is in a drawer of the hall is in the hall.
         known: What it knows to be true; part of ``true``.
         past: What it knew once and knows to be true no longer.
-        shown: What the last step showed or told.
+        shown: What the last step showed.
         room: Where the player is.
     """
 
@@ -86,16 +78,15 @@ class IdealObserver:
 
     @classmethod
     def of(cls, oracle: Oracle) -> IdealObserver:
-        """The observer of an episode, from what its oracle says at the start."""
+        """Return the observer of an episode, from its oracle at the start."""
         return cls(oracle.objects.get("shut", ()), oracle.objects.get("writings", ()))
 
     def see(self, oracle: Oracle, text: str, action: str = "", actions: Iterable[str] = ()) -> None:
         """Take in one step.
 
         Args:
-            oracle: What is true after it. Where it has ``visible``, that is all that was shown or
-                told, and nothing is concluded from the text or from the place; where it has
-                ``seen``, also no change that it leaves out is noticed but a way that was walked.
+            oracle: What is true after it. Its ``visible`` replaces all conclusions from text and
+                place; with ``seen`` other changes go unnoticed too, but for a way that was walked.
             text: What was shown.
             action: What was done; empty for the first observation.
             actions: The valid actions that were shown.
@@ -131,7 +122,7 @@ class IdealObserver:
         self._facts, self.room = world.facts, world.room
 
     def is_scored(self, fact: Triple) -> bool:
-        """Whether the engine can tell if a fact of this kind is true."""
+        """True if the engine can decide whether a fact of this kind is true."""
         subject, relation, obj = fact
         if relation in VERBATIM or relation in ACTION_RESULTS or relation == "mentions":
             return False
@@ -142,7 +133,7 @@ class IdealObserver:
         return True
 
     def _completed(self, facts: frozenset[Triple]) -> frozenset[Triple]:
-        """The facts with what the engine leaves out, without what it forgets to take back."""
+        """Add the facts that the engine leaves out, remove what it forgets to take back."""
         gone = {f.subject for f in facts if f.relation == "is" and f.object == "consumed"}
         tracked = {f.subject for f in facts if f.relation == "is" and f.object in _OPENNESS}
         self._untracked = self._containers - tracked
@@ -157,7 +148,7 @@ class IdealObserver:
         return Triple(thing, "is", state) in self._facts
 
     def _in_words(self, facts: Iterable[Triple]) -> frozenset[Triple]:
-        """Facts with *closed* for locks that nothing spoke of."""
+        """Return facts with *closed* for locks that nothing mentioned."""
         return frozenset(
             fact._replace(object="closed")
             if fact.object == "locked" and fact.subject not in self._locked
@@ -166,20 +157,20 @@ class IdealObserver:
         )
 
     def _walked(self, world: _World) -> Iterable[Triple]:
-        """The way that was just walked, in both directions."""
+        """Return the way that was just walked, in both directions."""
         ends = {self.room, world.room}
         return (fact for fact in world.ways if {fact.subject, fact.object} == ends)
 
     def _shown(self, world: _World, text: str, action: str) -> frozenset[Triple]:
-        """What a text shows and tells, of the facts that are true."""
+        """Return the true facts that a text shows."""
         said = spaced(f"{action}. {text}")
         self._named |= {name for name in world.names - self._named if spaced(name) in said}
         self._named |= world.held
         in_view = {fact for fact in world.visible() if _names(fact) <= self._named}
-        told: set[Triple] = set()
+        read: set[Triple] = set()
         for name, writing in self._writings:
             if writing and writing in text:
-                told |= world.told_by(name, writing)
+                read |= world.written_on(name, writing)
                 text = text.replace(writing, " ")
         in_sight = {fact.subject for fact in in_view}
         about = spaced(action)
@@ -196,16 +187,16 @@ class IdealObserver:
             for fact in world.facts
             if fact.relation == "opens" and self._turned(fact.object, world)
         }
-        return frozenset({*in_view, *told, *turned, *self._walked(world)})
+        return frozenset({*in_view, *read, *turned, *self._walked(world)})
 
     def _turned(self, lock: str, world: _World) -> bool:
-        """Whether a key was just turned in a lock."""
+        """True if a key was just turned in a lock."""
         before = next((state for state in _OPENNESS if self._was(lock, state)), None)
         return {before, world.openness.get(lock)} == {"locked", "closed"}
 
 
 class _World:
-    """All that is true after a step, sorted by what it is about."""
+    """Sort all that is true after a step by what it is about."""
 
     def __init__(self, facts: frozenset[Triple]):
         self.facts = facts
@@ -232,7 +223,7 @@ class _World:
 
     @property
     def roughly(self) -> set[Triple]:
-        """Where that is what things lie in or on."""
+        """Return the place of what things are in or on, as theirs."""
         within = {f.subject: f.object for f in self.facts if f.relation in LOCATIONS}
         return {
             Triple(thing, "is in", within[holder])
@@ -241,7 +232,7 @@ class _World:
         }
 
     def visible(self) -> set[Triple]:
-        """What can be seen from where the player is."""
+        """Return what can be seen from where the player is."""
         exits = [fact for fact in self._exits if fact.subject == self.room]
         doors = {fact.object for fact in exits if fact.relation.endswith(" door")}
         seen = [*self._inside.get(self.room, ()), *self._inside.get(INVENTORY, ())]
@@ -257,16 +248,15 @@ class _World:
 
     @property
     def held(self) -> set[str]:
-        """Names of what the player holds: the inventory names them at every step."""
+        """Return what the player holds: the inventory names it at every step."""
         return {fact.subject for fact in self._inside.get(INVENTORY, ())}
 
     @property
     def names(self) -> set[str]:
-        """Names of all that the facts are about."""
         return {name for fact in self.facts for name in _names(fact)}
 
-    def told_by(self, name: str, writing: str) -> set[Triple]:
-        """The facts all of whose names stand in a writing on something of a name."""
+    def written_on(self, name: str, writing: str) -> set[Triple]:
+        """Return the facts all of whose names are in a writing on something."""
         said = spaced(f"{name} {writing}")
         words = said.split()
         sentences = [spaced(sentence) for sentence in _sentences(writing)]
@@ -296,7 +286,7 @@ class _World:
 
 
 def _names(fact: Triple) -> frozenset[str]:
-    """The names of things and rooms in a fact."""
+    """Return the names of things and rooms in a fact."""
     subject, relation, obj = fact
     if relation in LOCATIONS:
         return frozenset({subject, obj} - {PLAYER, INVENTORY})
@@ -308,16 +298,15 @@ def _names(fact: Triple) -> frozenset[str]:
 
 
 def squeezed(text: str) -> str:
-    """A text in lower case, without quotation marks and needless blanks."""
+    """Return a text in lower case, without quotation marks and needless blanks."""
     return " ".join(text.lower().replace("'", " ").replace('"', " ").split())
 
 
 def spaced(text: str) -> str:
-    """The words of a text, with one blank before each and behind the last."""
+    """Return the words of a text, with one blank before each and after the last."""
     spaced = "".join(letter if letter.isalnum() else " " for letter in text)
     return f" {' '.join(spaced.split())} "
 
 
 def _sentences(text: str) -> list[str]:
-    """A text in pieces that end with a stop."""
     return text.replace("!", ".").replace("?", ".").split(". ")

@@ -1,4 +1,4 @@
-"""What ``gym-memory quality`` keeps: the numbers, and AriGraph's Figures 5 and 6."""
+"""Write what ``gym-memory quality`` keeps: the numbers, and AriGraph's Figures 5 and 6."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WINDOW = 5
 
 
 def row_record(row: Quality) -> dict[str, Any]:
-    """A row as JSON values; what could not be counted is null."""
+    """Return a row as JSON values; what could not be counted is null."""
     return {name: _plain(value) for name, value in dataclasses.asdict(row).items()}
 
 
@@ -35,12 +35,7 @@ def _plain(value: Any) -> Any:
 
 
 def quality_record(episodes: Sequence[EpisodeQuality], **settings: Any) -> dict[str, Any]:
-    """Everything as JSON values: rows, the worst episode of each, curves, task by task.
-
-    Args:
-        episodes: The episodes.
-        **settings: What made them, to be kept with the numbers.
-    """
+    """Return all as JSON values: rows, the worst episode of each, curves, tasks, settings."""
     return {
         "settings": settings,
         "rows": [row_record(row) for row in summarize(episodes)],
@@ -74,13 +69,13 @@ def write_quality(
     folder.mkdir(parents=True, exist_ok=True)
     numbers, drawn = folder / "quality.json", folder / "quality.svg"
     record = quality_record(episodes, **settings)
-    numbers.write_text(_one_entry_a_line(record), encoding="utf-8")
+    write_atomic(numbers, _one_entry_a_line(record))
     write_atomic(drawn, growth_picture(record["curves"]))
     return numbers, drawn
 
 
 def _one_entry_a_line(record: Mapping[str, Any]) -> str:
-    """JSON that a diff can be read of: each entry of each part on a line of its own."""
+    """Return JSON for readable diffs: each entry of each part on a line of its own."""
     parts = []
     for name, part in record.items():
         if isinstance(part, dict):
@@ -95,13 +90,13 @@ def _one_entry_a_line(record: Mapping[str, Any]) -> str:
 
 
 def growth_picture(shown: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
-    """Return live facts, and facts retired a step, over the steps of an episode, as SVG.
+    """Draw live facts, and facts retired a step, over the steps of an episode, as SVG.
 
-    Args:
-        shown: Label to its curves ``live`` and ``updates``, as in :func:`quality_record`.
+    ``shown``: label to its curves ``live`` and ``updates``, as in :func:`quality_record`.
     """
     colour = {name: number % len(PALETTE) for number, name in enumerate(shown)}
-    size, rate = [], []
+    size: list[Line] = []
+    rate: list[Line] = []
     for name, series in shown.items():
         updates = np.asarray(series["updates"], dtype=float)
         window = np.ones(min(_WINDOW, len(updates)))

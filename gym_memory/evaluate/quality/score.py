@@ -1,19 +1,17 @@
-"""How good a memory's graph is, against what an ideal observer of the same text would know.
+"""Score a memory's graph against what an ideal observer of the same text would know.
 
-Per step, and then averaged over the steps of all episodes:
+Per step, then averaged over the steps of all episodes:
 
-* *precision*: of the live facts that the observer can judge, the share that are right: it knows
-  them to be true, and not that they are false;
-* *unproven*: share of the live facts that it cannot judge: true, but no text has told them. They
-  count neither for nor against the precision;
+* *precision*: of the live facts that the observer can judge, the share that it knows to be true;
+* *unproven*: share of the live facts that it cannot judge: true, but not stated by any text;
 * *recall*: share of what the observer knows that is live in the graph;
 * *staleness*: share of the live facts that the observer knows to be true no longer;
-* *recall@k*: of the facts that the next action needs and that the text at hand does not show,
-  the share among the first k recalled facts, and the share that some recalled observation
-  states. Counted for policies that play the engine's solution, whose actions are all needed.
+* *recall@k*: of the facts that the next action needs and the present text does not show, the
+  share among the first k recalled facts, and the share that some recalled observation states.
+  Counted for policies that play the engine's solution, whose actions are all needed.
 
-The paper (AriGraph, Appendix C) could not measure its graph's quality and gives growth and update
-rate instead (its Figures 5 and 6): live facts and facts replaced per step, which are here too.
+The paper (AriGraph, Appendix C) gives growth and update rate instead (Figures 5 and 6): live facts
+and facts replaced per step, which are here too.
 """
 
 from __future__ import annotations
@@ -45,26 +43,12 @@ _GOING = re.compile(r"go (\w+)$")
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeQuality:
-    """One episode, step by step; the reset is step 0.
+    """Hold one episode, step by step; the reset is step 0.
 
-    Attributes:
-        env: Environment with its parameters.
-        policy: Who played.
-        seed: Seed of the episode.
-        task_id: The task instance.
-        precision: Share of right facts among those that can be judged, in [0, 1], one a step;
-            likewise the next two.
-        recall: Share of the known facts that are live.
-        staleness: Share of live facts known to be outdated.
-        unproven: Share of live facts that are true but that no text told, or true but not exact: a
-            thing on a table of the hall is in the hall.
-        live: Number of live facts.
-        added: Facts that became live in the step.
-        retired: Facts that ceased to be live in the step.
-        needed: Facts that were needed and not at hand, over all steps.
-        found: Of these, how many were among the first k recalled facts, for each k of ``KS``.
-        observed: Of these, how many were stated by a recalled observation.
-        steps: Steps of the episode, the reset excluded.
+    ``precision``, ``recall``, ``staleness`` and ``unproven`` are shares in [0, 1], one a step;
+    ``live``, ``added`` and ``retired`` count facts. Over all steps, ``needed`` facts were needed
+    and not in view; ``found`` of them were among the first k recalled facts, for each k of ``KS``,
+    and ``observed`` were stated by a recalled observation.
     """
 
     env: str
@@ -84,13 +68,13 @@ class EpisodeQuality:
 
     @property
     def steps(self) -> int:
-        """Steps played."""
+        """Return the steps played."""
         return max(len(self.live) - 1, 0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """Means over all steps of all episodes of one environment and policy."""
+    """Hold means over all steps of all episodes of one environment and policy."""
 
     env: str
     policy: str
@@ -114,7 +98,7 @@ class Quality:
 
 
 def summarize(episodes: Iterable[EpisodeQuality]) -> list[Quality]:
-    """One row an environment and policy, in order of first appearance."""
+    """Return one row an environment and policy, in order of first appearance."""
     groups: dict[tuple[str, str], list[EpisodeQuality]] = {}
     for episode in episodes:
         groups.setdefault((episode.env, episode.policy), []).append(episode)
@@ -149,7 +133,7 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
 
 
 def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]]:
-    """Mean live facts and mean retired facts at each step that some episode reached."""
+    """Return mean live facts and mean retired facts at each step that some episode reached."""
     longest = max((len(episode.live) for episode in episodes), default=0)
     live = np.full((len(episodes), longest), np.nan)
     retired = np.full((len(episodes), longest), np.nan)
@@ -165,13 +149,8 @@ def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]
 def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
     """Play an episode and score the memory's graph at every step.
 
-    Args:
-        job: Environment, memory, policy and seed.
-        noise: Probability in [0, 1] that a step plays an odd command (:func:`odd_command`)
-            instead of the policy's action.
-
-    Raises:
-        InvalidArgumentError: The memory keeps no graph.
+    ``noise`` is the probability that a step plays an :func:`odd_command` instead of the policy's
+    action. A memory without a graph is an InvalidArgumentError.
     """
     env, policy = job.make_env(), make_policy(job.policy)
     try:
@@ -191,7 +170,7 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
 
 
 class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Scores the memory below it after every step."""
+    """Score the memory below it after every step."""
 
     def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, needs: bool):
         super().__init__(env)
@@ -206,7 +185,6 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self._oracle: Callable[[], Any] = env.get_wrapper_attr("oracle")
 
     def reset(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin to watch an episode."""
         obs, info = self.env.reset(**kwargs)
         self._observer = IdealObserver.of(self._oracle())
         self._see(obs, "", 0)
@@ -256,7 +234,7 @@ class _Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         self._obs = obs
 
     def _count_needs(self, action: str) -> None:
-        """How much of what the action needs, and the text does not show, was recalled."""
+        """Count what the action needs, the text does not show, and the memory recalled."""
         observer = self._observer
         hidden = needed_facts(action, observer.known, observer.room) - observer.shown
         recalled = [Triple(*fact) for fact in self._obs["triples"]]
@@ -274,10 +252,10 @@ def _squeezed(text: str) -> str:
 
 
 def needed_facts(action: str, known: Iterable[Triple], room: str) -> set[Triple]:
-    """The known facts that one must have to come up with an action.
+    """Return the known facts that one must have to choose an action.
 
-    For a move: where it leads. For anything else: the facts between the things that it names,
-    what is to be done with them, and where they are if that is here or in hand.
+    For a move: where it leads. Else: facts between the things that it names, what is to be done
+    with them, and where they are if that is here or in the inventory.
 
     >>> known = [Triple("egg", "needs to be", "fried"), Triple("stove", "used for", "frying"),
     ...          Triple("egg", "is in", "inventory"), Triple("salt", "is in", "inventory")]
@@ -317,7 +295,7 @@ _ON_TWO = (
 
 
 def odd_command(rng: np.random.Generator, names: Iterable[str]) -> str:
-    """Something a player might type: other words for a valid action, or one that is refused."""
+    """Return a command that a player might type: other words, or one that is refused."""
     things = sorted(set(names)) or ["nothing"]
 
     def thing() -> str:

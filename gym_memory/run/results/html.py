@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.html import Assets, inline_page, table, text
-from gym_memory.run.results.cells import format_interval, format_p, score_cells, seeds_go_round
 from gym_memory.run.results.figures import (
     budget_figure,
     colours,
@@ -19,7 +18,14 @@ from gym_memory.run.results.figures import (
     curve_figures,
     score_figure,
 )
-from gym_memory.run.results.score import Difference, Unit
+from gym_memory.run.results.score import (
+    Difference,
+    Unit,
+    format_interval,
+    format_p,
+    score_cells,
+    seeds_go_round,
+)
 from gym_memory.run.results.score import table as score_table
 from gym_memory.run.results.svg import PALETTE, Figure, Line, label_of, line_figure
 from gym_memory.run.results.sweep import at_largest, budgets, curves

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from gym_memory.core.errors import ResultsError, UnknownNameError
 from gym_memory.core.files import write_atomic
 from gym_memory.run.jobs import EpisodeRow, Job, RunConfig
-from gym_memory.run.results.cells import format_interval, format_p, seeds_go_round
 from gym_memory.run.results.figures import (
     budget_figure,
     colours,
@@ -31,8 +30,11 @@ from gym_memory.run.results.score import (
     TableRow,
     Unit,
     differences,
+    format_interval,
+    format_p,
     mean_counters,
     score_by_trial,
+    seeds_go_round,
     table,
     units,
 )

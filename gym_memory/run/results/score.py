@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.core.errors import UnknownNameError
+from gym_memory.core.html import table as html_table
 from gym_memory.run.jobs import EpisodeRow
 from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results import intervals
-from gym_memory.run.results.cells import score_cells
 from gym_memory.run.results.intervals import Interval
 
 __all__ = [
@@ -26,9 +26,13 @@ __all__ = [
     "TableRow",
     "Unit",
     "differences",
+    "format_interval",
+    "format_p",
     "grouped",
     "mean_counters",
     "score_by_trial",
+    "score_cells",
+    "seeds_go_round",
     "step_curve",
     "table",
     "tasks",
@@ -37,6 +41,8 @@ __all__ = [
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
+_SCORES = ("n", "failed", "score", "95 %", "success", "steps")
+_COSTS = ("memory ms/step", "memory tokens", "USD")
 
 
 class Unit(NamedTuple):
@@ -342,3 +348,58 @@ def step_curve(
     labels = tasks(group)
     band = [intervals.scores(column, labels).interval() or (column[0],) * 2 for column in scores.T]
     return steps, scores.mean(axis=0), np.array(band)
+
+
+# ---------------------------------------------------------------- for a reader
+
+
+def seeds_go_round(row: TableRow) -> str:
+    """Return a sentence about a row whose seeds play some tasks more than once."""
+    return (
+        f"the {row.n} seeds of {row.env} play {row.n_tasks} tasks. Intervals count tasks; take "
+        "as many seeds as there are tasks, or a split that has more."
+    )
+
+
+def format_p(p: float) -> str:
+    """Return a p-value for a reader.
+
+    >>> format_p(0.0301), format_p(1e-7)
+    ('0.030', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def format_interval(interval: Interval | None, sign: str = "") -> str:
+    """Return an interval for a reader.
+
+    >>> format_interval((0.25, 0.5)), format_interval(None)
+    ('[0.25, 0.50]', '–')
+    """
+    return "–" if interval is None else f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]"
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
+
+
+def score_cells(rows: Iterable[TableRow]) -> str:
+    """Return rows of scores as an HTML table."""
+    rows = list(rows)
+    swept = len({row.budget for row in rows}) > 1
+    cells = [
+        (
+            *(row.env, row.memory, row.policy, *([f"{row.budget:,}"] if swept else [])),
+            *(str(row.n), str(row.n_failed)),
+            *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
+            *(_shown(row.steps, ".1f"), _shown(row.memory_ms, ".3f")),
+            *(_shown(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
+        )
+        for row in rows
+    ]
+    return html_table(
+        ("environment", "memory", "policy", *(["budget"] if swept else []), *_SCORES, *_COSTS),
+        cells,
+        caption="Scores are normalized to [0, 1]; 95 % intervals take tasks as their unit.",
+        numbers=("budget", *_SCORES, *_COSTS),
+    )
