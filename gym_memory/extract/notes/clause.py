@@ -363,7 +363,10 @@ class _Finder:
         """Yield the things in their order."""
         at = 0
         while at < len(self._words):
-            end = self._known(at) or self._after_article(at) or self._proper(at) or self._object(at)
+            end = self._known(at)
+            if not end:
+                end = self._after_article(at) or self._proper(at) or self._object(at)
+                at, end = self._known_within(at, end)
             thing = self._thing(at, end) if end else None
             if thing is None:
                 at += 1
@@ -414,6 +417,11 @@ class _Finder:
             if len(words) == length and self._kind_of(_bare(" ".join(words))) is not None:
                 return at + length
         return 0
+
+    def _known_within(self, first: int, end: int) -> tuple[int, int]:
+        """Return a name, or a known one that begins in it and goes on: *a grilled leg of lamb*."""
+        longer = ((at, self._known(at)) for at in range(first + 1, end))
+        return next(((at, known) for at, known in longer if known > end), (first, end))
 
     def _after_article(self, at: int) -> int:
         """Return the end of the name after an article, 0 for none."""
