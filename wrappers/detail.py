@@ -15,7 +15,7 @@ the order in which a row first names them, so that a row of a long episode stays
     stats           facts, live facts, episodes, lessons, tokens; update_ms, recall_ms, ms (wall
                     milliseconds since the last row)
     calls           role, messages, answer, tokens, cost_usd, hit and ms of each model call since
-                    the last row (those made inside :func:`gym_memory.llm.logged_calls`)
+                    the last row
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 from gym_memory.core.records import MemoryStats, PlanState, Reason, Reasons, Triple
 from gym_memory.graph import TemporalGraph
-from gym_memory.llm.usage import Call, current_scope
+from gym_memory.llm import Call
 
 __all__ = ["StepDetail"]
 
@@ -53,9 +53,14 @@ class StepDetail:
         self._told = 0 if graph is None else len(graph.events)
 
     def of(
-        self, obs: Mapping[str, Any], stats: MemoryStats | None, plan: PlanState, reasons: Reasons
+        self,
+        obs: Mapping[str, Any],
+        stats: MemoryStats | None,
+        plan: PlanState,
+        reasons: Reasons,
+        calls: Iterable[Call] = (),
     ) -> dict[str, Any]:
-        """The detail of the step that led to an observation."""
+        """Return the detail of the step that led to an observation."""
         before = len(self._numbers)
         came, went = self._changes()
         recalled = [self._number(triple) for triple in obs.get("triples", ())]
@@ -73,7 +78,7 @@ class StepDetail:
             "plan": {"aim": str(plan.aim), **plan.notes()} if str(plan.aim) else {},
             "valid_actions": tuple(obs["valid_actions"]),
             "stats": self._stats(stats),
-            "calls": _calls(),
+            "calls": [_call(call) for call in calls],
         }
         return {name: value for name, value in row.items() if value}
 
@@ -123,16 +128,6 @@ def _runs(reasons: Iterable[Reason]) -> list[list[Any]]:
     return [
         [len(list(group)), why, score, list(path)] for (why, score, path), group in groupby(reasons)
     ]
-
-
-def _calls() -> list[dict[str, Any]]:
-    """The model calls since the last row, which are taken from the log."""
-    logs = current_scope().logs
-    if not logs:
-        return []
-    calls = [_call(call) for call in logs[-1]]
-    logs[-1].clear()
-    return calls
 
 
 def _call(call: Call) -> dict[str, Any]:

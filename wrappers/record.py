@@ -11,6 +11,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import PlanState, Reasons
 from gym_memory.core.settings import check_flag
 from gym_memory.core.trajectory import Row, RowWriter
+from gym_memory.llm import Call
 from gym_memory.wrappers.checks import RAW_KEYS, check_keys
 from gym_memory.wrappers.detail import StepDetail
 
@@ -42,9 +43,8 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
 
     Attributes:
         row: The last row written.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind.
+        model_calls: Model calls since the last row, as :func:`gym_memory.llm.logged_calls` collects
+            them; a row takes them out.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         self._episode = -1
         self._with_detail, self._detail = detail, StepDetail(None)
         self.row: Row = {}
+        self.model_calls: list[Call] = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -136,10 +137,10 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         self._writer.write(self.row)
 
     def _details(self, obs: Obs, info: dict[str, Any]) -> Row:
-        reasons = self._below("reasons", Reasons)()
-        return self._detail.of(
-            obs, info.get("memory_stats"), self._below("plan", PlanState()), reasons
-        )
+        reasons, plan = self._below("reasons", Reasons)(), self._below("plan", PlanState())
+        row = self._detail.of(obs, info.get("memory_stats"), plan, reasons, self.model_calls)
+        self.model_calls.clear()
+        return row
 
     def _below(self, name: str, otherwise: Any) -> Any:
         """Something of a memory below, where there is one."""

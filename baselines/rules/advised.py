@@ -52,7 +52,8 @@ class Advised(RulePolicy):
             plan = plan.take_up()
         elif idle >= _PATIENCE and not plan.aim.waits:
             plan = replace(plan.give_up(plan.aim), idle=1)
-        beliefs = Beliefs(obs, get_extractor(self._dialect), self._task(obs), plan, self._rng)
+        rules = get_extractor(self._dialect)
+        beliefs = Beliefs(obs, rules, self._task(obs), plan, self._rng, self._transcript)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
         if forgets and plan.idle >= _RESTLESS and shows_only(move.action):

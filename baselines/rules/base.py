@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.rules.beliefs import Transcript
 from gym_memory.core.records import Observation, PlanState, Task
 
 __all__ = ["RulePolicy"]
@@ -26,6 +27,7 @@ class RulePolicy(Policy):
     def __init__(self) -> None:
         self._rng = np.random.default_rng(0)
         self._task_id, self._dialect = "", self.dialect
+        self._transcript = Transcript()
         self.focus = self.start
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
@@ -33,6 +35,7 @@ class RulePolicy(Policy):
         self._rng = np.random.default_rng(seed)
         self._task_id = info.get("task_id", "")
         self._dialect = info.get("dialect", self._dialect)
+        self._transcript = Transcript()
         self.focus = self.start
 
     def _task(self, obs: Observation) -> Task:

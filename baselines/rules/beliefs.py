@@ -46,9 +46,29 @@ from gym_memory.graph.schema import (
 )
 from gym_memory.memory.reading import Entry, split_entries
 
-__all__ = ["Beliefs"]
+__all__ = ["Beliefs", "Transcript"]
 
 _DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
+
+
+class Transcript:
+    """Graph of a transcript; of one that goes on, only the new entries are read."""
+
+    def __init__(self) -> None:
+        self._task: Task | None = None
+        self._entries: list[Entry] = []
+        self._graph = TemporalGraph()
+
+    def read(self, entries: list[Entry], extractor: Extractor, task: Task) -> TemporalGraph:
+        """Return a graph of its own with what the rules read from the entries."""
+        known = len(self._entries)
+        if task != self._task or entries[:known] != self._entries:
+            known, self._graph = 0, TemporalGraph()
+        for position, entry in enumerate(entries[known:], known):
+            step = Step(position, entry.text, entry.action)
+            apply(extractor.extract(step, self._graph, task), self._graph, position)
+        self._task, self._entries = task, entries
+        return self._graph.fork()
 
 
 class Beliefs:
@@ -60,6 +80,7 @@ class Beliefs:
         task: The task.
         plan: The policy's plan, with its last action.
         rng: Decides between equal exits; without it they keep their order.
+        transcript: What the policy read of recalled text at earlier steps.
     """
 
     def __init__(
@@ -69,6 +90,7 @@ class Beliefs:
         task: Task,
         plan: Plan | None = None,
         rng: np.random.Generator | None = None,
+        transcript: Transcript | None = None,
     ):
         self.text, self.task, self.plan = obs["text"], task, plan or Plan()
         action = self.plan.action
@@ -84,10 +106,10 @@ class Beliefs:
             moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
             action = "" if moved else action  # the recalled place is already the new one
         else:
-            transcript = obs["memory"]
+            text = obs["memory"]
             for lesson in obs["lessons"]:  # what holds of other games is no fact of this one
-                transcript = transcript.replace(lesson, "")
-            last = self._read(transcript, extractor)
+                text = text.replace(lesson, "")
+            last = self._read(text, extractor, transcript or Transcript())
             action = last or action
         now = self.graph.now + 1
         step = Step(now, self.text, action, 0.0, obs["inventory"], obs["valid_actions"])
@@ -103,16 +125,16 @@ class Beliefs:
         for triple in reversed(triples):
             self.graph.add(triple, 0)
 
-    def _read(self, transcript: str, extractor: Extractor) -> str:
+    def _read(self, text: str, extractor: Extractor, transcript: Transcript) -> str:
         """Read recalled text; returns the last action if the text ends in one."""
-        before, entries = split_entries(transcript)
+        before, entries = split_entries(text)
         dangling = ""
         if entries and entries[-1].action and not entries[-1].text:
             dangling = entries.pop().action
         entries.insert(0, Entry(0, "", before))
         dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
-        told = [entry for _, entry in sorted(dated, key=itemgetter(0))]
-        self.graph = _read_entries(told, extractor, self.task)
+        entries = [entry for _, entry in sorted(dated, key=itemgetter(0))]
+        self.graph = transcript.read(entries, extractor, self.task)
         return dangling
 
     def _add_ways_back(self) -> None:
@@ -359,21 +381,3 @@ class Beliefs:
                 if other is not None and OPPOSITE[direction] in exits[other]:
                     guessed.setdefault(place, {})[direction] = other
         return guessed
-
-
-_last_read: tuple[object, list[Entry], TemporalGraph] = (None, [], TemporalGraph())
-"""What was read last, by whom and for which task: a transcript that goes on is not read twice."""
-
-
-def _read_entries(entries: list[Entry], extractor: Extractor, task: Task) -> TemporalGraph:
-    """The graph that the rules read from a transcript."""
-    global _last_read
-    key, known, graph = _last_read
-    if not known or key != (extractor, task) or entries[: len(known)] != known:
-        known, graph = [], TemporalGraph()
-    graph = graph.fork()
-    for position, entry in enumerate(entries[len(known) :], len(known)):
-        step = Step(position, entry.text, entry.action)
-        apply(extractor.extract(step, graph, task), graph, position)
-    _last_read = (extractor, task), entries, graph
-    return graph.fork()

@@ -22,7 +22,7 @@ from gym_memory.baselines.registry import make_policy
 from gym_memory.core.errors import InvalidArgumentError, ResultsError, UnknownNameError
 from gym_memory.core.names import format_spec, parse_spec
 from gym_memory.core.settings import check_int, check_utf8
-from gym_memory.llm import Budget, Meter, episode_usage, logged_calls
+from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import check_budget
 from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.protocols import make_protocol
@@ -376,7 +376,7 @@ def play_job(
     def play(*, limit: int | None = None) -> EpisodeResult:
         nonlocal meter
         listener.begin(trial)
-        with logged_calls(), episode_usage(spending) as meter:  # a failed episode's too
+        with episode_usage(spending) as meter:  # a failed episode's too
             result = rollout(
                 env,
                 policy,

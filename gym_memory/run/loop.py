@@ -16,7 +16,7 @@ import gymnasium as gym
 
 from gym_memory.baselines.base import Policy
 from gym_memory.core.records import MemoryStats, Transition
-from gym_memory.llm import Meter, episode_usage
+from gym_memory.llm import Meter, episode_usage, logged_calls
 
 __all__ = ["EpisodeResult", "OnStep", "rollout"]
 
@@ -110,7 +110,9 @@ def rollout(
     Returns:
         The measured episode. Errors of the environment and the policy pass through.
     """
-    with episode_usage() as meter:
+    with episode_usage() as meter, logged_calls() as calls:
+        if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
+            env.set_wrapper_attr("model_calls", calls)
         result = _play(env, policy, seed, task_id, policy_seed, limit, on_step)
     return result.with_usage(meter)
 

@@ -223,7 +223,8 @@ class Shopper(RulePolicy):
         plan = self.focus
         idle, seen = saw(plan, obs["text"], obs["inventory"])
         rules = get_extractor(self._dialect)
-        beliefs = Beliefs(obs, rules, self._task(obs), Plan(action=plan.action))
+        acted = Plan(action=plan.action)
+        beliefs = Beliefs(obs, rules, self._task(obs), acted, transcript=self._transcript)
         shelf = Shelf(beliefs, read_request(obs["task"]), idle)
         action, aim = self._decide(shelf, obs, plan.aim, plan.action)
         self.focus = Trip(aim, action, idle=idle, seen=seen)
