@@ -23,7 +23,7 @@ from gym_memory.run.results.archive import open_memory
 from gym_memory.run.results.report import read_source
 from gym_memory.run.results.verify import verify
 from gym_memory.testing.fake_env import FAKE_ID
-from gym_memory.viewer.play import Game, PlayDefaults
+from gym_memory.viewer.play import PlayDefaults, PlayedGame
 from gym_memory.viewer.recordings import Recording, find, load
 from gym_memory.wrappers.record import RecordTrajectory
 
@@ -124,7 +124,7 @@ def enter_page(name: str, folder: Path) -> None:
     plain = {"env": "Cooking", "memory": "none", "seed": 0, "budget": 100}
     for part in ("env", "memory"):
         with pytest.raises(GymMemoryError):
-            Game({**plain, part: name}, play, lambda message: None)
+            PlayedGame({**plain, part: name}, play, lambda message: None)
     assert not play.out.exists()
 
 

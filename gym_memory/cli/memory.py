@@ -20,7 +20,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from gym_memory.memory.stores.store import Record, Store
-    from gym_memory.run.results.archive import Evidence, FactRecord, Opened
+    from gym_memory.run.results.archive import FactRecord, Opened, Quotation
 
 __all__ = ["app"]
 
@@ -231,7 +231,7 @@ def _print_facts(facts: Sequence[FactRecord]) -> None:
     output().print(table)
 
 
-def _quoted(first: Evidence, more: int) -> str:
+def _quoted(first: Quotation, more: int) -> str:
     """The first evidence, and how often the fact was stated again."""
     shown = first.context or "(what was done)"
     return f"{shown} and {more} more" if more else shown

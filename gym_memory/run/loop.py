@@ -1,8 +1,7 @@
 """The one loop: a policy plays an episode of an environment.
 
 Policies of every kind go through :func:`rollout`, so their numbers can be compared. It measures
-and returns; it neither prints nor writes. Steps are recorded, where they are, by a wrapper
-(:class:`gym_memory.wrappers.RecordTrajectory`).
+and returns; it neither prints nor writes.
 """
 
 from __future__ import annotations
@@ -26,25 +25,20 @@ OnStep = Callable[[int, dict[str, Any]], None]
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeResult:
-    """What an episode came to.
+    """Hold what was measured of an episode.
 
     Attributes:
         task_id: The task instance played; empty when the episode failed before its reset.
-        split: The split that the task belongs to.
         backend_version: Packages behind the environment, ``textworld 1.7.0``.
         score: Last score in the backend's own points.
         max_score: Highest score that can be reached; 0 when unknown.
         normalized: Score in [0, 1]; 0 for a failed episode.
-        success: The backend's own win.
-        lost: The backend's own loss.
-        steps: Environment steps taken.
+        success: The backend's own win; ``lost`` its own loss.
         n_invalid: Steps whose action was refused.
         tokens: Mean tokens of the recalled memory over the observations shown.
         memory_ms: Mean wall milliseconds a step that the memory took (update and recall).
-        seconds: Wall seconds of the episode.
         cost_usd: US dollars spent on language models with a price, by policy and memory together.
-        counters: What the policy and the memory count (fallbacks, ...), and what language models
-            took: ``llm_calls``, ``llm_prompt_tokens``, ``llm_calls_<role>``, ...
+        counters: Counts of the policy, the memory and the language models (``llm_calls``, ...).
         curve: Points ``(step, normalized score)`` where the score changed, the start included.
         failed: Why the episode could not be played to its end; empty when it was.
         detail: More about a failure: the last lines of a traceback or of a worker's log.
@@ -74,11 +68,11 @@ class EpisodeResult:
 
     @classmethod
     def failure(cls, reason: str, detail: str = "", **known: Any) -> EpisodeResult:
-        """The result of an episode that broke off: score 0, whatever was reached before."""
+        """Return the result of an episode that broke off: score 0, whatever was reached before."""
         return cls(failed=reason or "failed", detail=detail, **known)
 
     def with_usage(self, meter: Meter) -> EpisodeResult:
-        """With what language models took; without any call, the same."""
+        """Return the result with what language models took; without any call, the same."""
         if not meter.by_role():
             return self
         usage = meter.counters()
@@ -96,19 +90,16 @@ def rollout(
     limit: int | None = None,
     on_step: OnStep | None = None,
 ) -> EpisodeResult:
-    """Play one episode.
+    """Play one episode and return what was measured; errors of environment and policy pass through.
 
     Args:
         env: An environment, usually with a memory in its observation.
-        policy: Who plays.
+        policy: The player.
         seed: Seed of the environment's reset.
         task_id: Pins a task instance; empty lets ``seed`` choose.
         policy_seed: Seed of the policy's own chance; ``seed`` when None.
         limit: Steps after which the episode is cut, besides the environment's own limit.
         on_step: Called after the reset and after every step.
-
-    Returns:
-        The measured episode. Errors of the environment and the policy pass through.
     """
     with episode_usage() as meter, logged_calls() as calls:
         if env.has_wrapper_attr("model_calls"):  # steps are recorded, with what models were asked
@@ -150,8 +141,6 @@ def _play(
 
 
 class _Tally:
-    """Adds up an episode."""
-
     def __init__(self, env: gym.Env[Any, Any], policy: Policy, on_step: OnStep | None):
         memory = env.get_wrapper_attr("memory") if env.has_wrapper_attr("memory") else None
         self._counting: list[Any] = [c for c in (policy, memory) if hasattr(c, "counters")]

@@ -24,7 +24,7 @@ Play = Callable[..., EpisodeResult]
 PROTOCOLS = Registry("protocol", "gym_memory.protocols", "PROTOCOLS", ["gym_memory.run"])
 
 
-class Summary(NamedTuple):
+class JobScore(NamedTuple):
     """Hold the score in [0, 1] of one seed's episodes, and the steps that it took.
 
     ``curve`` has points ``(step, normalized score)`` where the score changed.
@@ -46,7 +46,7 @@ class Protocol(ABC):
         """Play the episodes of one seed, one after the other."""
 
     @abstractmethod
-    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Score ``results``, at least one and all without failure."""
 
 
@@ -60,10 +60,10 @@ class SingleEpisode(Protocol):
         """Play one episode."""
         yield play()
 
-    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Score the episode."""
         last = results[-1]
-        return Summary(last.normalized, last.success, last.steps, last.curve)
+        return JobScore(last.normalized, last.success, last.steps, last.curve)
 
 
 @PROTOCOLS.register("trials")
@@ -91,7 +91,7 @@ class Trials(Protocol):
             if self.stop and result.success:
                 return
 
-    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Score the last trial."""
         return SingleEpisode().summarize(results)
 
@@ -119,7 +119,7 @@ class RestartBudget(Protocol):
             if result.success or not result.steps:
                 return
 
-    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Return the best score, and the steps of all episodes."""
         return _best(results)
 
@@ -144,12 +144,12 @@ class BestOf(Protocol):
         """Play at most ``k`` episodes of the same task."""
         return Trials(self.k, stop=True).episodes(play)
 
-    def summarize(self, results: Sequence[EpisodeResult]) -> Summary:
+    def summarize(self, results: Sequence[EpisodeResult]) -> JobScore:
         """Return the best score, and the steps of all episodes."""
         return _best(results)
 
 
-def _best(results: Sequence[EpisodeResult]) -> Summary:
+def _best(results: Sequence[EpisodeResult]) -> JobScore:
     best, played = -1.0, 0
     curve: list[tuple[int, float]] = []
     for result in results:
@@ -158,7 +158,7 @@ def _best(results: Sequence[EpisodeResult]) -> Summary:
                 best = score
                 curve.append((played + step, score))
         played += result.steps
-    return Summary(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
+    return JobScore(max(best, 0.0), any(r.success for r in results), played, tuple(curve))
 
 
 def make_protocol(spec: str) -> Protocol:

@@ -1,4 +1,4 @@
-"""A headless Chromium with the few words that tests of pages use, and the server they look at.
+"""Drive a headless Chromium for tests of pages, and the server that it shows.
 
 Needs Chromium with its driver (``apt-get install chromium chromium-driver``) and selenium.
 """
@@ -46,18 +46,13 @@ look();
 
 
 class Browser:
-    """A window.
-
-    Args:
-        driver: Selenium's.
-        downloads: Where what it saves goes.
-    """
+    """Hold a window of a Selenium driver; it saves to the folder ``downloads``."""
 
     def __init__(self, driver: Any, downloads: Path):
         self.driver, self.downloads = driver, downloads
 
     def open(self, address: str, ready: bool = True) -> None:
-        """Go to a page, and wait until its script has run."""
+        """Open a page, and wait until its script has run."""
         self.driver.get(address)
         if ready:
             self.wait("return document.body.dataset.ready === 'yes'")
@@ -67,7 +62,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script: str, *arguments: Any, seconds: float = 120) -> Any:
-        """Wait until a script returns something true; gives it."""
+        """Wait until a script returns something true; return it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = self.run(script, *arguments)
@@ -77,11 +72,11 @@ class Browser:
         raise AssertionError(f"{script} was never true; page: {self.text()[:600]}")
 
     def find(self, selector: str) -> Any:
-        """The first element of a selector."""
+        """Return the first element of a selector."""
         return self.driver.find_element("css selector", selector)
 
     def text(self, selector: str = "body") -> str:
-        """The text of an element."""
+        """Return the text of an element."""
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def click(self, selector: str) -> None:
@@ -102,27 +97,23 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def opening_ms(self, address: str) -> float:
-        """Milliseconds, on the page's own clock, from asking for a replay to its first step."""
+        """Return the milliseconds, on the page's clock, from a request to a replay's first step."""
         self.open("about:blank", ready=False)
         self.open(address, ready=False)
         return float(self.wait("return document.body.dataset.opened"))
 
     def sliding_ms(self, step: int) -> float:
-        """Milliseconds from moving the slider to seeing the step, see :data:`SLIDE`."""
+        """Return the milliseconds from moving the slider to showing the step, see :data:`SLIDE`."""
         return float(self.driver.execute_async_script(SLIDE, step))
 
     def errors(self) -> list[str]:
-        """What stands in the console since the last call."""
+        """Return the lines of the console since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 
 @contextlib.contextmanager
 def open_window(width: int = 1440, height: int = 900) -> Iterator[Browser]:
-    """A window of an installed Chromium, with a profile of its own.
-
-    Raises:
-        MissingDependencyError: Selenium is not installed.
-    """
+    """Open a window of an installed Chromium, with a profile of its own."""
     webdriver = require("selenium.webdriver", "dev", "a browser")
     service = require("selenium.webdriver.chrome.service", "dev", "a browser").Service
     with tempfile.TemporaryDirectory() as profile, tempfile.TemporaryDirectory() as downloads:
@@ -142,7 +133,7 @@ def open_window(width: int = 1440, height: int = 900) -> Iterator[Browser]:
 
 
 def busy() -> float:
-    """Wall seconds that a second of computing takes here and now, >= 1."""
+    """Return the wall seconds that a second of computing takes here and now, >= 1."""
     wall, own = time.perf_counter(), time.process_time()
     while time.process_time() - own < 0.3:
         sum(range(10_000))
@@ -151,7 +142,7 @@ def busy() -> float:
 
 @contextlib.contextmanager
 def serving(*words: str, cwd: Path) -> Iterator[str]:
-    """The address of ``gym-memory WORDS``, run as a user runs it."""
+    """Run ``gym-memory WORDS`` as a user does; give its address."""
     log = cwd / "server.log"
     with open(log, "w") as output:
         process = subprocess.Popen(

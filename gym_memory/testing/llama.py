@@ -1,7 +1,6 @@
-"""A real OpenAI-compatible server: llama.cpp with the weights that come with a package.
+"""Run a real OpenAI-compatible server: llama.cpp with weights from a package.
 
-Where the scripted server says whether prompts carry what is needed, this one says whether the
-client gets on with a server that nobody here wrote: its JSON, its grammars, its counts.
+It tests the client against foreign JSON, grammars and counts.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
 parameters.warmup, parameters.endpoint_metrics, parameters.verbosity = False, True, -1
 server = xllamacpp.Server(parameters)
 print(server.listening_address, flush=True)
-sys.stdin.read()  # until whoever started it is gone
+sys.stdin.read()  # until its parent is gone
 """
 
 
 class LlamaServer:
-    """A llama.cpp server on a free port of this machine, in a process of its own.
+    """Run a llama.cpp server on a free port of this machine, in a process of its own.
 
     Args:
         model: GGUF file of the weights; default: SmolLM2-135M-Instruct.
@@ -47,10 +46,6 @@ class LlamaServer:
         slots: Requests that are answered at once; each has a context of its own.
         threads: Threads of the computation.
         wait: Seconds in which it must be ready.
-
-    Raises:
-        MissingDependencyError: ``xllamacpp`` or the weights are not installed.
-        ModelSetupError: It does not start.
 
     Example::
 
@@ -99,7 +94,6 @@ class LlamaServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop; the port is free again."""
         self._stop()
 
     def _stop(self) -> None:
@@ -110,15 +104,11 @@ class LlamaServer:
 
     @property
     def base_url(self) -> str:
-        """What a client calls ``base_url``."""
+        """Return what a client calls ``base_url``."""
         return f"{self._address}/v1"
 
     def counts(self) -> dict[str, int]:
-        """Tokens by its own count since it started.
-
-        ``prompt`` are those that it computed, ``cached`` those that it had, ``completion`` those
-        that it wrote.
-        """
+        """Return its own count of tokens since it started: computed, cached and generated."""
         text = self._get("/metrics").decode()
         values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         return {

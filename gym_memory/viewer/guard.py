@@ -1,8 +1,8 @@
-"""Refuse requests to a local server but those of its own pages and of programs with its token.
+"""Refuse requests to a local server, except from its own pages and from programs with its token.
 
-A page of a foreign site can make a browser send requests here. Its ``Origin`` gives it away, and
-where it makes its own name point here (DNS rebinding) the ``Host`` does. An address that others
-can reach, or that starts games, needs the token on top.
+A page of a foreign site can make a browser send requests here: its ``Origin`` shows it, and the
+``Host`` if its own name points here (DNS rebinding). An address that others can reach, or that
+starts games, needs the token too.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Guard:
-    """An ASGI application in front of another one.
+    """Guard an ASGI application.
 
     Args:
-        app: What is guarded.
+        app: The application.
         host: The address that the server listens on.
         port: Its port.
-        token: What a request must know; empty where every page of this machine may ask.
+        token: The token that a request needs; empty if every page of this machine may ask.
         programs: Take sockets without an ``Origin``, which no browser opens.
     """
 
@@ -87,7 +87,7 @@ class Guard:
         await self._app(scope, receive, answer)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> str:
-        """Why a request is refused; empty where it is not."""
+        """Return why a request is refused; empty if it is not."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if self._hosts and host not in self._hosts:
             return f"expected one of {', '.join(sorted(self._hosts))} as Host"
@@ -105,12 +105,12 @@ class Guard:
             cookies.load(headers.get("cookie", ""))
         except CookieError:
             cookies.clear()
-        told = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
+        given = [*parse_qs(scope["query_string"].decode("latin-1")).get("token", ())]
         if self._cookie in cookies:
-            told.append(cookies[self._cookie].value)
-        told.append(headers.get("authorization", "").removeprefix("Bearer "))
+            given.append(cookies[self._cookie].value)
+        given.append(headers.get("authorization", "").removeprefix("Bearer "))
         # As bytes: others than ASCII characters are no reason to fail.
-        return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in told)
+        return any(secrets.compare_digest(t.encode(), self._token.encode()) for t in given)
 
 
 async def _body(receive: Receive) -> bytes | None:

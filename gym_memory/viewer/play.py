@@ -1,7 +1,7 @@
-"""A game played in the page: the one loop, a person as its policy, rows as every agent's.
+"""Play a game in the page: the one loop, with a person as its policy.
 
-A finished game is a results folder with one job of the policy ``human``, so it stands in the same
-tables as any agent's; a game that was left keeps its steps and no episode.
+A finished game is a results folder with one job of the policy ``human``, as any agent's; a game
+that was left keeps its steps and no episode.
 """
 
 from __future__ import annotations
@@ -33,21 +33,16 @@ from gym_memory.viewer.story import Story
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 from gym_memory.wrappers.record import RecordTrajectory
 
-__all__ = ["Game", "PlayDefaults", "play_body", "play_socket"]
+__all__ = ["PlayDefaults", "PlayedGame", "play_body", "play_socket"]
 
 _MAX_SAID_CHARS = 4000
 """Characters that can be said at once."""
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 
 
 class PlayDefaults(NamedTuple):
-    """What the page for playing suggests.
-
-    Attributes:
-        env: The environment, as ``memory``, ``seed``, ``budget`` and ``task_id`` from the user.
-        out: Folder for the folders of games played.
-    """
+    """Hold what the page suggests for playing; ``out`` gets a folder for each game played."""
 
     env: str = "TreasureHunt?level=easy"
     memory: str = DEFAULT_MEMORY
@@ -58,7 +53,7 @@ class PlayDefaults(NamedTuple):
 
 
 def play_body(play: PlayDefaults) -> str:
-    """The page before a game begins."""
+    """Return the page before a game begins."""
     fields = (
         ("env", "Environment", "text", play.env),
         ("memory", "Memory", "text", play.memory),
@@ -78,26 +73,22 @@ def play_body(play: PlayDefaults) -> str:
     )
 
 
-class Game:
-    """One game in a thread of its own.
+class PlayedGame:
+    """Run one game in a thread of its own.
 
     Args:
-        asked: ``env memory seed budget task_id``.
-        play: What the command line gave; a page may name this, plain games and bare memories.
-        tell: Takes messages for the page, from any thread.
-
-    Raises:
-        InvalidArgumentError: A value is wrong.
-        GymMemoryError: A name is wrong, or none that a page may give.
+        request: ``env memory seed budget task_id``.
+        play: Values of the command line; a page may give these, plain games and bare memories.
+        send: Takes messages for the page, from any thread.
     """
 
-    def __init__(self, asked: dict[str, Any], play: PlayDefaults, tell: Tell):
+    def __init__(self, request: dict[str, Any], play: PlayDefaults, send: Send):
         try:
-            seed, budget = int(asked["seed"]), int(asked["budget"])
-            env, memory = str(asked["env"]), str(asked["memory"])
+            seed, budget = int(request["seed"]), int(request["budget"])
+            env, memory = str(request["env"]), str(request["memory"])
         except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise InvalidArgumentError(
-                f"expected env, memory, seed and budget of a game, got {asked!r:.200}"
+                f"expected env, memory, seed and budget of a game, got {request!r:.200}"
             ) from error
         if env != play.env:
             check_game(env)
@@ -105,25 +96,25 @@ class Game:
             check_bare(MEMORIES, memory, "a memory", "a page")
         self.config = RunConfig(
             (env,), (memory,), ("human",), (seed,), budgets=(budget,),
-            task_id=str(asked.get("task_id", "")),
+            task_id=str(request.get("task_id", "")),
         )  # fmt: skip
         (self.job,) = self.config.jobs()
         self.folder = _fresh(play.out, self.job)
         self.file = self.folder / "steps" / f"{self.job.config}-seed{self.job.seed}.jsonl.gz"
-        self._tell = tell
+        self._send = send
         self._said: queue.Queue[str | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, daemon=True, name="gym-memory-play")
 
     def start(self) -> None:
-        """Begin; messages follow."""
+        """Start; messages follow."""
         self._thread.start()
 
     def say(self, words: str) -> None:
-        """What the person does next."""
+        """Pass on the person's next action."""
         self._said.put(words[:_MAX_SAID_CHARS])
 
     def leave(self) -> None:
-        """End the game before its end."""
+        """End the game early."""
         self._said.put(None)
 
     def join(self, seconds: float) -> None:
@@ -136,20 +127,20 @@ class Game:
                 env = RecordTrajectory(self.job.make_env(), str(self.file), detail=True)
                 with contextlib.closing(env):
                     versions = env.get_wrapper_attr("versions")()
-                    told = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
-                    folder.set_backends({self.job.env: told})
-                    policy = _Person(env, self._said, self._tell)
+                    packages = " ".join(f"{k} {v}" for k, v in sorted(versions.items()))
+                    folder.set_backends({self.job.env: packages})
+                    policy = _Person(env, self._said, self._send)
                     result = rollout(env, policy, self.job.seed, task_id=self.job.task_id)
                 folder.append([EpisodeRow(self.job, 0, result)])
                 write_report(folder.path, [read_source(folder.path)])
-            self._tell(
+            self._send(
                 {"over": _ending(result), "file": str(self.file), "folder": str(self.folder)}
             )
         except _LeftError:
             pass
         except Exception as error:  # the page shows what a game of any kind died of
             name = "" if isinstance(error, GymMemoryError) else f"{type(error).__name__}: "
-            self._tell({"error": f"{name}{error}"})
+            self._send({"error": f"{name}{error}"})
 
 
 def _ending(result: EpisodeResult) -> str:
@@ -161,7 +152,7 @@ def _ending(result: EpisodeResult) -> str:
 
 
 def _fresh(out: Path, job: Job) -> Path:
-    """A folder that is not there yet, named after what is played."""
+    """Return a folder that does not exist yet, named after the game."""
     digest = hashlib.sha256(json.dumps([job.env, job.memory, job.config]).encode()).hexdigest()[:6]
     name = (
         f"{parse_spec(job.env).name}-{parse_spec(job.memory).name}-seed{job.seed}-{digest}".lower()
@@ -174,27 +165,26 @@ def _fresh(out: Path, job: Job) -> Path:
 
 
 class _LeftError(Exception):
-    """The person has left."""
+    """Signal that the person left."""
 
 
 class _Person(Policy):
-    """Shows each row to the page and waits for what the person says."""
+    """Show each row to the page and wait for the person's action."""
 
     name: ClassVar[str] = "human"
     interactive: ClassVar[bool] = True
 
-    def __init__(self, env: RecordTrajectory, said: queue.Queue[str | None], tell: Tell):
-        self._env, self._said, self._tell = env, said, tell
+    def __init__(self, env: RecordTrajectory, said: queue.Queue[str | None], send: Send):
+        self._env, self._said, self._send = env, said, send
         self._story = Story()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Show what is seen at the beginning."""
         row = self._env.row
-        self._tell({"begin": {"task_id": row["task_id"], "task": row["task"]}})
+        self._send({"begin": {"task_id": row["task_id"], "task": row["task"]}})
         self._show()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Wait for the person."""
         words = self._said.get()
         if words is None:
             raise _LeftError
@@ -206,30 +196,30 @@ class _Person(Policy):
 
     def _show(self) -> None:
         beat = self._story.add(self._env.row)
-        self._tell(
+        self._send(
             {**beat._asdict(), "places": self._story.map(), "keeps_graph": self._story.keeps_graph}
         )
 
 
 async def play_socket(socket: Any, play: PlayDefaults, key_of: Callable[[Path], str]) -> None:
-    """Speak with one page: ``start`` and ``say`` come, rows and the end of the game go."""
+    """Serve one page: receive ``start`` and ``say``, send rows and the end of the game."""
     await socket.accept()
     loop = asyncio.get_running_loop()
     outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    game: Game | None = None
+    game: PlayedGame | None = None
 
-    def tell(message: dict[str, Any]) -> None:
+    def post(message: dict[str, Any]) -> None:
         with contextlib.suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(outbox.put_nowait, message)
 
-    async def send() -> None:
+    async def send_all() -> None:
         while True:
             message = await outbox.get()
             if "file" in message:
                 message["key"] = await asyncio.to_thread(key_of, Path(message.pop("file")))
             await socket.send_text(json.dumps(message))
 
-    sender = asyncio.create_task(send())
+    sender = asyncio.create_task(send_all())
     try:
         async for said in socket.iter_text():
             try:
@@ -237,12 +227,12 @@ async def play_socket(socket: Any, play: PlayDefaults, key_of: Callable[[Path], 
                 if "start" in request:
                     if game is not None:
                         game.leave()
-                    game = Game(request["start"], play, tell)
+                    game = PlayedGame(request["start"], play, post)
                     game.start()
                 elif game is not None and isinstance(request.get("say"), str):
                     game.say(request["say"])
             except (GymMemoryError, ValueError, TypeError, AttributeError) as error:
-                tell({"error": str(error)})
+                post({"error": str(error)})
     finally:
         sender.cancel()
         if game is not None:

@@ -1,4 +1,4 @@
-"""The recorded episodes of results folders, and their stories."""
+"""Find the recorded episodes of results folders, and load their stories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_memory.core.trust import check_bare
 from gym_memory.memory.base import MEMORIES, Memory, make_memory
 from gym_memory.run.jobs import EpisodeRow, Job
 from gym_memory.run.results.folder import iter_folders, read_config, read_episodes
-from gym_memory.viewer.story import Story, tell
+from gym_memory.viewer.story import Story, build_story
 from gym_memory.wrappers.detail import StepDetail
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
@@ -28,14 +28,10 @@ __all__ = ["Recording", "choose", "find", "head_of", "load"]
 
 
 class Recording(NamedTuple):
-    """A recorded episode.
+    """Hold a recorded episode.
 
-    Attributes:
-        key: Its name among those that were found together, safe in an address.
-        file: Where its rows are.
-        episode: Its number in the file.
-        job: What was played; of a file outside a results folder only the memory to teach.
-        row: What it came to; None where it is not finished.
+    ``key`` is safe in an address, ``episode`` its number in the file. Outside a results folder
+    ``job`` has only the memory to replay into; ``row`` is None if it is unfinished.
     """
 
     key: str
@@ -46,18 +42,14 @@ class Recording(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is, on one line."""
+        """Return the job and the outcome on one line."""
         job = self.job
         parts = [job.env, job.memory, job.policy, f"seed {job.seed}", f"trial {self.episode + 1}"]
         return " · ".join(part for part in parts if part)
 
 
 def find(paths: Iterable[str | os.PathLike[str]]) -> list[Recording]:
-    """The recorded episodes of results folders, of folders of these, and of single files.
-
-    Raises:
-        ResultsError: Something is neither.
-    """
+    """Return the recorded episodes of results folders, of folders of these, and of single files."""
     found: list[Recording] = []
     number = 0
     for path in map(Path, paths):
@@ -90,19 +82,14 @@ def _in_file(file: Path, prefix: str) -> Iterator[Recording]:
 
 @functools.lru_cache(maxsize=64)
 def _episodes_of(file: Path, changed: int) -> tuple[int, ...]:
-    """The numbers of the episodes in a file; it is read once as long as it does not change."""
+    """Return the numbers of the episodes in a file, which is read again only if it changes."""
     return tuple(dict.fromkeys(row["episode"] for row in read_rows(file)))
 
 
 def choose(recordings: list[Recording], wanted: str) -> Recording:
-    """The recording that some words tell: the first whose title has them all.
+    """Return the first recording whose title has all the words, or the one of a number from 0.
 
-    Args:
-        recordings: Where to look.
-        wanted: Words such as ``arigraph planner seed 3``; also a number, counted from 0.
-
-    Raises:
-        InvalidArgumentError: None has them.
+    ``wanted`` are words such as ``arigraph planner seed 3``.
     """
     if wanted.isdecimal() and int(wanted) < len(recordings):
         return recordings[int(wanted)]
@@ -118,12 +105,12 @@ def choose(recordings: list[Recording], wanted: str) -> Recording:
 
 
 def _numbered(text: str) -> list[str]:
-    """Words, ``seed 3`` as one."""
+    """Split into words, ``seed 3`` as one."""
     return re.sub(r"\b(seed|trial)[ =](\d+)", r"\1=\2", text.lower()).split()
 
 
 def _words(title: str) -> set[str]:
-    """What a title can be asked for by: its words, and the parts of names with parameters."""
+    """Return the words of a title, and the parts of names with parameters."""
     whole = _numbered(title)
     parts = (part for word in whole for part in re.split("[?&]", word))
     values = (part.partition("=")[2] for word in whole for part in re.split("[?&]", word)[1:])
@@ -131,7 +118,7 @@ def _words(title: str) -> set[str]:
 
 
 def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, Any]:
-    """What a page says of an episode as a whole."""
+    """Return what a page says of an episode as a whole."""
     job, row = recording.job, recording.row
     head: dict[str, Any] = {
         "key": recording.key,
@@ -158,7 +145,7 @@ def head_of(recording: Recording, task: str = "", note: str = "") -> dict[str, A
 
 @contextlib.contextmanager
 def _all_is_kept() -> Iterator[None]:
-    """Let nobody look for garbage meanwhile: a third of the time of reading a long episode."""
+    """Pause garbage collection: a third of the time of reading a long episode."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -170,13 +157,10 @@ def _all_is_kept() -> Iterator[None]:
 
 @_all_is_kept()
 def load(recording: Recording) -> tuple[dict[str, Any], Story]:
-    """Head and story of a recorded episode.
+    """Return head and story of a recorded episode.
 
-    Rows that were recorded without detail tell what was seen and done; what a memory by rules
-    made of it is then learnt again, for the same steps always make the same memory.
-
-    Raises:
-        ResultsError: The file cannot be read.
+    If rows were recorded without detail, a rule-based memory learns them again: the same steps
+    always make the same memory.
     """
     episodes = groupby(read_rows(recording.file), key=lambda row: row["episode"])
     before: list[list[Row]] = []
@@ -191,7 +175,7 @@ def load(recording: Recording) -> tuple[dict[str, Any], Story]:
     note = ""
     if not any("stats" in row for row in rows):
         rows, note = _taught(recording.job, before, rows)
-    return head_of(recording, rows[-1]["task"], note), tell(rows)
+    return head_of(recording, rows[-1]["task"], note), build_story(rows)
 
 
 def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Row], str]:
@@ -211,9 +195,9 @@ def _taught(job: Job, before: list[list[Row]], rows: list[Row]) -> tuple[list[Ro
         last = earlier[-1]
         fields = {name: last[name] for name in Outcome._fields if name != "steps"}
         memory.end(Outcome(**fields, steps=last["t"]))
-    told = _learn(memory, job, rows)
+    learnt = _learn(memory, job, rows)
     settings = " with its default settings" if given else ""
-    return told, (
+    return learnt, (
         f"What the memory held was learnt again from the recorded steps, by {name}{settings}."
     )
 
@@ -222,7 +206,7 @@ def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
     task = Task(rows[0]["task_id"], rows[0]["task"], rows[0]["dialect"])
     memory.begin(task, job.seed)
     detail = StepDetail(memory)
-    told: list[Row] = []
+    learnt: list[Row] = []
     for row in rows:
         step = Step(
             row["t"],
@@ -244,5 +228,5 @@ def _learn(memory: Memory, job: Job, rows: list[Row]) -> list[Row]:
             "valid_actions": step.valid_actions,
         }
         reasons = memory.reasons(cue, job.budget or DEFAULT_BUDGET)
-        told.append({**row, **detail.of(shown, memory.stats(), PlanState(), reasons)})
-    return told
+        learnt.append({**row, **detail.of(shown, memory.stats(), PlanState(), reasons)})
+    return learnt

@@ -1,4 +1,4 @@
-"""A replay as one file: an episode, or two beside each other, in a page that needs nothing else."""
+"""Write a replay as one file: an episode, or two beside each other, in a page on its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPLAY = Assets((*_SHARED, ("gym_memory.viewer", "replay.js")), _STYLES)
 
 
 def frame(title: str, main: str, links: Sequence[tuple[str, str]] = ()) -> str:
-    """The bar on top of a page and its main part."""
+    """Return the bar on top of a page and its main part."""
     anchors = "".join(f'<a href="{text(href)}">{text(name)}</a>' for name, href in links)
     nav = f'<nav aria-label="Pages">{anchors}</nav>' if anchors else ""
     return (
@@ -38,17 +38,12 @@ def frame(title: str, main: str, links: Sequence[tuple[str, str]] = ()) -> str:
 
 
 def replay_body(title: str, links: Sequence[tuple[str, str]] = (), attributes: str = "") -> str:
-    """The body of a replay; its script fills it."""
+    """Return the body of a replay, which its script fills."""
     return frame(title, f'<div id="replay"{attributes}></div>', links)
 
 
 def replay_page(recordings: Sequence[Recording]) -> str:
-    """A page of its own that replays one episode, or two side by side.
-
-    Raises:
-        InvalidArgumentError: Neither one nor two are given.
-        ResultsError: A file cannot be read.
-    """
+    """Return a page of its own that replays one episode, or two side by side."""
     if not 1 <= len(recordings) <= 2:
         raise InvalidArgumentError(f"expected one or two episodes, got {len(recordings)}")
     data = {"count": packed(len(recordings))}
@@ -62,11 +57,7 @@ def replay_page(recordings: Sequence[Recording]) -> str:
 
 
 def write_replay(recordings: Sequence[Recording], path: str | os.PathLike[str]) -> None:
-    """Write :func:`replay_page` to a file.
-
-    Raises:
-        ResultsError: It cannot be written there.
-    """
+    """Write :func:`replay_page` to a file."""
     page = replay_page(recordings)
     try:
         write_atomic(path, page)

@@ -1,4 +1,4 @@
-"""The local server: browse, replay and compare runs, play a game."""
+"""Serve pages on this machine: browse, replay and compare runs, play a game."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
 class Site(NamedTuple):
-    """What a server shows.
+    """Hold what a server shows: results folders, folders of them, or files of recorded steps.
 
-    Attributes:
-        paths: Results folders, folders of them, or files of recorded steps.
-        play: What the page for playing suggests, and where games go; None starts no games.
+    ``play`` has what the page for playing suggests, and where games go; None starts no games.
     """
 
     paths: tuple[Path, ...]
@@ -47,29 +45,26 @@ class Site(NamedTuple):
 
     @property
     def all_paths(self) -> tuple[Path, ...]:
-        """The paths, and the folder of games played where there is one."""
+        """Return the paths, with the folder of games played if it exists."""
         own = self.play.out if self.play else None
         return self.paths if own is None or not own.is_dir() else (*self.paths, own)
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
-        """Name and address of each page in the bar."""
+        """Return name and address of each page in the bar."""
         shown = (("Runs", "/"), ("Compare", "/compare"))
         return (*shown, ("Play", "/play")) if self.play else shown
 
 
 def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
-    """The application (ASGI).
+    """Build the application (ASGI).
 
     Args:
         site: What it shows.
         host: The address that it is served on.
         port: Its port.
-        token: What a page must know; empty where only this machine can ask, and for no games.
-
-    Raises:
-        InvalidArgumentError: Games could be started without a token.
-        MissingDependencyError: The extra ``viewer`` is not installed.
+        token: The token that a page needs; may be empty if only this machine can ask, and
+            without games.
     """
     if site.play and not token:
         raise InvalidArgumentError("expected a token for a server that starts games, got none")
@@ -83,8 +78,8 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
     def page(title: str, body: str, parts: Assets, status: int = 200) -> Any:
         return responses.HTMLResponse(linked_page(title, body, parts), status)
 
-    def told(answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The answer, or what went wrong in one line."""
+    def answered(answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return the answer, or the error in one line."""
 
         @functools.wraps(answer)
         def ask(request: Any) -> Any:
@@ -129,11 +124,11 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
 
     route = routing.Route
     routes = [
-        route("/", told(runs)),
-        route("/compare", told(compare)),
-        route("/replay", told(replay)),
-        route("/episode/{key}", told(episode)),
-        route("/episode/{key}/{number:int}", told(chunk)),
+        route("/", answered(runs)),
+        route("/compare", answered(compare)),
+        route("/replay", answered(replay)),
+        route("/episode/{key}", answered(episode)),
+        route("/episode/{key}/{number:int}", answered(chunk)),
         route("/static/{name}", static),
     ]
     if site.play:
@@ -145,12 +140,12 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
         async def talk(socket: Any) -> None:
             await play_socket(socket, games, shelf.key_of)
 
-        routes += [route("/play", told(play)), routing.WebSocketRoute("/talk", talk)]
+        routes += [route("/play", answered(play)), routing.WebSocketRoute("/talk", talk)]
     return Guard(applications.Starlette(routes=routes), host, port, token)
 
 
 class _Shelf:
-    """The recordings that are shown, and the stories that were asked for last."""
+    """Hold the recordings that are shown, and the stories that were loaded last."""
 
     def __init__(self, site: Site):
         self._site = site
@@ -159,23 +154,23 @@ class _Shelf:
         self.refresh()
 
     def refresh(self) -> list[Recording]:
-        """Look again what there is."""
+        """Find the recordings again."""
         found = find(dict.fromkeys(self._site.all_paths))
         self._found = {recording.key: recording for recording in found}
         return found
 
     def recording(self, key: str) -> Recording:
-        """By its key; an address can name nothing else."""
+        """Return a recording by its key; an address can name nothing else."""
         if key not in self._found:
             self.refresh()
         return self._found[key]
 
     def key_of(self, file: Path) -> str:
-        """The key of the first episode of a file; empty where it is not shown."""
+        """Return the key of the first episode of a file; empty if it is not shown."""
         return next((r.key for r in self.refresh() if r.file == file), "")
 
     def story(self, key: str) -> tuple[dict[str, Any], Story]:
-        """Head and story of a recording."""
+        """Return head and story of a recording."""
         recording = self.recording(key)
         return self._story(key, recording.file.stat().st_mtime_ns)
 
@@ -255,11 +250,6 @@ def serve(
         port: TCP port; 0 takes a free one.
         browser: Whether to open a browser.
         play: Suggestions for playing; only with them can a page start games, with the token.
-
-    Raises:
-        InvalidArgumentError: It cannot listen there.
-        ResultsError: A path is no results folder.
-        MissingDependencyError: The extra ``viewer`` is not installed.
     """
     uvicorn = require("uvicorn", "viewer", "pages")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -267,7 +257,7 @@ def serve(
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen()  # from here on a browser that is told the address is answered
+        listener.listen()  # from here on a browser gets an answer
     except OSError as error:
         listener.close()
         raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error

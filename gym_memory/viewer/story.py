@@ -1,7 +1,7 @@
-"""From recorded rows to what a page shows of an episode, step by step.
+"""Turn recorded rows into what a page shows of an episode, step by step.
 
-A page loads the light part of an episode at once (what happened at each step, and when each fact
-was held to be true) and the heavy part (texts, prompts, recalled facts) when it is looked at.
+A page loads the light part of an episode at once (actions, scores, when each fact was held true)
+and the heavy part (texts, prompts, recalled facts) when it is viewed.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from gym_memory.graph.schema import (
     is_contents,
 )
 
-__all__ = ["CHUNK", "Beat", "Story", "tell"]
+__all__ = ["CHUNK", "Beat", "Story", "build_story"]
 
 CHUNK = 20
 """Steps whose heavy part a page loads together."""
 
 
 class Beat(NamedTuple):
-    """What one row adds to a story; plain values for JSON.
+    """Hold what one row adds to a story, as plain values.
 
     Attributes:
-        light: ``t action reward score ok tokens ms cost prompt completion done``; also what a
-            person sees in the timeline.
+        light: ``t action reward score ok tokens ms cost prompt completion done``, for the timeline.
         heavy: ``text inventory memory recalled why ... calls``.
-        facts: New facts, ``{s, r, o, kind, d}``; their numbers go on from the last ones.
+        facts: New facts, ``{s, r, o, kind, d}``; their numbers continue from the last ones.
         came: Numbers of the facts that began.
-        went: Pairs of a number and who ended the fact.
+        went: Pairs of a number and what ended the fact.
     """
 
     light: dict[str, Any]
@@ -50,14 +49,14 @@ class Beat(NamedTuple):
 
 
 class Story:
-    """An episode that grows row by row.
+    """Hold an episode that grows row by row.
 
     Attributes:
         beats: One for each step.
         facts: All facts by number, each with ``when``: intervals ``[from, to or None, by]``.
-        squares: Where the places lie.
-        keeps_graph: Whether the rows tell the changes of a graph; where they do not, a fact is
-            held to be true while it is recalled.
+        squares: Squares of the places.
+        keeps_graph: Whether the rows have the changes of a graph; if not, a fact is held true
+            while it is recalled.
     """
 
     def __init__(self) -> None:
@@ -66,16 +65,16 @@ class Story:
         self.squares: dict[str, Square] = {}
         self.keeps_graph = False
         self._number: dict[Triple, int] = {}  # a story's own numbers, each fact once
-        self._told: list[int] = []  # a row's number of a fact to ours
+        self._numbers: list[int] = []  # a row's number of a fact to ours
         self._live: dict[int, None] = {}
 
     def name(self, triples: Iterable[Sequence[str]]) -> list[dict[str, Any]]:
-        """Learn facts that a row names for the first time; gives those that are new."""
+        """Number the facts that a row names for the first time; return the new ones."""
         new = []
         for parts in triples:
             triple = Triple(*parts)
             number = self._number.setdefault(triple, len(self.facts))
-            self._told.append(number)
+            self._numbers.append(number)
             if number == len(self.facts):
                 fact: dict[str, Any] = {**_fact(triple), "when": []}
                 self.facts.append(fact)
@@ -83,17 +82,17 @@ class Story:
         return new
 
     def add(self, row: Row) -> Beat:
-        """Go on by one row whose facts were named."""
+        """Add a row whose facts were named."""
         return self.take(row, self.name(row.get("facts", ())))
 
     def take(self, row: Row, named: list[dict[str, Any]]) -> Beat:
-        """Go on by one row; ``named`` are the facts that are new in it."""
+        """Add a row; ``named`` are the facts that are new in it."""
         t = len(self.beats)
-        recalled = [self._told[number] for number in row.get("recalled", ())]
+        recalled = [self._numbers[number] for number in row.get("recalled", ())]
         self.keeps_graph = self.keeps_graph or bool(row.get("came") or row.get("went"))
         if self.keeps_graph:
-            came = [self._told[number] for number in row.get("came", ())]
-            went = [[self._told[number], by] for number, by in row.get("went", ())]
+            came = [self._numbers[number] for number in row.get("came", ())]
+            went = [[self._numbers[number], by] for number, by in row.get("went", ())]
         else:
             seen = dict.fromkeys(recalled)
             came = [number for number in seen if number not in self._live]
@@ -114,13 +113,13 @@ class Story:
         return beat
 
     def map(self) -> dict[str, Square]:
-        """Squares of the places known so far; those that were given stay."""
+        """Return squares of the places known so far; those that were given stay."""
         known = (Triple(fact["s"], fact["r"], fact["o"]) for fact in self.facts)
         self.squares = lay_out(known, self.squares)
         return self.squares
 
     def light(self) -> dict[str, Any]:
-        """The part of an episode that a page loads at once."""
+        """Return the part of an episode that a page loads at once."""
         return {
             "steps": [beat.light for beat in self.beats],
             "facts": self.facts,
@@ -130,21 +129,17 @@ class Story:
         }
 
     def chunk(self, number: int) -> list[dict[str, Any]]:
-        """The heavy part of the steps from ``number * CHUNK`` on; empty behind the end."""
+        """Return the heavy part of the steps from ``number * CHUNK`` on; empty after the end."""
         return [beat.heavy for beat in self.beats[number * CHUNK : (number + 1) * CHUNK]]
 
     @property
     def n_chunks(self) -> int:
-        """How many chunks there are."""
+        """Return the number of chunks."""
         return -(-len(self.beats) // CHUNK)
 
 
-def tell(rows: Iterable[Row]) -> Story:
-    """The story of the rows of one episode; steps that were taken back are left out.
-
-    Raises:
-        ResultsError: There are no rows, or rows of another kind.
-    """
+def build_story(rows: Iterable[Row]) -> Story:
+    """Build the story of the rows of one episode, without steps that were taken back."""
     story = Story()
     kept: list[tuple[Row, list[dict[str, Any]]]] = []
     try:
@@ -221,7 +216,7 @@ def _fact(triple: Triple) -> dict[str, str]:
 
 
 def _kind(triple: Triple) -> tuple[str, str]:
-    """What a fact is on a map, and the direction that it tells."""
+    """Return what a fact is on a map, and its direction."""
     subject, relation, obj = triple
     direction = direction_of(relation)
     if direction is not None:

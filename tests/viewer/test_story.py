@@ -20,7 +20,7 @@ from gym_memory.run.jobs import Job, play_job
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.viewer.recordings import Recording, choose, find, load
-from gym_memory.viewer.story import CHUNK, Story, tell
+from gym_memory.viewer.story import CHUNK, Story, build_story
 from gym_memory.wrappers.record import RecordTrajectory
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def test_the_story_is_what_the_memory_held_and_recalled(tmp_path: Path, memory: 
     for env, obs in played(path, memory):
         recalled.append(obs)
         graph = env.get_wrapper_attr("memory").graph
-    story = tell(read_rows(path))
+    story = build_story(read_rows(path))
     assert len(story.beats) == len(recalled)
     for t, (beat, obs) in enumerate(zip(story.beats, recalled, strict=True)):
         told = [story.facts[n] for n in beat.heavy["recalled"]]
@@ -157,7 +157,7 @@ def test_steps_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
         obs, *_ = env.step(obs["valid_actions"][number])
     graph = env.get_wrapper_attr("memory").graph
     env.close()
-    story = tell(read_rows(path))
+    story = build_story(read_rows(path))
     assert [beat.light["t"] for beat in story.beats] == list(range(7))
     for t in range(7):
         assert live_at(story, t) == set(graph.as_of(t)), t
@@ -168,7 +168,7 @@ def test_prompts_and_answers_are_recorded(tmp_path: Path, server: ScriptedServer
     policy = f"react?model=scripted&base_url={server.base_url}"
     (row,) = play_job(Job("FakeHouse?max_steps=6", "arigraph", policy, 0), record=str(path))
     assert not row.result.failed
-    story = tell(read_rows(path))
+    story = build_story(read_rows(path))
     calls = [call for beat in story.beats for call in beat.heavy["calls"]]
     counters = row.result.counters
     assert len(calls) == counters["llm_calls"] > 0
@@ -187,16 +187,16 @@ def test_a_recorder_without_memory_tells_what_it_can(tmp_path: Path) -> None:
     obs, _ = env.reset(seed=0)
     env.step(obs["valid_actions"][0])
     env.close()
-    story = tell(read_rows(path))
+    story = build_story(read_rows(path))
     assert not story.facts
     assert story.beats[1].heavy["valid_actions"]
 
 
 def test_rows_of_another_kind_are_told() -> None:
     with pytest.raises(ResultsError, match="got none"):
-        tell([])
+        build_story([])
     with pytest.raises(ResultsError, match="expected the rows"):
-        tell([{"t": 0}])
+        build_story([{"t": 0}])
 
 
 def test_choosing_by_words(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import is_url
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
-__all__ = ["Evidence", "FactRecord", "Opened", "fact_records", "file_kind", "open_memory"]
+__all__ = ["FactRecord", "Opened", "Quotation", "fact_records", "file_kind", "open_memory"]
 
 _AROUND = 30
 """Characters shown on either side of a quotation."""
@@ -31,7 +31,7 @@ _AROUND = 30
 FileKind = Literal["memory", "steps", "store"]
 
 
-class Evidence(NamedTuple):
+class Quotation(NamedTuple):
     """Hold where a fact was stated.
 
     ``words`` is empty if it follows from the action or the inventory; in ``context`` they stand in
@@ -53,7 +53,7 @@ class FactRecord(NamedTuple):
     fact: Triple
     intervals: tuple[tuple[int, int | None], ...]
     ended_by: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Quotation, ...]
 
     @property
     def live(self) -> bool:
@@ -231,10 +231,10 @@ def _record(fact: Fact, observations: Sequence[Step]) -> FactRecord:
     return FactRecord(fact.triple, tuple(fact.intervals), fact.retired_by, tuple(evidence))
 
 
-def _quoted(step: Step, start: int, end: int) -> Evidence:
+def _quoted(step: Step, start: int, end: int) -> Quotation:
     if start < 0:
-        return Evidence(step.t, "", "")
+        return Quotation(step.t, "", "")
     text, words = step.text, step.text[start:end]
     before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
     context = f"{before[-_AROUND:]}«{words}»{after[:_AROUND]}"
-    return Evidence(step.t, words, " ".join(context.split()))
+    return Quotation(step.t, words, " ".join(context.split()))

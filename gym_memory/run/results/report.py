@@ -42,7 +42,7 @@ from gym_memory.run.results.svg import Figure, label_of, picture
 from gym_memory.run.results.sweep import Curve, at_largest, budgets, comparable, curves
 
 __all__ = [
-    "Source",
+    "ReportSource",
     "build_report",
     "format_interval",
     "format_p",
@@ -54,7 +54,7 @@ __all__ = [
 _MAX_FAILURES = 50
 
 
-class Source(NamedTuple):
+class ReportSource(NamedTuple):
     """Hold what a report needs of a results folder; ``replaced`` failed and were played again."""
 
     path: Path
@@ -69,13 +69,13 @@ class Source(NamedTuple):
         return len(self.config.jobs())
 
 
-def read_source(folder: str | os.PathLike[str]) -> Source:
+def read_source(folder: str | os.PathLike[str]) -> ReportSource:
     """Read a results folder; it may be unfinished, and in use."""
     path = Path(folder)
     config = read_config(path)
     found = {rows[0].job.key: rows for rows in read_episodes(path)}
     rows = [row for job in config.jobs() for row in found.get(job.key, ())]
-    return Source(path, config, read_environment(path), rows, read_replaced(path))
+    return ReportSource(path, config, read_environment(path), rows, read_replaced(path))
 
 
 def build_report(
@@ -115,7 +115,7 @@ def build_report(
 
 
 def write_report(
-    out: str | os.PathLike[str], sources: Sequence[Source], *, against: str = ""
+    out: str | os.PathLike[str], sources: Sequence[ReportSource], *, against: str = ""
 ) -> list[TableRow]:
     """Write summary, plots and report of ``sources`` into ``out``; returns the table."""
     path = Path(out)
@@ -181,7 +181,7 @@ def _cell(text: str) -> str:
 
 
 def _head(
-    sources: Sequence[Source], all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]
+    sources: Sequence[ReportSource], all_units: Sequence[Unit], replaced: Sequence[EpisodeRow]
 ) -> str:
     planned = sum(source.planned for source in sources)
     n_failed = sum(bool(u.failed) for u in all_units)
@@ -394,7 +394,7 @@ def _failure_table(failed: Sequence[tuple[Unit | Job, str, str]], file: str) -> 
     return f"Details are in `{file}`.\n\n{shown}{rest}"
 
 
-def _provenance(sources: Sequence[Source]) -> str:
+def _provenance(sources: Sequence[ReportSource]) -> str:
     lines = ["## How to repeat it", ""]
     for source in sources:
         env = source.environment

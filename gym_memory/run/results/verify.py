@@ -23,7 +23,7 @@ from gym_memory.core.trajectory import read_rows
 from gym_memory.run.jobs import EpisodeRow, RunConfig
 from gym_memory.run.results.folder import locked, read_config, read_environment, read_replaced
 
-__all__ = ["MANIFEST", "Finding", "verify", "write_manifest"]
+__all__ = ["MANIFEST", "FolderFinding", "verify", "write_manifest"]
 
 MANIFEST = "manifest.json"
 _DATA = ["config.json", "environment.json", "episodes.jsonl", "episodes.failed.jsonl"]
@@ -34,7 +34,7 @@ State = Literal["ok", "note", "repaired", "unfinished", "damaged"]
 Key = tuple[int, str, str]
 
 
-class Finding(NamedTuple):
+class FolderFinding(NamedTuple):
     """Hold a part of the folder, its state, and what was found.
 
     ``note``: worth knowing; ``repaired``: the remains of a kill are removed; ``unfinished``: run
@@ -52,7 +52,7 @@ def write_manifest(folder: str | os.PathLike[str]) -> None:
     write_atomic(Path(folder) / MANIFEST, json.dumps(record, indent=1) + "\n")
 
 
-def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Finding]:
+def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[FolderFinding]:
     """Check a results folder.
 
     Args:
@@ -69,7 +69,7 @@ def verify(folder: str | os.PathLike[str], *, repair: bool = True) -> list[Findi
     may_write = os.access(path, os.W_OK)
     repair = repair and may_write
     with locked(path) if may_write else contextlib.nullcontext():
-        findings = [Finding("ok", "config.json", f"{len(config.jobs())} jobs are planned")]
+        findings = [FolderFinding("ok", "config.json", f"{len(config.jobs())} jobs are planned")]
         findings += _temporary(path, repair)
         findings += _versions(path)
         jobs: dict[Key, list[EpisodeRow]] = {}
@@ -92,40 +92,40 @@ def _data_files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _temporary(folder: Path, repair: bool) -> Iterator[Finding]:
+def _temporary(folder: Path, repair: bool) -> Iterator[FolderFinding]:
     for left in sorted(folder.glob(".*.tmp")):
         if repair:
             left.unlink()
         yield _removed(repair, left.name, "what a killed write left behind")
 
 
-def _removed(repair: bool, part: str, what: str) -> Finding:
+def _removed(repair: bool, part: str, what: str) -> FolderFinding:
     if repair:
-        return Finding("repaired", part, f"{what} was taken away")
-    return Finding("damaged", part, f"{what}: without --no-repair it is taken away")
+        return FolderFinding("repaired", part, f"{what} was taken away")
+    return FolderFinding("damaged", part, f"{what}: without --no-repair it is taken away")
 
 
-def _versions(folder: Path) -> Iterator[Finding]:
+def _versions(folder: Path) -> Iterator[FolderFinding]:
     try:
         versions = read_environment(folder)
         replaced = read_replaced(folder)
     except (ResultsError, ValueError) as error:
-        yield Finding("damaged", "environment.json or episodes.failed.jsonl", str(error))
+        yield FolderFinding("damaged", "environment.json or episodes.failed.jsonl", str(error))
         return
     if versions:
         backends = ", ".join(sorted({*versions["backends"].values()}))
         text = f"gym-memory {versions['gym_memory']}, {backends}"
-        yield Finding("ok", "environment.json", text)
+        yield FolderFinding("ok", "environment.json", text)
     elif (folder / "episodes.jsonl").exists():
-        yield Finding("damaged", "environment.json", "is missing: the versions are unknown")
+        yield FolderFinding("damaged", "environment.json", "is missing: the versions are unknown")
     if replaced:
         text = f"{len(replaced)} failed episodes were played again"
-        yield Finding("note", "episodes.failed.jsonl", text)
+        yield FolderFinding("note", "episodes.failed.jsonl", text)
 
 
 def _episodes(
     folder: Path, config: RunConfig, repair: bool, jobs: dict[Key, list[EpisodeRow]]
-) -> Iterator[Finding]:
+) -> Iterator[FolderFinding]:
     """Check every line; fills ``jobs`` with the episodes of each finished job."""
     name, path = "episodes.jsonl", folder / "episodes.jsonl"
     lines = list(io.BytesIO(path.read_bytes())) if path.exists() else []
@@ -139,16 +139,16 @@ def _episodes(
             row, last = EpisodeRow.from_json(record), record["last"]
         except (ValueError, KeyError, TypeError, ResultsError) as error:
             if number < len(lines) or line.endswith(b"\n"):
-                yield Finding("damaged", name, f"line {number} is not an episode: {error}")
+                yield FolderFinding("damaged", name, f"line {number} is not an episode: {error}")
                 begun = []
             continue
         if row.job.config != record.get("config"):
             text = f"line {number} was not played with the settings that it names"
-            yield Finding("damaged", name, text)
+            yield FolderFinding("damaged", name, text)
         if row.trial != len(begun) or (begun and begun[-1].job != row.job):
             if row.trial or begun:
                 text = f"line {number} does not follow from the one before: episodes are missing"
-                yield Finding("damaged", name, text)
+                yield FolderFinding("damaged", name, text)
             begun = []
         begun.append(row)
         if last:
@@ -168,32 +168,32 @@ def _counted(
     planned: set[Key],
     jobs: dict[Key, list[EpisodeRow]],
     twice: Counter[Key],
-) -> Iterator[Finding]:
+) -> Iterator[FolderFinding]:
     """Check that every planned job is there exactly once, with one task a seed."""
     for key in [key for key, times in twice.items() if times > 1][:_SHOWN]:
         text = f"seed {key[0]} of {_cell(jobs[key])} is there {twice[key]} times"
-        yield Finding("damaged", name, text)
+        yield FolderFinding("damaged", name, text)
     for key in [key for key in jobs if key not in planned][:_SHOWN]:
         text = f"seed {key[0]} of {_cell(jobs[key])} is not what config.json asks for"
-        yield Finding("damaged", name, text)
+        yield FolderFinding("damaged", name, text)
     tasks: dict[tuple[str, int], str] = {}
     for key, rows in jobs.items():
         task = rows[0].result.task_id
         if task and tasks.setdefault((rows[0].job.env, key[0]), task) != task:
             text = f"seed {key[0]} of {rows[0].job.env} stands for two tasks, {task} is one"
-            yield Finding("damaged", name, text)
+            yield FolderFinding("damaged", name, text)
     done = [rows for key, rows in jobs.items() if key in planned]
     episodes = f"{len(done)} jobs, {sum(map(len, done))} episodes, each job once"
     if len(done) < len(planned):
         left = f"{episodes}; {len(planned) - len(done)} are not played: {config.command('FOLDER')}"
-        yield Finding("unfinished", name, left)
+        yield FolderFinding("unfinished", name, left)
     elif not any(times > 1 for times in twice.values()):
-        yield Finding("ok", name, episodes)
+        yield FolderFinding("ok", name, episodes)
     failed = [rows for rows in done if rows[-1].result.failed]
     if failed:
         first = failed[0][-1]
         text = f"{len(failed)} jobs failed, the first one (seed {first.job.seed}): "
-        yield Finding("note", name, text + first.result.failed)
+        yield FolderFinding("note", name, text + first.result.failed)
 
 
 def _cell(rows: list[EpisodeRow]) -> str:
@@ -201,10 +201,10 @@ def _cell(rows: list[EpisodeRow]) -> str:
     return f"{job.env} {job.memory} {job.policy}"
 
 
-def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[Finding]:
+def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[FolderFinding]:
     """Check that each finished job has as many recorded steps as its episodes say."""
     if not (folder / "steps").is_dir():
-        yield Finding("note", "steps", "there are no recorded steps")
+        yield FolderFinding("note", "steps", "there are no recorded steps")
         return
     wrong = 0
     for rows in jobs.values():
@@ -218,26 +218,26 @@ def _steps(folder: Path, jobs: dict[Key, list[EpisodeRow]]) -> Iterator[Finding]
                 found[step["episode"]] = max(found[step["episode"]], step["t"])
         except (ResultsError, KeyError, TypeError) as error:
             wrong += 1
-            yield Finding("damaged", path.name, str(error))
+            yield FolderFinding("damaged", path.name, str(error))
             continue
         if [found[number] for number in range(len(expected))] != expected:
             wrong += 1
             text = f"expected episodes of {expected} steps, got {[found[n] for n in sorted(found)]}"
-            yield Finding("damaged", path.name, text)
+            yield FolderFinding("damaged", path.name, text)
     if not wrong:
-        yield Finding("ok", "steps", "every finished episode has all its steps")
+        yield FolderFinding("ok", "steps", "every finished episode has all its steps")
 
 
-def _hashes(folder: Path) -> Iterator[Finding]:
+def _hashes(folder: Path) -> Iterator[FolderFinding]:
     path = folder / MANIFEST
     if not path.exists():
-        yield Finding("note", MANIFEST, "there is none: it is written when a run is finished")
+        yield FolderFinding("note", MANIFEST, "there is none: it is written when a run is finished")
         return
     try:
         known = read_json(path)
         saved = {name: (entry["bytes"], entry["sha256"]) for name, entry in known.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        yield Finding("damaged", MANIFEST, f"cannot be read: {error!r}")
+        yield FolderFinding("damaged", MANIFEST, f"cannot be read: {error!r}")
         return
     there = {name: tuple(_digest(path).values()) for name, path in _data_files(folder)}
     other = [name for name in {**saved, **there} if saved.get(name) != there.get(name)]
@@ -245,6 +245,6 @@ def _hashes(folder: Path) -> Iterator[Finding]:
         how = (
             "is missing" if name not in there else "is new" if name not in saved else "has changed"
         )
-        yield Finding("damaged", name, f"{how} since the run was finished")
+        yield FolderFinding("damaged", name, f"{how} since the run was finished")
     if not other:
-        yield Finding("ok", MANIFEST, f"{len(there)} files are what they were")
+        yield FolderFinding("ok", MANIFEST, f"{len(there)} files are what they were")
