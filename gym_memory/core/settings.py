@@ -93,10 +93,10 @@ class Setting:
         """The range in words, ``>= 1``; empty without one."""
         low, high, above = self.help.low, self.help.high, self.help.above
         if above is not None:
-            return f"> {above:g}" if high is None else f"in ({above:g}, {high:g}]"
+            return f"> {above:.12g}" if high is None else f"in ({above:.12g}, {high:.12g}]"
         if low is not None:
-            return f">= {low:g}" if high is None else f"in [{low:g}, {high:g}]"
-        return "" if high is None else f"<= {high:g}"
+            return f">= {low:.12g}" if high is None else f"in [{low:.12g}, {high:.12g}]"
+        return "" if high is None else f"<= {high:.12g}"
 
     def check(self, value: Any) -> None:
         """Raise an error that names the setting if it does not take ``value``."""

@@ -123,22 +123,24 @@ def test_the_nearest_docstring_counts() -> None:
     )
     assert gata["dim"].help.text.startswith("Size of an encoding; half of DRRN's")
     assert gata["batch"] == drrn["batch"]
-    assert drrn["discovery_bonus"].help.text.startswith("Added reward for a step whose text")
+    assert drrn["discovery_bonus"].help.text.startswith(
+        "Added reward for a text with a word that is new"
+    )
 
 
 @pytest.mark.parametrize(
     ("baseline", "values", "message"),
     [
-        ("drrn", {"lr": "abc"}, "lr as a number, got 'abc'"),
-        ("drrn", {"lr": True}, "lr as a number, got True"),
+        ("drrn", {"lr": "abc"}, "lr as a number > 0, got 'abc'"),
+        ("drrn", {"lr": True}, "lr as a number > 0, got True"),
         ("drrn", {"lr": 0}, "lr as a number > 0, got 0"),
         ("drrn", {"batch": 0}, "batch as an int >= 1, got 0"),
-        ("drrn", {"batch": 1.5}, "batch as an int, got 1.5"),
+        ("drrn", {"batch": 1.5}, "batch as an int >= 1, got 1.5"),
         ("drrn", {"capacity": 63}, "capacity as an int >= 64, got 63"),
         ("drrn", {"alpha": 3}, r"alpha as a number in \[0, 1\], got 3"),
         ("drrn", {"words": "never"}, "unknown words 'never': expected one of always, auto"),
         ("drrn", {"encoder": "lstm"}, "unknown encoder 'lstm': expected one of bag, gru"),
-        ("drrn", {"explore": "soft"}, "unknown exploration 'soft'.*Did you mean 'softmax'"),
+        ("drrn", {"explore": "soft"}, "unknown explore 'soft'.*Did you mean 'softmax'"),
         ("gata", {"neighbourhood": "maybe"}, "neighbourhood as True or False, got 'maybe'"),
         ("gata", {"tokens": 0}, "tokens as an int >= 1"),
         ("gata", {"gama": 0.9}, "unknown setting 'gama'.*Did you mean 'gamma'"),
@@ -169,7 +171,7 @@ def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None
             "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata, lm, text",
         ),
         (("drrn", "--set", "lr"), "expected --set name=value, got 'lr'"),
-        (("drrn", "--set", "lr=high"), "expected lr as a number, got 'high'"),
+        (("drrn", "--set", "lr=high"), "expected lr as a number > 0, got 'high'"),
         (("drrn", "--device", "tpu"), "expected device as one of cpu"),
     ],
 )

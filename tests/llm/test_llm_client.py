@@ -356,6 +356,7 @@ def _whole(content: str) -> bytes:
     ).encode()
 
 
+_BOMB = gzip.compress(b" " * 100_000_000)
 _NESTED = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
@@ -381,7 +382,7 @@ class _Endless(http.server.BaseHTTPRequestHandler):
                 yield b" "
                 time.sleep(0.1)
         elif how == "bomb":
-            yield gzip.compress(b" " * 100_000_000)
+            yield _BOMB
         elif how.endswith("large"):
             for _ in range(1000):
                 yield b" " * 1_000_000
@@ -498,7 +499,7 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
     [
         (f"openai?model=m&api_key={KEY}", UnknownNameError),
         (f"openai?model=m&key_env={KEY}", InvalidArgumentError),
-        (f"openai?model=m&base_url=http://user:{KEY}@host/v1", ModelSetupError),
+        (f"openai?model=m&base_url=http://user:{KEY}@host/v1", InvalidArgumentError),
         (f"openai?model=m&base_url=http://host/v1%3Fkey%3D{KEY}", ModelSetupError),
         ("openai?model=m&base_url=host", ModelSetupError),
         ("openai", ModelSetupError),

@@ -336,7 +336,7 @@ def test_the_argument_llm(server, model, monkeypatch):
     spec = f"openai?model=scripted&base_url={server.base_url}"
     assert chat_model(spec).base_url == server.base_url
     memory = make_memory(format_spec("arigraph", {"llm": spec, "width": 3}))
-    assert memory.width == 3
+    assert memory.settings.width == 3
     walk(memory, 2)
     assert memory.stats().extraction_calls == 2
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
