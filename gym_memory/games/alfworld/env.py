@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag
+from gym_memory.core.settings import checked
 from gym_memory.games.alfworld.facts import triples_of, visible_now
 from gym_memory.games.alfworld.household import SPLITS
 from gym_memory.games.alfworld.source import find_source
@@ -40,6 +40,7 @@ class ALFWorld(TextEnv):
     dialect = "alfworld"
     splits = SPLITS
 
+    @checked
     def __init__(
         self,
         split: str = "valid_seen",
@@ -54,7 +55,6 @@ class ALFWorld(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
-        check_flag("inventory", inventory)
         self._show_inventory = inventory
         self._source = find_source(path, split, task_type)
         self._play: Play | None = None

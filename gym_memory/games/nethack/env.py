@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Annotated, Any
 
-from gym_memory.core.errors import (
-    BackendError,
-    InvalidArgumentError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+from gym_memory.core.errors import BackendError, InvalidArgumentError, MissingDependencyError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
 from gym_memory.games.nethack.engine import KEYS, Engine, make_minihack
@@ -53,12 +48,8 @@ class NetHack(TextEnv):
     give the same text in every process.
 
     Args:
-        view: ``room`` or ``level``.
         task: ``NetHack``, or the name of a MiniHack environment (``MiniHack-Room-5x5-v0``).
         character: Role, race, alignment and sex as NLE writes them.
-        depth: Dungeon level to reach, >= 2; the episode ends there. None to play for points.
-        max_score: Points that count as a normalized score of 1.
-        split: ``train``, ``valid`` or ``test``: different games.
         max_steps: Step limit, counted in actions.
         inventory: True to show the inventory text in the observation.
     """
@@ -66,35 +57,33 @@ class NetHack(TextEnv):
     dialect = "nethack"
     splits = tuple(_SPLITS)
 
+    @checked
     def __init__(
         self,
-        view: str = "room",
+        view: Annotated[str, Help("``room`` or ``level``.", choices=VIEWS)] = "room",
         *,
         task: str = "NetHack",
         character: str = "val-hum-neu-fem",
-        depth: int | None = None,
-        max_score: int = 1000,
-        split: str = "test",
+        depth: Annotated[
+            int | None, Help("Dungeon level that ends the episode; None to play for points.", low=2)
+        ] = None,
+        max_score: Annotated[
+            int, Help("Points that count as a normalized score of 1.", low=1)
+        ] = 1000,
+        split: Annotated[
+            str, Help("``train``, ``valid`` or ``test``: different games.", choices=tuple(_SPLITS))
+        ] = "test",
         max_steps: int = 500,
         valid_actions: bool = True,
         inventory: bool = True,
         render_mode: str | None = None,
     ):
-        if view not in VIEWS:
-            raise UnknownNameError("view", str(view), VIEWS)
-        if split not in _SPLITS:
-            raise UnknownNameError("split", str(split), _SPLITS)
-        for name, number, least in (("depth", depth, 2), ("max_score", max_score, 1)):
-            if name == "depth" and number is None:
-                continue
-            check_int(name, number, least)
-        if not isinstance(character, str) or not _CHARACTER.fullmatch(character):
+        if not _CHARACTER.fullmatch(character):
             raise InvalidArgumentError(
                 f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
                 f"for any, got {character!r}"
             )
-        check_flag("inventory", inventory)
-        if not isinstance(task, str) or not (task == "NetHack" or task.startswith("MiniHack-")):
+        if task != "NetHack" and not task.startswith("MiniHack-"):
             raise InvalidArgumentError(
                 f"expected task as 'NetHack' or the name of a MiniHack environment, got {task!r}"
             )

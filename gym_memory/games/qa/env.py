@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.core.errors import BackendError, UnknownNameError
+from gym_memory.core.errors import BackendError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.core.settings import check_flag
+from gym_memory.core.settings import Help, checked
 from gym_memory.extract.notes.words import clean_name
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.qa.datasets import Question, load_dataset
@@ -28,7 +28,6 @@ _K1, _B = 1.5, 0.75
 _NEXT = "read next"
 _LOOK = "look"
 _CALL = re.compile(r"(?P<what>search|answer)\s*\[(?P<text>.+)\]", re.IGNORECASE)
-_METRICS = ("f1", "em")
 _MAX_NAME_WORDS = 8
 
 
@@ -79,30 +78,26 @@ class MultiHopQA(TextEnv):
             files in the folder ``$QA_DATA``.
         split: ``dev``, or ``train`` of the official ones.
         path: A file of HotpotQA's or MuSiQue's format instead.
-        metric: The score: ``f1`` or ``em``.
         search: True to allow ``search[words]``; takes bm25s.
         candidates: True to list answers among the valid actions.
     """
 
     dialect = "prose"
 
+    @checked
     def __init__(
         self,
         *,
         dataset: str = "isles",
         split: str = "dev",
         path: str | PathLike[str] | None = None,
-        metric: str = "f1",
+        metric: Annotated[Literal["f1", "em"], Help("The score: ``f1`` or ``em``.")] = "f1",
         search: bool = False,
         candidates: bool = False,
         max_steps: int = 40,
         valid_actions: bool = True,
         render_mode: str | None = None,
     ):
-        if metric not in _METRICS:
-            raise UnknownNameError("metric", str(metric), _METRICS)
-        for name, flag in (("search", search), ("candidates", candidates)):
-            check_flag(name, flag)
         self._data = load_dataset(dataset, split, path)
         super().__init__(
             max_steps=max_steps,

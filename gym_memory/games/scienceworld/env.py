@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag
+from gym_memory.core.settings import checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.scienceworld import catalog
@@ -49,6 +49,7 @@ class ScienceWorld(TextEnv):
     max_action_chars = 500
     worker_gib = 1.5  # a JVM
 
+    @checked
     def __init__(
         self,
         task: str | None = None,
@@ -67,7 +68,6 @@ class ScienceWorld(TextEnv):
         super().__init__(
             max_steps=max_steps, valid_actions=valid_actions, split=split, render_mode=render_mode
         )
-        check_flag("inventory", inventory)
         _check_simplification(simplification, self._ids)
         self.simplification = simplification
         self._show_inventory = inventory

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Oracle, Triple
-from gym_memory.core.settings import check_flag, check_int
+from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product, read_catalogue
@@ -41,12 +41,8 @@ class WebShop(TextEnv):
     just as good.
 
     Args:
-        split: ``train``, ``valid`` or ``test``.
         path: Folder of the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
             ``~`` are expanded. None for the synthetic catalogue, which needs no files.
-        goals: Of official files: ``human`` requests or the ``synthetic`` ones.
-        num_products: Of official files: only the first of the products; None for all.
-        catalogue_seed: Seed of the synthetic catalogue.
         show_attributes: True if item pages link to the annotated attributes (official default no).
     """
 
@@ -54,31 +50,24 @@ class WebShop(TextEnv):
     splits: ClassVar[tuple[str, ...]] = SPLITS
     max_action_chars: ClassVar[int] = 1000
 
+    @checked
     def __init__(
         self,
-        split: str = "test",
+        split: Annotated[str, Help("``train``, ``valid`` or ``test``.", choices=SPLITS)] = "test",
         *,
         path: str | None = None,
-        goals: str = "human",
-        num_products: int | None = None,
-        catalogue_seed: int = 0,
+        goals: Annotated[
+            Literal["human", "synthetic"], Help("Official requests: ``human`` or ``synthetic``.")
+        ] = "human",
+        num_products: Annotated[
+            int | None, Help("Only the first products of official files; None for all.", low=1)
+        ] = None,
+        catalogue_seed: Annotated[int, Help("Seed of the synthetic catalogue.", low=0)] = 0,
         show_attributes: bool = False,
         max_steps: int = _STEPS,
         valid_actions: bool = True,
         render_mode: str | None = None,
     ):
-        for label, value, known in (
-            ("split", split, SPLITS),
-            ("goals", goals, ("human", "synthetic")),
-        ):
-            if value not in known:
-                raise UnknownNameError(label, str(value), known)
-        if num_products is not None:
-            check_int("num_products", num_products, 1)
-        check_int("catalogue_seed", catalogue_seed, 0)
-        check_flag("show_attributes", show_attributes)
-        if path is not None and not isinstance(path, str):
-            raise InvalidArgumentError(f"expected path as text or None, got {path!r}")
         super().__init__(
             max_steps=max_steps,
             valid_actions=valid_actions,
