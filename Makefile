@@ -19,7 +19,7 @@ $(VENV)/.base:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[textworld]'
+	$(PIP) -e '.[textworld,viewer]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml packages/belief/pyproject.toml constraints.txt
