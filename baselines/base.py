@@ -1,4 +1,4 @@
-"""The policy protocol: what the one loop asks of an agent, LLM or RL, script or person."""
+"""The policy protocol of the one loop, for LLM, RL and scripted agents and for people."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ __all__ = ["Policy"]
 
 
 class Policy(ABC):
-    """Base of all policies.
+    """Play by the observation: ``reset`` starts an episode, ``act`` and ``update`` follow a step.
 
-    The loop calls ``reset`` once an episode, then ``act`` and ``update`` at every step. A policy
-    returns an action as text; it may choose one of ``obs["valid_actions"]`` or write its own.
+    The action is a text, one of ``obs["valid_actions"]`` or another.
     """
 
     name: ClassVar[str] = ""
@@ -27,19 +26,14 @@ class Policy(ABC):
     """What the policy plans now; the loop hands it to the memory, which is steered by its aim."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
-        """Start an episode.
-
-        Args:
-            info: The info of the environment's reset.
-            seed: Seed for the policy's own chance; no other source is used.
-        """
+        """Start an episode; ``seed`` is the only source of the policy's own chance."""
 
     @abstractmethod
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action."""
+        """Return the next action."""
 
     def update(self, transition: Transition) -> None:  # noqa: B027
-        """Learn from the step just made; most policies do nothing."""
+        """Learn from the step just made."""
 
     def save(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
         """Write what was learnt; policies without anything to keep write nothing."""

@@ -1,4 +1,4 @@
-"""Gymnasium wrappers: what the observation or the action becomes; one effect a file.
+"""Gymnasium wrappers, one effect a file.
 
 A wrapper knows the observation's keys and no particular game, memory or policy. ``make.py`` stacks
 them behind the registered ids.

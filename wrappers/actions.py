@@ -22,9 +22,7 @@ NO_OP = "look"
 
 
 def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
-    """At most ``limit`` items, evenly spaced over all, in their order.
-
-    Environments list valid actions sorted, so every kind of command keeps its share.
+    """Return at most ``limit`` items, evenly spaced, so that every kind of command remains.
 
     >>> keep_evenly(["drop a", "drop b", "go east", "go west", "take c", "take d"], 3)
     ('drop a', 'go east', 'take c')
@@ -34,31 +32,22 @@ def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
 
 
 class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstructorArgs):
-    """Acts by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
+    """Act by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
 
-    Action: ``Discrete(max_actions)``. Where a state has more valid actions than that, those
-    evenly spaced over the environment's order are kept (:func:`keep_evenly`); the observation's
-    ``valid_actions`` are the kept ones. Where it has none (the episode is over, or the backend
-    knows none) the only entry is ``no_op``, so that a mask is never all false. A number without
-    an entry costs a step and counts as an invalid action, as unknown text does.
-
-    Info at every reset and step:
+    Action: ``Discrete(max_actions)``. Of more valid actions, those evenly spaced over the
+    environment's order are kept (:func:`keep_evenly`), also in the observation. Where there are
+    none, the only entry is ``no_op``, so a mask is never all false. A number without an entry
+    costs a step and counts as an invalid action. Info at every reset and step:
 
     * ``action_mask``: int8 array of shape (max_actions,), 1 where there is an entry;
-      ``action_space.sample(mask)`` takes it.
-    * ``n_valid``: valid actions of the state; ``n_valid_dropped``: how many of them have no
-      number.
+    * ``n_valid``: valid actions of the state; ``n_valid_dropped``: those without a number.
 
-    Where the environment was made with ``valid_actions=False`` they are listed all the same:
-    there is no acting by number without.
+    An environment made with ``valid_actions=False`` lists them all the same.
 
     Args:
         env: An environment with text actions and ``valid_actions`` in its observation.
         max_actions: Numbers to offer, >= 1. SB3 wants few: 256 is a sensible ceiling.
         no_op: The action offered where there is none.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind.
 
     Example:
         >>> env = IndexActions(gym.make("gym_memory/Cooking-v0"), 64)  # doctest: +SKIP
@@ -88,21 +77,13 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         return self._numbered(*self.env.reset(seed=seed, options=options))
 
     def step(self, action: SupportsIndex) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
-        """Play the action with that number.
-
-        Raises:
-            InvalidArgumentError: The number is no integer in [0, max_actions).
-        """
+        """Play the action with that number, in [0, max_actions)."""
         obs, reward, terminated, truncated, info = self.env.step(self.action_text(action))
         obs, info = self._numbered(obs, info)
         return obs, float(reward), terminated, truncated, info
 
     def action_text(self, action: SupportsIndex) -> str:
-        """The command behind a number now; empty, which no game takes, where there is none.
-
-        Raises:
-            InvalidArgumentError: The number is no integer in [0, max_actions).
-        """
+        """Return the command behind a number; empty, which no game takes, where there is none."""
         try:
             index = -1 if isinstance(action, bool | np.bool_) else action.__index__()
         except (AttributeError, TypeError):
@@ -114,7 +95,7 @@ class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstru
         return self._slots[index] if index < len(self._slots) else ""
 
     def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Bool array of shape (max_actions,), never all false; what MaskablePPO asks for."""
+        """Return a bool array of shape (max_actions,), never all false, for MaskablePPO."""
         return np.arange(self._max_actions) < len(self._slots)
 
     def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:

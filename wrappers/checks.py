@@ -1,4 +1,4 @@
-"""The check that all wrappers share: whether an environment has what they need."""
+"""The check that all wrappers share: an environment has what they need."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ RAW_KEYS = ("text", "task", "inventory", "valid_actions")
 
 
 def check_keys(wrapper: str, env: Any, keys: tuple[str, ...], hint: str) -> None:
-    """Check that ``env`` is an environment whose observation is a Dict with ``keys``.
-
-    Raises:
-        InvalidArgumentError: It is not; ``hint`` says what to do.
-    """
+    """Check that ``env`` is an environment whose observation is a Dict with ``keys``."""
     if not isinstance(env, gym.Env):
         raise InvalidArgumentError(f"{wrapper}: expected an environment, got {env!r}")
     space = env.observation_space

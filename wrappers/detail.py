@@ -1,4 +1,4 @@
-"""What a memory knew and recalled at a step, and what models were asked, as plain values.
+"""What a memory knew and recalled at a step, and the calls of models, as plain values.
 
 These keys join a recorded row on request (see :class:`.RecordTrajectory`). Facts are numbered in
 the order in which a row first names them, so that a row of a long episode stays short::
@@ -6,8 +6,7 @@ the order in which a row first names them, so that a row of a long episode stays
     facts           [[subject, relation, object], ...]: new numbers, continuing the last row's
     came went       numbers of facts that began; [number, who ended it] of those that ended
     recalled        numbers of the recalled facts, most relevant first
-    why             [how many of them in a row, why, score, path], likewise for the observations
-                    in why_episodes
+    why             [how many of them in a row, why, score, path]; the same for why_episodes
     memory          the rendered recall; episodes, lessons: its parts that are no facts
     focus           what the policy was after, in one line
     plan            the same by name: aim, last action, given up, ...
@@ -33,11 +32,10 @@ __all__ = ["StepDetail"]
 
 
 class StepDetail:
-    """Tells the detail of one step after another of an episode; one object an episode.
+    """Collect the detail of one step after another of an episode; one object an episode.
 
     Args:
-        memory: The memory, or None where there is none. Where it keeps a graph, its changes
-            are told; else only what is recalled is known of it.
+        memory: The memory, or None. Changes are known of one with a graph only.
     """
 
     def __init__(self, memory: Any):
@@ -48,7 +46,7 @@ class StepDetail:
         self._clock = time.perf_counter()
 
     def rewind(self) -> None:
-        """Note that the memory was taken back to an earlier step: go on from its state there."""
+        """Go on from the memory's present state: it was taken back to an earlier step."""
         graph = self._find_graph()
         self._told = 0 if graph is None else len(graph.events)
 
@@ -89,7 +87,7 @@ class StepDetail:
         return None if self._memory is None else self._memory.graph  # it may have been replaced
 
     def _changes(self) -> tuple[list[int], list[list[Any]]]:
-        """What began and what ended since the last row."""
+        """Return what began and what ended since the last row."""
         graph = self._find_graph()
         if graph is None:
             return [], []
@@ -124,7 +122,7 @@ class StepDetail:
 
 
 def _runs(reasons: Iterable[Reason]) -> list[list[Any]]:
-    """Reasons with how often each stands in a row."""
+    """Return reasons, each with how often it stands in a row."""
     return [
         [len(list(group)), why, score, list(path)] for (why, score, path), group in groupby(reasons)
     ]

@@ -1,7 +1,7 @@
 """EncodeText: the text observation as arrays of fixed shape.
 
-A word becomes a number by a stable hash, so there is no vocabulary to build, to ship or to
-leak from test games, and the same word has the same id in every process and in every run.
+A word becomes a number by a stable hash: there is no vocabulary to build, to ship or to leak from
+test games, and a word has the same id in every run.
 """
 
 from __future__ import annotations
@@ -39,18 +39,10 @@ _KEYS = ("text", "task", "inventory", "memory", "valid_actions", "triples")
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """Sizes of the encoded observation, in words; a key of size 0 is left out.
+    """Hold the sizes of the encoded observation, in words; a key of size 0 is left out.
 
-    Attributes:
-        vocabulary: Number of ids, padding included.
-        text: Words of the feedback.
-        task: Words of the goal.
-        inventory: Words of the inventory.
-        memory: Words of the rendered memory.
-        action: Words of a valid action.
-        triple: Words of each of subject, relation and object.
-        max_actions: Rows of ``valid_actions``.
-        max_triples: Rows of ``triples``.
+    ``triple`` counts the words of each of subject, relation and object, ``max_actions`` and
+    ``max_triples`` the rows, and ``vocabulary`` the ids, padding included.
     """
 
     vocabulary: int
@@ -64,7 +56,7 @@ class Encoding:
     max_triples: int
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each encoded key."""
+        """Return the shape of each encoded key."""
         shapes: dict[str, tuple[int, ...]] = {
             "text": (self.text,),
             "task": (self.task,),
@@ -78,7 +70,7 @@ class Encoding:
 
 @lru_cache(maxsize=65_536)
 def word_id(word: str, vocabulary: int) -> int:
-    """Id of a lower-case word, in [1, vocabulary); 0 is padding.
+    """Return the id of a lower-case word, in [1, vocabulary); 0 is padding.
 
     >>> word_id("kitchen", 4096)
     2396
@@ -87,7 +79,7 @@ def word_id(word: str, vocabulary: int) -> int:
 
 
 def _encode(text: str, size: int, vocabulary: int) -> Ids:
-    """The first ``size`` words of a text as ids, padded with 0."""
+    """Return the first ``size`` words of a text as ids, padded with 0."""
     words = islice(_WORD.finditer(text.lower()), size)
     found = [word_id(word.group()[:_WORD_CHARS], vocabulary) for word in words]
     ids = np.zeros(size, np.int32)
@@ -100,21 +92,15 @@ _encode_short = lru_cache(maxsize=16_384)(_encode)
 
 
 def _ids(text: str, size: int, vocabulary: int) -> Ids:
-    """What :func:`_encode` gives; strings that come again are encoded once."""
+    """Return what :func:`_encode` gives; strings that come again are encoded once."""
     encode = _encode_short if len(text) <= _CACHED_CHARS else _encode
     return encode(text, size, vocabulary)
 
 
 def encode_observation(obs: Observation | Mapping[str, Any], encoding: Encoding) -> dict[str, Ids]:
-    """Encode an observation; a pure function.
+    """Return an observation as int32 arrays of :meth:`Encoding.shapes`, cut at the end.
 
-    Args:
-        obs: The flat observation Dict.
-        encoding: The sizes. What is longer is cut at its end.
-
-    Returns:
-        int32 arrays of :meth:`Encoding.shapes`; words are lower-cased runs of letters and
-        digits, unused places are 0.
+    Words are lower-cased runs of letters and digits; unused places are 0.
     """
     n = encoding.vocabulary
     arrays: dict[str, Ids] = {}
@@ -134,7 +120,7 @@ def encode_observation(obs: Observation | Mapping[str, Any], encoding: Encoding)
 
 
 def encoded_space(encoding: Encoding) -> gym.spaces.Dict:
-    """The space of :func:`encode_observation`: one level of int32 Boxes."""
+    """Return the space of :func:`encode_observation`: one level of int32 Boxes."""
     high = encoding.vocabulary - 1
     return gym.spaces.Dict(
         {key: gym.spaces.Box(0, high, shape, np.int32) for key, shape in encoding.shapes().items()}
@@ -145,7 +131,7 @@ class EncodeText(
     gym.ObservationWrapper[dict[str, Ids], np.int64, dict[str, Any]],
     gym.utils.RecordConstructorArgs,
 ):
-    """Turns the text observation into integer arrays of fixed shape, as SB3 needs them.
+    """Turn the text observation into integer arrays of fixed shape, as SB3 needs them.
 
     Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding:
 
@@ -154,23 +140,20 @@ class EncodeText(
       zeros is a number without an action;
     * ``triples``: shape (max_triples, 3, n), the most relevant first.
 
-    ``episodes`` and ``lessons`` have no array of their own: ``memory`` holds them rendered.
-    Goes around ``IndexActions``, which says how many actions there are. Two words may share an
-    id; with v ids and k distinct words about k(k-1)/2v pairs do.
+    ``episodes`` and ``lessons`` are part of the rendered ``memory``. Goes around
+    ``IndexActions``. Two words may share an id: with v ids and k distinct words about
+    k(k-1)/2v pairs do.
 
     Args:
         env: An environment with memory, wrapped in ``IndexActions``.
         vocabulary: Number of ids, in [2, 2**24].
-        text: Words of the feedback to encode; 0 leaves the key out, likewise below.
+        text: Words of the feedback to encode; 0 leaves the key out, as for the others.
         task: Words of the goal.
         inventory: Words of the inventory.
         memory: Words of the rendered memory; a token budget of b renders to about b words.
         action: Words of each valid action.
         triple: Words of each of subject, relation and object.
         max_triples: Triples to encode.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind, or all sizes are 0.
     """
 
     def __init__(

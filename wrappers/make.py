@@ -32,15 +32,10 @@ def make_env(
         name: A name of :data:`gym_memory.games.registry.ENVIRONMENTS`.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
-        recall: Shorthand for the memory's ``recall`` parameter (``"structural"``,
-            ``"semantic"``).
-        navigate: Whether to offer ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`) where
-            the memory keeps a graph; with others there is nothing to walk by.
+        recall: Shorthand for the memory's ``recall``: ``"structural"`` or ``"semantic"``.
+        navigate: True to offer ``go to <place>`` (:class:`gym_memory.wrappers.Navigate`) where
+            the memory keeps a graph.
         **kwargs: Arguments of the raw environment.
-
-    Raises:
-        UnknownNameError: Unknown name, parameter or value.
-        InvalidArgumentError: A value is not of its kind.
     """
     factory = ENVIRONMENTS.get(name)
     check_known(f"environment {name!r}", factory, kwargs, _OWN)

@@ -26,23 +26,19 @@ Obs = dict[str, Any]
 
 
 class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """Maintains a memory of what the agent saw and shows what it recalls.
+    """Maintain a memory of what the agent saw and show what it recalls.
 
     Adds ``memory triples episodes lessons`` to the raw observation and ``memory_stats`` to info.
-    The observation has these keys whatever the memory; what a memory lacks is empty.
+    The keys are the same for every memory; what a memory lacks is empty.
 
-    The memory is closed (``Memory.end``) when the environment ends the episode; an episode that
-    is cut from outside (a wrapper's time limit, a loop that stops) is closed by :meth:`finish`,
-    at the latest by the next ``reset``, so that a memory that learns over trials learns from it.
+    The memory is closed (``Memory.end``) when the environment ends the episode, or by
+    :meth:`finish` where it is cut from outside, at the latest by the next ``reset``, so that a
+    memory that learns over trials learns from every episode.
 
     Args:
         env: A raw text environment.
         memory: Name of a memory with optional parameters.
         budget: Tokens that the rendered recall may take, >= 0.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind.
-        UnknownNameError: Unknown memory or parameter of it.
 
     Example:
         >>> env = MemoryObservation(make_raw_env(), memory="history?window=5")  # doctest: +SKIP
@@ -71,11 +67,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
             self.memory.oracle = env.get_wrapper_attr("oracle")
 
     def set_focus(self, focus: PlanState | str) -> None:
-        """Steer the recalls of this episode from now on.
-
-        Args:
-            focus: The policy's plan, or an aim in words; nothing but the aim steers.
-        """
+        """Steer the recalls of this episode by the aim of a plan, or by an aim in words."""
         if not isinstance(focus, PlanState):
             focus = PlanState(check_text("focus", focus))
         self._plan = focus
@@ -101,16 +93,16 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     @property
     def focus(self) -> str:
-        """What the last recall was steered by besides the observation."""
+        """Return what steered the last recall besides the observation."""
         return self._cue.focus
 
     @property
     def plan(self) -> PlanState:
-        """The plan that the policy published last, with its own notes."""
+        """Return the plan that the policy published last, with its own notes."""
         return self._plan
 
     def reasons(self) -> Reasons:
-        """Why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
+        """Return why the last recall shows what it shows; see :meth:`.Memory.reasons`."""
         return self.memory.reasons(self._cue, self.budget)
 
     def finish(self) -> None:
@@ -166,7 +158,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
         return shown, stats
 
     def snapshot(self) -> Any:
-        """State of the environment and of the memory together, for tree search."""
+        """Return the state of the environment and of the memory together, for tree search."""
         below = self.env.get_wrapper_attr("snapshot")()
         return below, self.memory.snapshot(), self._plan, self._open
 

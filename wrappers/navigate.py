@@ -21,26 +21,21 @@ GO_TO = "go to "
 
 
 class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """Adds ``go to <place>`` for the places that the agent was in, its own excluded.
+    """Add ``go to <place>`` for the places that the agent was in, its own excluded.
 
     The way is the shortest in the memory's graph. Every move on it is a real step of the
     environment: counted, seen by the memory, and able to end the episode. The walk stops early
-    when a move does not lead where the memory says, and, with ``stop_on_new``, when something
-    comes to light on the way that the memory did not know. (The AriGraph authors' ``go to``
-    counts as one step, learns nothing on the way and runs on when it is blocked.)
+    when a move does not lead where the memory expects, and, with ``stop_on_new``, when something
+    appears that the memory did not know. (The AriGraph authors' ``go to`` counts as one step,
+    learns nothing on the way and runs on when it is blocked.)
 
     The observation is that of the last move, its ``text`` the texts of all moves. The reward is
-    their sum. Info: ``navigate_moves``, the commands played, empty for any other action.
-
-    Where the observation lists no valid actions (``valid_actions=False``, the episode is over)
-    nothing is added to it; ``go to`` works all the same.
+    their sum. Info: ``navigate_moves``, the commands played, empty for any other action. Where
+    the observation lists no valid actions nothing is added; ``go to`` works all the same.
 
     Args:
         env: An environment with a memory that keeps a graph (``arigraph``, ``oracle``, ...).
-        stop_on_new: Whether to stop where something new appears.
-
-    Raises:
-        InvalidArgumentError: The memory keeps no graph, or an argument is not of that kind.
+        stop_on_new: True to stop where something new appears.
     """
 
     def __init__(self, env: gym.Env[Obs, str], stop_on_new: bool = True):
@@ -91,7 +86,7 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         return self._memory.graph
 
     def _way(self, action: str) -> list[Leg]:
-        """The moves of a ``go to`` that is offered now; empty for every other action."""
+        """Return the moves of a ``go to`` that is offered now; empty for every other action."""
         if not isinstance(action, str) or not action.startswith(GO_TO):
             return []
         graph = self._graph
@@ -99,14 +94,14 @@ class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs)
         return (route(graph, target) or []) if target in visited_places(graph) else []
 
     def _something_new(self, known: int) -> bool:
-        """Whether the last move taught more than the agent's own whereabouts."""
+        """True if the last move taught more than the agent's own whereabouts."""
         return any(
             not ended and fact.subject != PLAYER and direction_of(fact.relation) is None
             for _, fact, ended, *_ in self._graph.events[known:]
         )
 
     def valid_actions(self) -> tuple[str, ...]:
-        """The environment's valid actions and the places to go to."""
+        """Return the environment's valid actions and the places to go to."""
         return (*self.env.get_wrapper_attr("valid_actions")(), *self._offers())
 
     def restore(self, snapshot: Any) -> tuple[Obs, dict[str, Any]]:

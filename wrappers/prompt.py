@@ -19,7 +19,7 @@ INSTRUCTIONS = (
     "You are playing a text game. Work towards the task with one command at a time. "
     "Answer with the next command only, written exactly as the game expects it."
 )
-"""What a model is told first."""
+"""The instructions of every prompt."""
 
 _SECTIONS = (
     ("Task", "task"),
@@ -34,21 +34,19 @@ def render_prompt(
     instructions: str = INSTRUCTIONS,
     max_actions: int | None = None,
 ) -> str:
-    """Render an observation; a pure function.
+    """Return an observation as one prompt.
 
-    What changes least comes first, so a model's prompt cache can keep the beginning: the
-    instructions never change, the task stays for an episode, a history only grows at its end
-    until the budget cuts its start; what is seen now and what can be done now come last. Empty
+    What changes least comes first, so that a model's prompt cache can keep the beginning. Empty
     parts are left out.
 
     Args:
         obs: The flat observation Dict; ``memory`` may be missing.
-        instructions: What to say before everything.
+        instructions: The first part.
         max_actions: Valid actions to list at most, evenly spaced over all; 0 lists none, None
             lists all. The prompt says how many are not listed.
 
     >>> print(render_prompt({"text": "You are in a hall.", "task": "Find the key.",
-    ...     "inventory": "", "memory": "", "valid_actions": ("go east", "look")}, "Play."))
+    ...     "inventory": "", "memory": "", "valid_actions": ("go east",)}, "Play."))
     Play.
     <BLANKLINE>
     ## Task
@@ -59,7 +57,6 @@ def render_prompt(
     <BLANKLINE>
     ## What you can do
     - go east
-    - look
     """
     parts = [instructions.strip()]
     for title, key in _SECTIONS:
@@ -76,45 +73,24 @@ def render_prompt(
 
 
 def prompt_space() -> FreeText:
-    """The space of :func:`render_prompt`."""
+    """Return the space of :func:`render_prompt`."""
     return FreeText(max_length=10_000_000)
 
 
 class PromptObservation(
     gym.ObservationWrapper[str, str, dict[str, Any]], gym.utils.RecordConstructorArgs
 ):
-    """Turns the observation Dict into one string for a language model.
+    """Turn the observation Dict into one string for a language model.
 
-    The template (:func:`render_prompt`)::
-
-        <instructions>
-
-        ## Task
-        <task>
-
-        ## What you remember
-        <memory>
-
-        ## What you carry
-        <inventory>
-
-        ## What you see now
-        <text>
-
-        ## What you can do
-        - <valid action>
-        - ...
-
-    Only the memory has a token budget (that of ``MemoryObservation``); the other parts are as
-    long as the game makes them. ``max_actions`` bounds the longest of them.
+    The parts of the prompt (:func:`render_prompt`) are the instructions, ``## Task``,
+    ``## What you remember``, ``## What you carry``, ``## What you see now`` and
+    ``## What you can do``. Only the memory has a token budget (that of ``MemoryObservation``);
+    ``max_actions`` bounds the longest of the others.
 
     Args:
         env: A text environment, usually with memory.
-        instructions: What to say before everything; empty for nothing.
+        instructions: The first part of the prompt; empty for none.
         max_actions: Valid actions to list at most, >= 0; None for all.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind.
     """
 
     def __init__(

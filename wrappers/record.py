@@ -21,30 +21,24 @@ Obs = dict[str, Any]
 
 
 class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """Appends what the agent saw and did to a gzip file of JSON lines, a flat row a step.
+    """Append what the agent saw and did to a gzip file of JSON lines, a flat row a step.
 
     A row holds ``episode t task_id task dialect action text inventory reward terminated
     truncated score max_score normalized_score success lost is_action_valid``, and on request
     ``valid_actions`` and ``memory``, or all that :mod:`gym_memory.wrappers.detail` lists. It is
     on its way to the disk before ``step`` returns, so a killed run can be read up to its last
-    step. Episodes are numbered on from those that the file holds;
-    :func:`gym_memory.core.trajectory.read_trajectory` gives them back.
-
-    The file is opened at the first ``reset``. Each environment needs its own file, those of a
-    vector environment as well.
+    step. Episodes are numbered on from those that the file holds, which the first ``reset``
+    opens; :func:`gym_memory.core.trajectory.read_trajectory` gives them back. Each environment
+    needs its own file, those of a vector environment as well. ``row`` is the last row written;
+    a row takes ``model_calls`` since the one before it out of that list, which
+    :func:`gym_memory.llm.logged_calls` may fill.
 
     Args:
         env: A text environment with text actions, with or without a memory.
         path: The file, by custom ``*.jsonl.gz``.
-        valid_actions: Whether to record the valid actions shown.
-        memory: Whether to record the rendered memory.
-        detail: Whether to record what the memory knew and recalled, and why, and what models
-            were asked: all that the viewer shows.
-
-    Attributes:
-        row: The last row written.
-        model_calls: Model calls since the last row, as :func:`gym_memory.llm.logged_calls` collects
-            them; a row takes them out.
+        valid_actions: True to record the valid actions shown.
+        memory: True to record the rendered memory.
+        detail: True to record all that the viewer shows: facts, recall, reasons, model calls.
     """
 
     def __init__(
@@ -143,19 +137,15 @@ class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstruc
         return row
 
     def _below(self, name: str, otherwise: Any) -> Any:
-        """Something of a memory below, where there is one."""
+        """Return something of a memory below, where there is one."""
         return self.env.get_wrapper_attr(name) if self.env.has_wrapper_attr(name) else otherwise
 
     def snapshot(self) -> tuple[int, Any]:
-        """State of the environment below, and which episode it belongs to."""
+        """Return the state of the environment below, and the number of the episode."""
         return self._episode, self.env.get_wrapper_attr("snapshot")()
 
     def restore(self, snapshot: tuple[int, Any]) -> tuple[Obs, dict[str, Any]]:
-        """Return to a snapshot; a reader then leaves out the steps that were taken back.
-
-        Raises:
-            InvalidArgumentError: The snapshot belongs to another episode.
-        """
+        """Return to a snapshot of this episode; a reader leaves out what was taken back."""
         episode, below = snapshot
         if episode != self._episode:
             raise InvalidArgumentError(

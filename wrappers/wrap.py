@@ -22,17 +22,13 @@ def wrap(
         env: A ``gymnasium.Env`` or anything else with ``reset`` and ``step``.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
-        **kwargs: Where the environment tells its text, task, valid actions, score and success,
-            and whose extraction rules to use: see
-            :class:`~gym_memory.games.foreign.env.ForeignEnv`, which finds most by itself.
+        **kwargs: Where the environment keeps its text, task, valid actions, score and success,
+            and whose extraction rules to use, where
+            :class:`~gym_memory.games.foreign.env.ForeignEnv` does not find them itself.
 
     Returns:
-        An environment with the one flat observation Dict; what was found is in the ``sources``
-        of its ``info`` at every reset.
-
-    Raises:
-        InvalidArgumentError: An argument is not of that kind, or ``env`` is no environment.
-        UnknownNameError: Unknown argument, memory or dialect; suggests the nearest.
+        An environment with the one flat observation Dict; ``info["sources"]`` of every reset
+        says what was found.
 
     Example:
         >>> from gym_memory.testing.fake_env import FakeHouse

@@ -27,13 +27,10 @@ _WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
 
 
 class Advised(RulePolicy):
-    """Does what the first of its advisors says that can be done; tries new things where none does.
+    """Do what the first of the advisors says that can be done; try new things where none does.
 
     An aim that led nowhere a few times, or under which nothing new was seen for many steps, is
-    given up for another, and the plan says so.
-
-    Args:
-        advisors: The most urgent first.
+    given up. ``advisors`` are in order, the most urgent first.
     """
 
     start: ClassVar[Plan] = Plan()
@@ -44,7 +41,7 @@ class Advised(RulePolicy):
         self._advisors = advisors
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action; publishes the plan behind it as ``focus``."""
+        """Return the next action; publishes the plan behind it as ``focus``."""
         plan = self.focus
         idle, seen = saw(plan, obs["text"], obs["inventory"])
         plan = replace(plan, idle=idle, seen=seen)

@@ -1,4 +1,4 @@
-"""What policies by rules share: an episode's own chance, and text read by extraction rules."""
+"""The base of players that follow rules: an episode's own chance, and text read by extraction."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["RulePolicy"]
 
 
 class RulePolicy(Policy):
-    """Base of policies that read the observation by the extraction rules of its dialect.
+    """Read the observation by the extraction rules of its dialect.
 
-    From step to step such a policy keeps nothing but the plan that it publishes as ``focus``.
+    From step to step such a policy keeps the plan that it publishes as ``focus``, and what it has
+    read already of a transcript that goes on.
     """
 
     start: ClassVar[PlanState] = PlanState()
@@ -39,5 +40,4 @@ class RulePolicy(Policy):
         self.focus = self.start
 
     def _task(self, obs: Observation) -> Task:
-        """The task as the extraction rules want it."""
         return Task(self._task_id, obs["task"], self._dialect)

@@ -1,9 +1,7 @@
 """Beliefs: what an observation shows, as one graph with questions.
 
-Built anew from every observation, so a policy that uses it knows what its memory recalls and
-what is in view, and nothing else. Recalled facts are taken as they are. A memory that recalls
-only text is read with the same extraction rules that build the graph memories, so it gets a
-fair chance.
+A policy that uses it knows what its memory recalls and what is in view, and nothing else. A memory
+that recalls only text is read with the extraction rules that build the graph memories.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ _DETERMINER = "(?:the|an?|my|your|his|her|its|our|their|this|that)"
 
 
 class Transcript:
-    """Graph of a transcript; of one that goes on, only the new entries are read."""
+    """Build the graph of a transcript; of one that goes on, only the new entries are read."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -72,7 +70,7 @@ class Transcript:
 
 
 class Beliefs:
-    """What can be concluded from one observation.
+    """Conclude what one observation allows.
 
     Args:
         obs: The observation.
@@ -138,7 +136,6 @@ class Beliefs:
         return dangling
 
     def _add_ways_back(self) -> None:
-        """A recall gives one direction of a way; the other follows."""
         for subject, relation, obj in list(self.graph.live()):
             direction = direction_of(relation)
             if direction and self.graph.value(subject, OPPOSITE[direction]) is None:
@@ -148,51 +145,51 @@ class Beliefs:
     # ------------------------------------------------------------ actions
 
     def can(self, action: str) -> bool:
-        """Whether an action is valid; without a list every action is tried."""
+        """True if an action is valid; without a list every action is tried."""
         return action in self._spelling if self.actions else True
 
     def spelled(self, action: str) -> str:
-        """An action as the game spells it; facts, and what is concluded here, are lower case."""
+        """Return an action as the game spells it; facts and conclusions are lower case."""
         return self._spelling.get(action, action)
 
     def options(self, *starts: str) -> list[str]:
-        """Valid actions that start with one of the words."""
+        """Return valid actions that start with one of the words."""
         return [a for a in self.actions if a.startswith(tuple(f"{s} " for s in starts))]
 
     def taking(self, thing: str) -> str | None:
-        """The action that takes a thing, wherever it lies; None if none that is valid does."""
+        """Return the action that takes a thing, from anywhere; None if no valid one does."""
         if not self.actions:
             return f"take {thing}"
         taken = f"take {thing} from "
         return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
 
     def putting(self, thing: str, holder: str) -> str | None:
-        """The action that puts a thing on or into another; None if none that is valid does."""
+        """Return the action that puts a thing on or into another; None if no valid one does."""
         actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
         return next((a for a in actions if self.can(a)), None)
 
     def opening(self, thing: str) -> str | None:
-        """The valid action that opens a thing; None if there is none."""
+        """Return the valid action that opens a thing; None if there is none."""
         action = f"open {thing}"
         return action if action in self._spelling else None
 
     # ------------------------------------------------------------ things
 
     def objects(self, subject: str, relation: str) -> list[str]:
-        """Objects of the facts ``subject relation *``."""
+        """Return objects of the facts ``subject relation *``."""
         return [t.object for t in self.graph.outgoing(subject) if t.relation == relation]
 
     def subjects(self, relation: str, obj: str) -> list[str]:
-        """Subjects of the facts ``* relation obj``."""
+        """Return subjects of the facts ``* relation obj``."""
         return [t.subject for t in self.graph.incoming(obj) if t.relation == relation]
 
     def ingredients(self) -> list[str]:
-        """What a recipe requires; what is to be prepared stands in one, too."""
+        """Return what a recipe requires, and what is to be prepared."""
         due = [t.subject for t in self.graph.live() if t.relation == "needs to be"]
         return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
 
     def held(self) -> list[str]:
-        """What the agent carries."""
+        """Return what the agent carries."""
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
 
     def things(self) -> list[str]:
@@ -204,21 +201,21 @@ class Beliefs:
         return [name for name in self.graph.entities() if name != PLAYER and self.holder(name)]
 
     def holds(self, thing: str) -> bool:
-        """Whether the agent carries it."""
+        """True if the agent carries it."""
         place = self.graph.value(thing, "location")
         return place is not None and place.object == INVENTORY
 
     def holder(self, thing: str) -> str:
-        """What it is in or on; empty when unknown."""
+        """Return what it is in or on; empty when unknown."""
         place = self.graph.value(thing, "location")
         return place.object if place else ""
 
     def put_before(self, thing: str) -> list[str]:
-        """What the agent put it on or in, at whatever time."""
+        """Return what the agent put it on or in, at whatever time."""
         return [*self.objects(thing, "was put on"), *self.objects(thing, "was put in")]
 
     def room_of(self, thing: str) -> str:
-        """The outermost thing that it is in, a room as a rule; "" if nothing is known.
+        """Return the outermost thing that it is in, a room as a rule; "" if nothing is known.
 
         It is ``here`` for what is carried. A room need not be on the recalled map.
         """
@@ -233,7 +230,7 @@ class Beliefs:
         return thing if thing != start or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
-        """Whether it is a room: the agent is there, or ways lead out of or into it."""
+        """True if it is a room: the agent is there, or ways lead out of or into it."""
         if name == self.here:
             return True
         return any(
@@ -242,11 +239,11 @@ class Beliefs:
         )
 
     def places(self) -> list[str]:
-        """All known rooms."""
+        """Return all known rooms."""
         return [name for name in self.graph.entities() if self.is_place(name)]
 
     def contents(self, name: str) -> list[str]:
-        """What is in or on it, and in or on that, outermost first."""
+        """Return what is in or on it, and in or on that, outermost first."""
         queue = [name]
         for current in queue:
             queue += [
@@ -257,20 +254,20 @@ class Beliefs:
         return queue[1:]
 
     def is_state(self, thing: str, state: str) -> bool:
-        """Whether the fact ``thing is state`` is believed."""
+        """True if the fact ``thing is state`` is believed."""
         return Triple(thing, "is", state) in self.graph
 
     def openness(self, thing: str) -> str:
-        """``open``, ``closed``, ``locked`` or "" if unknown."""
+        """Return ``open``, ``closed``, ``locked`` or "" if unknown."""
         state = self.graph.value(thing, "openness")
         return state.object if state else ""
 
     def door(self, place: str, direction: str) -> str:
-        """The door in an exit, "" if none is known."""
+        """Return the door in an exit, "" if none is known."""
         return next(iter(self.objects(place, door_relation(direction))), "")
 
     def is_named(self, thing: str, text: str) -> bool:
-        """Whether a lower-case text names it: in full, or by the noun that no other thing has."""
+        """True if a lower-case text names it: in full, or by a noun that no other thing has."""
         if re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
         noun = head_noun(thing)
@@ -280,20 +277,19 @@ class Beliefs:
 
     @cached_property
     def _nouns(self) -> Counter[str]:
-        """How many things are called so."""
         return Counter(head_noun(name) for name in self.graph.entities())
 
     def is_spoken_of(self, thing: str) -> bool:
-        """Whether the task, or something that was read, names it."""
+        """True if the task, or a text that was read, names it."""
         texts = (self.task.goal, *self.texts_read())
         return any(self.is_named(thing, text.lower()) for text in texts)
 
     def texts_read(self) -> list[str]:
-        """What was read, word for word."""
+        """Return what was read, word for word."""
         return [t.object for t in self.graph.live() if t.relation in VERBATIM]
 
     def tried(self, action: str) -> int:
-        """How often an action was taken in this place, as far as the memory tells."""
+        """Return how often an action was taken in this place, as far as the memory knows."""
         return max(
             (
                 times_tried(t.relation)
@@ -322,7 +318,7 @@ class Beliefs:
         return [exit_ for exit_ in self._exits(place) if exit_ not in ways]
 
     def _exits(self, place: str) -> list[str]:
-        """Directions of exits that lead to no known place."""
+        """Return the directions of exits that lead to no known place."""
         exits = [e.object for e in unexplored_exits(self.graph, place)]
         exits += self.objects(place, UNEXPLORED)
         known = self._known_ways(place)
@@ -341,7 +337,7 @@ class Beliefs:
         return distances(self.here, unlocked)
 
     def frontier(self) -> list[tuple[int, Exit]]:
-        """Exits that nobody took, with the moves to their place, nearest first.
+        """Return unexplored exits with the moves to their place, nearest first.
 
         Exits that should lead to a known place, to judge by the directions walked, come last, and
         so does the way that one came. Chance decides between equals.
@@ -360,7 +356,7 @@ class Beliefs:
         return [(distance, (place, direction)) for _, distance, place, direction in exits]
 
     def far_exits(self) -> list[Exit]:
-        """Exits that nobody took in places to which no way is known, as recalled."""
+        """Return unexplored exits of places to which no way is known, as recalled."""
         known = self.distances()
         facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
         return [(t.subject, t.object) for t in facts if t.subject not in known]
@@ -371,7 +367,7 @@ class Beliefs:
 
     @cached_property
     def _guessed(self) -> dict[str, dict[str, str]]:
-        """Two unexplored exits that face each other are taken to be one way."""
+        """Take two unexplored exits that face each other for one way."""
         at: dict[Square | None, str] = {square: place for place, square in self._squares.items()}
         exits = {place: self._exits(place) for place in self._squares}
         guessed: dict[str, dict[str, str]] = {}

@@ -1,7 +1,6 @@
-"""How games of different authors spell the same command.
+"""Commands in one spelling, however games of different authors spell them.
 
-Players think in one spelling (``go north``, ``take lamp``, ``look``); what they do is spelled as
-the game spells it.
+Players think in one spelling (``go north``, ``take lamp``, ``look``) and act in the game's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _APPLIANCE = re.compile(r"(?P<cook>cook .+) (?:in|on|using) (?P<appliance>.+)")
 
 
 def canonical(action: str) -> str:
-    """A command in the players' spelling.
+    """Return a command in the players' spelling.
 
     >>> [canonical(a) for a in ("move north", "w", "pick up lamp", "look around", "open gate")]
     ['go north', 'go west', 'take lamp', 'look', 'open gate']

@@ -1,12 +1,8 @@
-"""A learner by rules: it does what the lessons in its observation say, and tries what is left.
+"""A learner: it does what the lessons in its observation say, and tries what is left.
 
-It knows nothing of any game. From an observation it reads the valid actions, the lessons, and,
-in the transcript that a memory shows, which actions were tried. From step to step it keeps
-nothing but the plan that it publishes as ``focus``. So two runs that differ in their memory
-differ in nothing else, and what improves from trial to trial is what the lessons say.
-
-Lessons are read as sentences with actions in quotes, whoever wrote them: CLIN's abstractions,
-Reflexion's plans, or the advice of a model. ``"take ..."`` stands for a verb.
+It knows nothing of any game and keeps nothing but its published plan, so two runs that differ in
+their memory differ in nothing else. Lessons are read as sentences with actions in quotes: CLIN's
+abstractions, Reflexion's plans, or a model's advice. ``"take ..."`` stands for a verb.
 """
 
 from __future__ import annotations
@@ -41,14 +37,11 @@ _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 
 
 class Advice(NamedTuple):
-    """What the lessons say.
+    """Hold what the lessons say.
 
-    Attributes:
-        plan: Pairs (action, place) to do in order; the place is empty where none is named.
-        avoid: Actions, or verbs with ``...``, to leave alone.
-        doubt: The same where the lessons are not sure.
-        ways: Place to the moves out of it, as (action, next place).
-        verbs: Verbs that are said to help.
+    ``plan`` has pairs (action, place) to do in order, the place empty where none is named;
+    ``avoid`` and ``doubt`` actions, or verbs with ``...``, that are or may be bad; ``ways`` a
+    place to the moves out of it, as (action, next place); ``verbs`` those that help.
     """
 
     plan: list[Errand]
@@ -71,7 +64,7 @@ class Advice(NamedTuple):
         return advice
 
     def _read_sentence(self, sentence: str) -> list[tuple[str, str]]:
-        """Note what a sentence says; returns what it tells to do."""
+        """Note what a sentence says; return what it says to do."""
         effect = _EFFECT.search(sentence)
         cause = sentence[: effect.start()] if effect else sentence
         told = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
@@ -91,7 +84,7 @@ class Advice(NamedTuple):
         return [item for item in told if not item[0].endswith(" ...")]
 
     def way(self, here: str, there: str) -> str:
-        """The first move on the shortest known way; empty where none is known."""
+        """Return the first move on the shortest known way; empty where none is known."""
         first: dict[str, str] = {here: ""}
         queue = deque([here])
         while queue and there not in first:
@@ -103,7 +96,7 @@ class Advice(NamedTuple):
         return first.get(there, "")
 
     def against(self, action: str, *, doubtful: bool) -> bool:
-        """Whether the lessons speak against an action; ``doubtful``: or might."""
+        """True if the lessons speak against an action; ``doubtful``: or might."""
         forms = {action, f"{_verb(action)} ..."}
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
@@ -114,7 +107,7 @@ Errand = tuple[str, str]
 
 @dataclass(frozen=True)
 class Course(PlanState):
-    """What is left of the lessons' plan, and where the player is; no place before the start."""
+    """Hold what is left of the lessons' plan, and where the player is; no place at the start."""
 
     left: tuple[Errand, ...] = ()
     here: str = ""
@@ -133,11 +126,10 @@ class Course(PlanState):
 
 @POLICIES.register("learner")
 class Learner(RulePolicy):
-    """Follows the plan that the lessons give, then explores what they do not speak against.
+    """Follow the plan that the lessons give, then explore what they do not speak against.
 
     Exploring prefers actions that the shown transcript does not hold, among them those that act
-    on a thing of the plan, and among these those whose verb the lessons recommend; the choice is
-    by chance.
+    on a thing of the plan, and among these those with a recommended verb; chance decides.
 
     Args:
         boldness: How often, in [0, 1], it tries what the lessons only doubt.
@@ -153,7 +145,7 @@ class Learner(RulePolicy):
         self.boldness, self.fallback = check_share("boldness", boldness), fallback
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action; what is left of the plan becomes the ``focus``."""
+        """Return the next action; what is left of the plan becomes the ``focus``."""
         advice = Advice.read(obs["lessons"])
         plan = self.focus.left if self.focus.begun else tuple(advice.plan)
         here = self._place(obs) or self.focus.here
@@ -166,7 +158,6 @@ class Learner(RulePolicy):
         return action
 
     def _place(self, obs: Observation) -> str:
-        """The place that the text in view names; empty where it names none."""
         step = Step(0, obs["text"])
         rules = get_extractor(self._dialect)
         found = rules.extract(step, TemporalGraph(), self._task(obs))
@@ -174,7 +165,7 @@ class Learner(RulePolicy):
         return places[-1] if places else ""
 
     def _explore(self, obs: Observation, advice: Advice) -> str:
-        """An action by chance: neither advised against nor tried, if there is one."""
+        """Return an action by chance: neither advised against nor tried, if there is one."""
         valid = obs["valid_actions"]
         if not valid:
             return self.fallback
@@ -193,7 +184,7 @@ class Learner(RulePolicy):
 def _next(
     item: tuple[str, str], here: str, valid: Sequence[str], advice: Advice
 ) -> tuple[str, bool]:
-    """The action towards an item of the plan (empty: none), and whether the item is done with."""
+    """Return the action towards an item of the plan (empty: none), and True if the item is done."""
     action, place = item
     if place and here and place != here:
         move = advice.way(here, place)
@@ -206,7 +197,7 @@ def _verb(action: str) -> str:
 
 
 def _thing(action: str) -> str:
-    """What is acted on: the words between the verb and a preposition."""
+    """Return what is acted on: the words between the verb and a preposition."""
     return _THING.sub("", action.partition(" ")[2]).strip()
 
 

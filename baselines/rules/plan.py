@@ -1,4 +1,4 @@
-"""What a rule-based player is after, and what it notes while it pursues that."""
+"""What a player with rules is after, and what it notes while it pursues that."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HASHES = 26 * 26
 
 
 class Kind(enum.Enum):
-    """How an aim is treated when it is taken up again."""
+    """Say how an aim is treated when it is taken up again."""
 
     OTHER = enum.auto()
     EXPLORE = enum.auto()
@@ -52,13 +52,10 @@ _AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
-    """An aim in words, with the way there.
+    """Name what is to be reached, with the way there.
 
-    Attributes:
-        text: What is to be reached.
-        exit: The unexplored exit that leads there.
-        route: Directions that are left to walk.
-        instruction: Number of the task's instruction that it follows; 0 for none.
+    ``exit`` is the unexplored exit that leads there, ``route`` the directions left to walk,
+    ``instruction`` the number of the task's instruction that it follows, 0 for none.
     """
 
     text: str
@@ -78,12 +75,12 @@ class Aim:
 
     @property
     def key(self) -> Aim:
-        """What stays the same while it is pursued: the way there is left out."""
+        """Return what stays the same while it is pursued: the way there is left out."""
         return Aim(self.text[:_MAX_KEY_CHARS], self.kind)
 
 
 class Move(NamedTuple):
-    """An action and what it is for."""
+    """Pair an action with what it is for."""
 
     action: str
     aim: Aim
@@ -96,7 +93,7 @@ def only(move: Move | None) -> tuple[Move, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Plan(PlanState):
-    """The plan of a player that is led by typed aims."""
+    """Hold the plan of a player that is led by typed aims."""
 
     aim: Aim = Aim("")
     given_up: tuple[tuple[Aim, int], ...] = ()

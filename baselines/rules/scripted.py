@@ -1,4 +1,4 @@
-"""Policies without any wits: the floor (random) and the ceiling (the engine's own solution)."""
+"""Policies that read nothing: the floor (random) and the ceiling (the engine's own solution)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Random", "Walkthrough"]
 
 @POLICIES.register("random")
 class Random(Policy):
-    """Picks one of the valid actions, each as likely as any other.
+    """Pick one of the valid actions, each as likely as any other.
 
     Args:
         fallback: What to say where no valid action is shown; every text game takes ``look``.
@@ -32,14 +32,14 @@ class Random(Policy):
         self._rng = np.random.default_rng(seed)
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """A valid action."""
+        """Return a valid action."""
         actions = obs["valid_actions"]
         return actions[self._rng.integers(len(actions))] if actions else self.fallback
 
 
 @POLICIES.register("walkthrough")
 class Walkthrough(Policy):
-    """Replays the engine's solution: the upper bound of every score.
+    """Replay the engine's solution: the upper bound of every score.
 
     Where the engine has none, and after its end, it plays on at random and counts those steps
     as ``steps_without_walkthrough``, so that a table of such games cannot pass for solved ones.
@@ -55,13 +55,13 @@ class Walkthrough(Policy):
         self._without = 0
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Ask the engine for its solution."""
+        """Get the engine's solution."""
         self._random.reset(info, seed)
         self._actions = self.oracle().walkthrough if self.oracle is not None else ()
         self._position = 0
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The solution's next action."""
+        """Return the solution's next action."""
         if self._position < len(self._actions):
             self._position += 1
             return self._actions[self._position - 1]
@@ -69,5 +69,5 @@ class Walkthrough(Policy):
         return self._random.act(obs, info)
 
     def counters(self) -> dict[str, float]:
-        """Steps played without a solution, over all episodes."""
+        """Count the steps played without a solution, over all episodes."""
         return {"steps_without_walkthrough": self._without}

@@ -30,7 +30,7 @@ _WEIGHT = 2
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
-    """The valid action that promises most and was tried least here; of equals, any.
+    """Return the valid action that promises most and was tried least here; of equals, any.
 
     What is done to a thing that the task or a text names promises more. What cannot be undone
     comes last, and what only shows again what is in view before it.
@@ -51,14 +51,14 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
 
 
 def shows_only(action: str) -> bool:
-    """Whether an action changes nothing: it shows what is there."""
+    """True if an action changes nothing: it shows what is there."""
     return action.split(" ")[0] in _SHOWING
 
 
 def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
-    """An action by chance that may change something; None where there is no such action.
+    """Return an action by chance that may change something; None where there is no such action.
 
-    Who remembers nothing reads the same page for ever, and is worse off than one who just acts.
+    A player that remembers nothing reads the same page for ever, and does better by acting.
     """
     doing = [a for a in beliefs.actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
     if not doing:
@@ -72,7 +72,7 @@ def _path(beliefs: Beliefs, place: str) -> list[str] | None:
 
 
 def step_towards(beliefs: Beliefs, place: str) -> str | None:
-    """The next action on the shortest known way to a place; None if there is none."""
+    """Return the next action on the shortest known way to a place; None if there is none."""
     path = _path(beliefs, place)
     return _leave(beliefs, path[0]) if path else None
 
@@ -85,8 +85,7 @@ def go_to(beliefs: Beliefs, place: str, aim: Aim) -> Move | None:
 def follow(beliefs: Beliefs) -> Move | None:
     """Return the next move of the way that the last aim planned.
 
-    What a memory recalls changes from place to place; a way once known is not given up because
-    the map that it was found on is no longer recalled.
+    A way once known is not given up because the map that it was found on is no longer recalled.
     """
     return _along(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
 
@@ -100,7 +99,6 @@ def _along(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
 
 
 def _leave(beliefs: Beliefs, direction: str) -> str | None:
-    """Go in a direction, opening the door in it first."""
     action = f"go {direction}"
     shut = beliefs.openness(beliefs.door(beliefs.here, direction)) in ("closed", "locked")
     if beliefs.can(action) and beliefs.actions and not shut:
@@ -110,7 +108,7 @@ def _leave(beliefs: Beliefs, direction: str) -> str | None:
 
 
 def _open_way(beliefs: Beliefs, direction: str) -> str | None:
-    """How the door in a direction can be opened or unlocked; None if it cannot."""
+    """Return how the door in a direction can be opened or unlocked; None if it cannot."""
     door = beliefs.door(beliefs.here, direction)
     that_way = (a for a in beliefs.options("open") if direction in a.split())
     named = (f"open {door}", *_unlocking(beliefs, door)) if door else ()
@@ -156,7 +154,7 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause for a memory that knows of an exit and not how to get there: the aim names it now."""
+    """Pause for a memory that knows an exit and not the way there: the aim names it now."""
     far = beliefs.far_exits()
     if not far:
         return None

@@ -1,7 +1,6 @@
-"""A searcher by rules for household tasks: finds things, treats them, brings them where they go.
+"""A searcher for household tasks: finds things, treats them, brings them where they go.
 
-It reads the observation only (the text in view, the inventory, the valid actions, and what the
-memory recalls) and from step to step keeps nothing but its published plan. It knows where things
+It reads the observation only and keeps nothing but its published plan. It knows where things
 usually are, counted over ALFWorld's train games, and what cleans, heats and cools.
 """
 
@@ -40,7 +39,7 @@ def _shares() -> dict[str, dict[str, float]]:
 
 
 def kind_of(name: str) -> str:
-    """The kind of a numbered thing.
+    """Return the kind of a numbered thing.
 
     >>> kind_of("desk 2")
     'desk'
@@ -49,12 +48,7 @@ def kind_of(name: str) -> str:
 
 
 def chance(thing: str, furniture: str) -> float:
-    """How likely a piece of furniture holds a thing of a kind, in (0, 1].
-
-    Args:
-        thing: Kind of the thing, ``mug``.
-        furniture: Name or kind of the furniture, ``desk 2``.
-    """
+    """Return how likely furniture (``desk 2``) holds a thing of a kind (``mug``), in (0, 1]."""
     return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _ELSEWHERE)
 
 
@@ -71,7 +65,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 class Errand:
-    """What is to be done, as seen now.
+    """Find the next step of a task, by what is seen now.
 
     Args:
         beliefs: What the observation shows.
@@ -93,7 +87,7 @@ class Errand:
         )
 
     def next_move(self) -> Move | None:
-        """The next step; None if nothing sensible is left."""
+        """Return the next step; None if nothing sensible is left."""
         if not self.held:
             return self._fetch()
         thing = self.held[0]
@@ -120,7 +114,7 @@ class Errand:
         return self._search(self.goal.thing, aim)
 
     def _known(self, kind: str) -> list[str]:
-        """Things of a kind that lie somewhere known, those at hand first."""
+        """Return things of a kind whose place is known, those in reach first."""
         found = [
             fact.subject
             for place in self.furniture
@@ -130,7 +124,7 @@ class Errand:
         return sorted(found, key=lambda thing: self.beliefs.holder(thing) != self.here)
 
     def _delivered(self) -> str:
-        """Of two things to bring, where one already is; else empty."""
+        """Return where one of two things to bring already is; else empty."""
         if self.goal.number == 1:
             return ""
         counts = {place: self._wanted_in(place) for place in self._targets()}
@@ -150,7 +144,6 @@ class Errand:
     # ------------------------------------------------------------ with something in hand
 
     def _get_rid_of(self, thing: str) -> Move | None:
-        """Put down what is not wanted, here or wherever it may lie."""
         for action in self._puts(thing):
             return Move(action, Aim(f"put down {thing}"))
         free = [
@@ -173,7 +166,6 @@ class Errand:
         return self._search(self.goal.lamp, Aim(f"find {self.goal.lamp}", Kind.FIND))
 
     def _treat(self, thing: str) -> Move | None:
-        """Clean, heat or cool it, unless that is done."""
         state, bringing = self.goal.state, self.beliefs.plan.aim.text.startswith(f"bring {thing}")
         if not state or self.beliefs.is_state(thing, state) or bringing:
             return None
@@ -198,7 +190,7 @@ class Errand:
         return self._go(going[0], aim) if going else None
 
     def _targets(self) -> list[str]:
-        """Furniture of the wanted kind, what is known to stand open or to have no door first."""
+        """Return furniture of the wanted kind, what is open or has no door first."""
         found = [place for place in self.furniture if kind_of(place) == self.goal.place]
         return sorted(found, key=lambda place: not self._searched(place))
 
@@ -212,8 +204,8 @@ class Errand:
     def _search(self, kind: str, aim: Aim) -> Move | None:
         """Look where such a thing is most likely for the steps that it takes; ties are drawn.
 
-        As long as nothing is known of what was looked at, the best place would be visited for
-        ever, so one is drawn: the likelier, the more often.
+        Where nothing is known of what was looked at, the best place would be visited for ever, so
+        one is drawn: the likelier, the more often.
         """
         if self.here and not self._searched(self.here) and self.beliefs.can(f"open {self.here}"):
             return Move(f"open {self.here}", aim)
@@ -232,13 +224,12 @@ class Errand:
         return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
 
     def _is_shut(self, place: str) -> bool:
-        """Whether it must be opened first, to judge by another of its kind if need be."""
+        """True if it must be opened first, to judge by another of its kind if need be."""
         like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)
 
     def _go(self, place: str, aim: Aim) -> Move:
-        """Go there; where one cannot go one stands already, so open it or look at it."""
         for action in (f"go to {place}", f"open {place}", f"examine {place}"):
             if self.beliefs.can(action):
                 return Move(action, replace(aim, text=f"{aim.text}: {place}"))
@@ -252,10 +243,10 @@ def _in_order(name: str) -> tuple[str, int]:
 
 @POLICIES.register("searcher")
 class Searcher(Advised):
-    """All six task types of ALFWorld; where the task is another, it wanders.
+    """Do all six task types of ALFWorld; wander where the task is another.
 
     Args:
-        habits: Whether it knows where things usually are; without, all furniture is alike to it.
+        habits: True if it knows where things usually are; else all furniture is alike to it.
     """
 
     name: ClassVar[str] = "searcher"

@@ -1,9 +1,8 @@
-"""A descender by rules: explores NetHack's levels, fights, and goes down.
+"""A descender: explores NetHack's levels, fights, and goes down.
 
-It reads the observation (the text in view, the valid actions, what the memory recalls) and keeps
-nothing but the plan that it publishes as ``focus``. It wants some experience before it goes
-deeper, so it often leaves stairs that it saw and must find them again: in the text where the
-observation tells of the whole level, in what its memory recalls, or else by going round.
+It reads the observation and keeps nothing but its published plan. It wants some experience before
+it goes deeper, so it often leaves stairs that it saw and must find them again: in the text, in
+what its memory recalls, or else by going round.
 """
 
 from __future__ import annotations
@@ -34,11 +33,9 @@ _DEPTH = re.compile(r"(\d+)$")
 
 @dataclass(frozen=True)
 class Descent(PlanState):
-    """The plan of a descender; ``idle`` counts actions in a row that took no time.
+    """Hold the plan of a descender, with the turns of the last action and prayer (0: none).
 
-    Attributes:
-        turn: Turn of the game at the last action.
-        prayed: Turn of the last prayer; 0 if there was none.
+    ``idle`` counts actions in a row that took no time.
     """
 
     aim: str = ""
@@ -52,21 +49,10 @@ class Descent(PlanState):
 
 
 class Situation:
-    """What can be concluded from one observation.
+    """Conclude what one observation allows.
 
-    Args:
-        obs: The observation.
-        task: The task.
-
-    Attributes:
-        here: Full name of the room or corridor; "" if unknown.
-        level: Name of the level.
-        hp: Share of the hit points, in [0, 1].
-        points: Hit points.
-        experience: Experience level.
-        turn: Turn of the game.
-        condition: Hunger and other conditions in words.
-        near: Names of creatures next to the player.
+    ``here`` is the full name of the room or corridor, "" if unknown; ``hp`` a share in [0, 1];
+    ``near`` the creatures next to the player.
     """
 
     def __init__(self, obs: Observation, task: Task):
@@ -91,16 +77,16 @@ class Situation:
 
     @property
     def depth(self) -> int:
-        """Number of the level."""
+        """Return number of the level."""
         found = _DEPTH.search(self.level)
         return int(found[1]) if found else 1
 
     def options(self, *starts: str) -> list[str]:
-        """Valid actions that begin with one of the texts."""
+        """Return valid actions that begin with one of the texts."""
         return [action for action in self.actions if action.startswith(starts)]
 
     def way_down(self) -> str:
-        """The room or corridor of this level with stairs down, as far as known; "" if none is."""
+        """Return the room or corridor of this level with stairs down; "" if none is known."""
         for kind in ("stairs down", "ladder down", "stairs down 2"):
             fact = self.graph.value(f"{kind} of {self.level}", "location")
             if fact is not None:
@@ -108,7 +94,7 @@ class Situation:
         return ""
 
     def locked_door(self) -> tuple[str, str]:
-        """A locked door of this level and an area that it leads out of; empty if none is known."""
+        """Return a locked door of this level and an area that it leads out of; empty if unknown."""
         for fact in self.graph.live():
             door, _, level = fact.subject.partition(" of ")
             if fact.relation == "is" and fact.object == "locked" and level == self.level:
@@ -152,14 +138,11 @@ _HEALTHY, _IDLE = 0.6, 2
 
 @POLICIES.register("descender")
 class Descender(RulePolicy):
-    """Explores, fights, rests, prays in need, and goes down when it is fit for it.
+    """Explore, fight, rest, pray in need, and go down when fit for it.
 
     Args:
         eager: Experience level that is enough at dungeon level ``d``: ``d + 1 - eager``, at most
             8. The higher, the sooner it goes down; in [0, 20].
-
-    Raises:
-        InvalidArgumentError: ``eager`` is out of range.
     """
 
     name: ClassVar[str] = "descender"
@@ -173,7 +156,7 @@ class Descender(RulePolicy):
         self.eager = eager
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action; publishes the plan behind it as ``focus``."""
+        """Return the next action; publishes the plan behind it as ``focus``."""
         now = Situation(obs, self._task(obs))
         plan = self.focus
         plan = replace(plan, idle=plan.idle + 1 if plan.action and now.turn == plan.turn else 0)
@@ -183,7 +166,6 @@ class Descender(RulePolicy):
         return action
 
     def _decide(self, now: Situation, plan: Descent) -> tuple[str, str]:
-        """What for, and what to do."""
         if now.actions and "explore level" not in now.actions:
             return "get rid of a question", self._answer(now)
         if plan.idle > _IDLE:
@@ -198,7 +180,6 @@ class Descender(RulePolicy):
         return "explore", "explore level"
 
     def _answer(self, now: Situation) -> str:
-        """Say no, or close what is open."""
         known = [a for a in ("answer n", "cancel") if a in now.actions]
         return known[0] if known else now.actions[0]
 
@@ -265,7 +246,6 @@ class Descender(RulePolicy):
         return "rest", "search 20"
 
     def _descend(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
-        """Go down if fit for it, or if there is nothing else to do here."""
         done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
         done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
         fit = now.experience >= min(now.depth + 1 - self.eager, 8)
@@ -289,7 +269,6 @@ class Descender(RulePolicy):
         return self._break_out(now, plan) or self._go_round(now)
 
     def _break_out(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
-        """Kick in a locked door."""
         kicks = now.options("kick door ")
         if kicks:
             return "break open a door", kicks[int(self._rng.integers(len(kicks)))]
@@ -300,6 +279,5 @@ class Descender(RulePolicy):
         return None
 
     def _go_round(self, now: Situation) -> tuple[str, str]:
-        """Look into the rooms, one as good as another."""
         rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
         return _FIND_STAIRS, rooms[int(self._rng.integers(len(rooms)))]

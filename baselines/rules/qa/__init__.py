@@ -1,1 +1,1 @@
-"""Answering by rules: which passage names what the question asks for; no model, no key answers."""
+"""Answering from passages that name what the question wants; no model, no key answers."""

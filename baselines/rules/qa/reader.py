@@ -1,12 +1,8 @@
-"""Reader: reads every passage, then answers by rules from what the memory recalls.
+"""Reader: reads every passage, then answers from what the memory recalls, without a model.
 
-The floor under language models, and a way to see which memory brings what an answer needs. It
-keeps nothing from step to step but its published focus: the question, and after the first look a
-name that leads from one passage to the next.
-
-An answer is a name, date or number in a recalled sentence that shares words with the question,
-of the kind that the question word asks for; what the question itself says is no answer. Questions
-with *or* and questions for yes or no are decided by dates and by what things are said to be.
+It keeps nothing but its published focus: the question, and after the first look a name that leads
+from one passage to the next. An answer is a name, date or number in a recalled sentence that shares
+words with the question, of the kind that the question word asks for.
 """
 
 from __future__ import annotations
@@ -50,27 +46,24 @@ _STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "
 
 
 class Evidence(NamedTuple):
-    """What is known about a title: the sentences of a passage or the facts of an entity."""
+    """Hold what is known about a title: the sentences of a passage or the facts of an entity."""
 
     title: str
     sentences: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """Title and sentences."""
+        """Return title and sentences."""
         return f"{self.title}. {' '.join(self.sentences)}"
 
 
 @POLICIES.register("reader")
 class Reader(Policy):
-    """Reads all, then answers by rules.
+    """Read all, then answer.
 
     Args:
-        hops: How often to look at what the memory recalls: once for the question, then each time
-            with the name to go on with; 1 to 4.
-
-    Raises:
-        InvalidArgumentError: ``hops`` is not such a number.
+        hops: How often to look at what the memory recalls, in [1, 4]: once for the question,
+            then each time with the name to go on with.
     """
 
     name: ClassVar[str] = "reader"
@@ -105,14 +98,14 @@ def next_lookup(plan: PlanState, name: str) -> PlanState:
 
 
 def before_answering(obs: Observation) -> str:
-    """What comes before an answer: reading what is unread, a look at the question; else ""."""
+    """Return what comes before an answer: reading on, a look at the question; else ""."""
     if _NEXT in obs["valid_actions"]:
         return _NEXT
     return "" if obs["text"] == obs["task"] else _LOOK
 
 
 def evidence_in(memory: str) -> list[Evidence]:
-    r"""The recalled passages and facts in a rendered memory, passages first.
+    r"""Return the recalled passages and facts in a rendered memory, passages first.
 
     >>> evidence_in("ely: is a town\n[step 2] > read next\nEly\nIt is old. It is small.")[0]
     Evidence(title='Ely', sentences=('It is old.', 'It is small.'))
@@ -138,12 +131,12 @@ def evidence_in(memory: str) -> list[Evidence]:
 
 
 def _stems(text: str) -> list[str]:
-    """Beginnings of the words that carry meaning."""
+    """Return the beginnings of the words that carry meaning."""
     return [word[:_STEM].replace("y", "i") for word in words_of(text) if word not in _STOP]
 
 
 class _Weights:
-    """How much a word of the question tells: the rarer in the evidence, the more."""
+    """Weigh a word of the question: the rarer in the evidence, the more."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
         texts = [set(_stems(e.text)) for e in evidence]
@@ -159,17 +152,16 @@ class _Weights:
 
 
 def _key(name: str) -> str:
-    """A name without small words and marks, to compare names by."""
+    """Return a name without small words and marks, to compare names by."""
     return " ".join(words_of(name))
 
 
 def _said_in(name: str, question: str) -> bool:
-    """Whether a question names it already."""
     return set(_stems(name)) <= set(_stems(question))
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
-    """A name that leads on: in the sentence closest to the question, and not in ``but``."""
+    """Return a name that leads on: in the sentence closest to the question, and not in ``but``."""
     weights = _Weights(question, evidence)
     best, chosen = 0.0, ""
     for item in evidence:
@@ -185,7 +177,7 @@ def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -
 
 
 def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
-    """An answer by rules; ``unknown`` where nothing is known."""
+    """Return an answer; ``unknown`` where nothing is known."""
     if not evidence:
         return "unknown"
     options = _options(question)
@@ -210,7 +202,7 @@ def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
 
 
 def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: _Weights) -> float:
-    """What speaks for a passage that the question does not name but another passage does."""
+    """Return what speaks for a passage that another passage names and the question does not."""
     if not item.title or _said_in(item.title, question):
         return 0.0
     others = (other for other in evidence if other.title != item.title)
@@ -220,7 +212,7 @@ def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: 
 
 
 def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[str, int, int]]:
-    """Possible answers with their place in the sentence."""
+    """Yield possible answers with their place in the sentence."""
     lowered = question.lower()
     if re.search(r"\bhow (?!.*\bcalled\b)", lowered):
         for found in _NUMBER.finditer(sentence):
@@ -239,7 +231,7 @@ def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[
 
 
 def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -> float:
-    """How well an answer fits the question word."""
+    """Return how well an answer fits the question word."""
     lowered = question.lower()
     score = 0.0
     if re.search(r"\bwho\b|\bwhom\b|\bwhose\b", lowered) and " " in text:
@@ -256,7 +248,7 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
 
 
 def _options(question: str) -> list[str]:
-    """The names that a question with *or* offers."""
+    """Return the names that a question with *or* offers."""
     found = re.search(r"([^,?:]+?),? or (?:the )?([^,?]+)", question)
     if found is None or _YES_NO.match(question):
         return []
@@ -265,7 +257,7 @@ def _options(question: str) -> list[str]:
 
 
 def _about(name: str, evidence: Iterable[Evidence]) -> str:
-    """All that is said under a title that shares its words with a name."""
+    """Return all that is said under a title that shares its words with a name."""
     wanted = set(words_of(name))
     return " ".join(e.text for e in evidence if wanted and wanted <= set(words_of(e.title)))
 
@@ -276,7 +268,7 @@ def _year_of(name: str, evidence: Sequence[Evidence]) -> int:
 
 
 def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence]) -> str:
-    """One of two: by their first years where the question is about time, else by shared words."""
+    """Choose one of two: by their first years if asked about time, else by shared words."""
     if _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in options]
         if all(years):
@@ -289,7 +281,7 @@ def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence])
 
 
 def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
-    """Yes or no: by dates, or by whether what is asked is said of every name."""
+    """Answer yes or no: by dates, or by what is said of every name."""
     names = [name.text for name in names_in(question[question.index(" ") :]) if not name.date]
     if len(names) >= 2 and _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in names[:2]]

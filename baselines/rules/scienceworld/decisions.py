@@ -16,12 +16,12 @@ _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")
 
 
 def is_measured(goal: str, act: Act) -> bool:
-    """Whether a goal makes a thing of an action depend on a temperature."""
+    """True if a goal makes a thing of an action depend on a temperature."""
     return any(_THRESHOLD.search(condition_of(goal, phrase)[0]) for phrase in act.things)
 
 
 def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
-    """An action with the thing that the goal asks for; None where that is not known yet."""
+    """Return an action with the thing that the goal wants; None where that is not known yet."""
     if act.verb == "focus on" and len(guide.shown.measured) > 1:
         return _timed(act, goal, guide, scene)
     for number, phrase in enumerate(act.things):
@@ -46,7 +46,7 @@ def decided(act: Act, goal: str, guide: Guide, scene: Scene) -> Act | None:
 def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
     """Focus on what took longest, or shortest, as in the demonstration.
 
-    Where the goal asks for the least of what the demonstration had the most of, the other one.
+    Where the goal wants the least of what the demonstration had the most of, the other one.
     """
     there, here = guide.shown.measured, scene.measured
     chosen = guide.shown.moves[-1].act.things[0]
@@ -59,7 +59,7 @@ def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
 
 
 def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
-    """Whether a temperature, or the one at which something melts, is above a threshold."""
+    """True if a temperature, or the one at which it melts, is above a threshold."""
     if not melting:
         return scene.readings[-1][0] > threshold if scene.readings else None
     solid = [value for value, liquid in scene.readings if not liquid]
@@ -72,9 +72,6 @@ def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
 
 
 def _is_as_shown(goal: str, guide: Guide, scene: Scene) -> bool:
-    """Whether the trait that the goal asks about shows here if it did in the demonstration.
-
-    The demonstrated answer, in terms of the present goal, is right then.
-    """
+    """True if the goal's trait shows here just where it did in the demonstration."""
     shown = is_shown(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown

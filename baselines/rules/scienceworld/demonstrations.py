@@ -53,14 +53,10 @@ _MAX_ROUND_STEPS = 25
 
 
 class Move(NamedTuple):
-    """A step that matters.
+    """Hold a step that matters.
 
-    Attributes:
-        act: What was done.
-        room: Where.
-        answer: What came of it, with every number alike.
-        carried: What the agent carried afterwards.
-        looks: For each thing of the act, the line of the last view that told of it.
+    ``answer`` has every number masked; ``looks`` has, for each thing of the act, the line of the
+    last view that named it.
     """
 
     act: Act
@@ -72,21 +68,12 @@ class Move(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demonstration:
-    """A played task: its goal and its moves, going about left out.
+    """Hold a played task: its goal and its moves, going about left out.
 
-    Attributes:
-        task: ScienceWorld's name of the task.
-        goal: What was to be done.
-        moves: The steps that matter.
-        recipe: What a recipe that was read says to mix.
-        measured: How long a stopwatch ran for each thing that was looked at.
-        rounds: What was done again and again before something was focused on, or to the end: the
-            first and the last but one number of moves behind of the last time.
-        shown: Whether the mark that the goal asks about was in sight at the end.
-        pause: Most steps in a row that showed nothing new.
-        focuses: For each move, whether it focuses on something.
-        repeats: For each move, whether it is the one before it once more.
-        repeated: For each move, whether the one before it or after it is the same.
+    ``measured`` has how long a stopwatch ran for each thing that was looked at; ``pause`` the most
+    steps in a row that showed nothing new; ``shown`` is True if the mark that the goal names was in
+    sight at the end. ``rounds`` is what was done again and again before a focus, or to the end: the
+    first and the last but one number of moves behind of the last time.
     """
 
     task: str
@@ -122,7 +109,7 @@ def _rounds(acts: Sequence[Act]) -> Iterator[tuple[int, int]]:
 
 
 class House:
-    """The ways between the rooms, and how often a thing was seen in which."""
+    """Know the ways between the rooms, and how often a thing was seen in which."""
 
     def __init__(self) -> None:
         self.exits: dict[str, set[str]] = {}
@@ -137,7 +124,7 @@ class House:
             self.seen.setdefault(thing.name, Counter())[room] += 1
 
     def way(self, here: str, there: str) -> list[str]:
-        """The rooms on the shortest way, without the first; empty where there is none."""
+        """Return the rooms on the shortest way, without the first; empty where there is none."""
         before: dict[str, str] = {here: ""}
         queue = deque([here])
         while queue and there not in before:
@@ -154,7 +141,7 @@ class House:
         return path[::-1][1:]
 
     def likely(self, phrase: str) -> Counter[str]:
-        """How often things whose name holds all words of a phrase were seen in each room."""
+        """Count how often things whose name holds all words of a phrase were seen in each room."""
         total: Counter[str] = Counter()
         for name, rooms in self.seen.items():
             if words(phrase) <= words(name):
@@ -163,13 +150,10 @@ class House:
 
 
 class Lore(NamedTuple):
-    """All that was learnt.
+    """Hold all that was learnt.
 
-    Attributes:
-        demonstrations: In the order of recording.
-        house: The house.
-        chosen: By task and word: how often a thing so called was the one to focus on.
-        passed: Likewise, how often it was in sight then.
+    ``chosen`` counts, by task and word, how often a thing so called was the one to focus on, and
+    ``passed`` how often it was in sight then.
     """
 
     demonstrations: tuple[Demonstration, ...]
@@ -178,18 +162,14 @@ class Lore(NamedTuple):
     passed: dict[str, Counter[str]]
 
     def liking(self, task: str, name: str) -> float:
-        """How likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
+        """Return how likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
         told = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(told) / len(told)) if told else 0.0
 
 
 def learn(path: str | os.PathLike[str]) -> Lore:
-    """Learn from a recorded file; episodes that were not won teach nothing.
-
-    Raises:
-        ResultsError: The file is not a recording.
-    """
+    """Learn from a recorded file; episodes that were not won teach nothing."""
     played = [t for t in read_trajectory(path) if t.outcome.success]
     lore = Lore((), House(), {}, {})
     found = tuple(_demonstration(trajectory, lore) for trajectory in played)
@@ -236,7 +216,7 @@ def _look_of(phrase: str, view: str) -> str:
 
 
 def _with(phrase: str, focused: str, view: str) -> str:
-    """A thing that was picked up, with what was focused on where that is in it."""
+    """Return a thing that was picked up, with what was focused on where that is in it."""
     for thing in things_in(view):
         if words(phrase) <= words(thing.name) and words(focused) <= words(thing.line):
             return phrase if words(phrase) & words(focused) else f"{phrase} containing {focused}"
@@ -252,11 +232,10 @@ def _choose(lore: Lore, task: str, act: Act, view: str) -> None:
 
 @lru_cache(maxsize=1 << 8)
 def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
-    """Whether the task that a goal sets is one of those that were demonstrated.
+    """True if the task that a goal sets is one of those that were demonstrated.
 
-    It is if the goal has all words that the goals of one task share, and hardly more words of its
-    own than each of these: another thing, room or colour, but no further instruction. What is to be
-    done about an unknown thing was not shown where all things were known.
+    The goal then has all words that the goals of one task share, and hardly more words of its own
+    than each of these: another thing, room or colour, but no further instruction.
     """
     said = _tokens(goal)
     goals: dict[str, list[frozenset[str]]] = {}
@@ -277,7 +256,7 @@ def _tokens(goal: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
-    """Most steps in a row that showed nothing new when the task with the nearest goal was shown."""
+    """Return the longest pause, in steps, in the demonstration with the nearest goal."""
     task = nearest(goal, demonstrations)[0][0].task
     return max(one.pause for one in demonstrations if one.task == task)
 
@@ -286,10 +265,10 @@ def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
 def nearest(
     goal: str, demonstrations: tuple[Demonstration, ...]
 ) -> tuple[tuple[Demonstration, float], ...]:
-    """Demonstrations with how near their goals are, in [-0.3, 1], the best first.
+    """Return demonstrations with how near their goals are, in [-0.3, 1], the best first.
 
-    Words of a demonstration's goal that the present one does not have count against it, most where
-    its moves do not name them: what was done there to a named thing can be done here to another.
+    Words of a demonstration's goal that the present one lacks count against it, most where its
+    moves do not name them: what was done there to a named thing can be done here to another.
     """
     asked = words(goal)
 

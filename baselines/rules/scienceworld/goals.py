@@ -26,22 +26,21 @@ _BETWEEN = 2
 
 
 class Terms(NamedTuple):
-    """How to say what was demonstrated for one goal in terms of another.
+    """Say what was demonstrated for one goal in terms of another.
 
-    Attributes:
-        changes: What there is called so, and what it is here; the longest first.
-        left_out: What the other task needs and this one does not.
+    ``changes`` maps what there is called so to what it is here, the longest first; ``left_out``
+    is what this task does not need.
     """
 
     changes: tuple[tuple[str, str], ...] = ()
     left_out: frozenset[str] = frozenset()
 
     def put(self, act: Act) -> Act:
-        """A demonstrated action in terms of this goal."""
+        """Return a demonstrated action in terms of this goal."""
         return act._replace(things=tuple(_put(thing, self.changes) for thing in act.things))
 
     def needless(self, act: Act) -> bool:
-        """Whether a demonstrated action is about something that this goal does without."""
+        """True if a demonstrated action is about something that this goal does without."""
         return any(words(gone) <= words(thing) for gone in self.left_out for thing in act.things)
 
 
@@ -49,7 +48,7 @@ class Terms(NamedTuple):
 def terms(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
 ) -> Terms:
-    """What is called otherwise here than there, by two goals and the recipes of both.
+    """Return what is called otherwise here than there, by two goals and the recipes of both.
 
     >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
@@ -88,13 +87,12 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
 
 
 def _object(tokens: list[str], start: int, end: int) -> int:
-    """Where in a task what it is done to begins: behind its verb, and behind any *of*."""
+    """Return where in a task what it is done to begins: behind its verb, and behind any *of*."""
     links = [i for i in range(start, end - 1) if tokens[i] == "of"]
     return max([start, *links]) + 1
 
 
 def _listed(tokens: list[str]) -> list[str]:
-    """The parts between commas."""
     return [part.strip() for part in " ".join(tokens).split(",")]
 
 
@@ -108,7 +106,7 @@ def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
 
 
 def asked(goal: str, phrase: str) -> frozenset[str]:
-    """The words of a phrase by which a goal asks for the thing.
+    """Return the words of a phrase by which a goal names the thing.
 
     >>> sorted(asked("Focus on an egg. Move it to the blue box.", "blue jay egg"))
     ['egg']
@@ -118,7 +116,7 @@ def asked(goal: str, phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def told_to_focus_on(goal: str) -> tuple[str, ...]:
-    """What a goal says, on no condition, to focus on.
+    """Return what a goal says, on no condition, to focus on.
 
     >>> told_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
@@ -128,7 +126,7 @@ def told_to_focus_on(goal: str) -> tuple[str, ...]:
 
 
 def is_named(goal: str, name: str) -> bool:
-    """Whether a goal names a thing, and not only its kind, as what it is about.
+    """True if a goal names a thing, and not only its kind, as what it is about.
 
     >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
     True
@@ -144,7 +142,7 @@ def _plain(text: str) -> str:
 
 
 def recipe_in(text: str) -> tuple[str, ...]:
-    """What a recipe says to mix; nothing where the text is no recipe.
+    """Return what a recipe says to mix; nothing where the text is no recipe.
 
     >>> recipe_in("The recipe reads: To make dough, you need to mix flour, water.")
     ('flour', 'water')
@@ -154,7 +152,7 @@ def recipe_in(text: str) -> tuple[str, ...]:
 
 
 def condition_of(goal: str, phrase: str) -> tuple[str, str]:
-    """The condition on which a goal asks for a thing, and what it asks for otherwise.
+    """Return the condition on which a goal wants a thing, and what it wants otherwise.
 
     >>> condition_of("If it is hot, use the red box. If it is cold, use the blue box.", "red box")
     ('it is hot', 'use the blue box')
@@ -167,7 +165,7 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
 
 
 def is_shown(goal: str, view: str) -> bool | None:
-    """Whether most that could show the trait that a goal asks about shows it; None where none is.
+    """True if most that could show the goal's trait shows it; None where nothing could.
 
     >>> goal = "Find out whether short plant height is a dominant trait."
     >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")

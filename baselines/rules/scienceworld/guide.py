@@ -30,13 +30,10 @@ _BOUND = ("focus on", "pick up", "move", "pour", "mix", "look at", "examine", "u
 
 
 class Guide(NamedTuple):
-    """A demonstration beside the present.
+    """Hold a demonstration beside the present.
 
-    Attributes:
-        shown: The demonstration.
-        terms: How to say it in terms of the present goal.
-        standing: How far along it one is.
-        stands_for: What was used here in the place of what was demonstrated.
+    ``terms`` say it for the present goal, ``standing`` is how far along it one is, ``stands_for``
+    what was used here in the place of what was demonstrated.
     """
 
     shown: Demonstration
@@ -45,7 +42,7 @@ class Guide(NamedTuple):
     stands_for: dict[str, str]
 
     def here(self, number: int) -> Act:
-        """A demonstrated move in terms of the goal, and of what stands for what."""
+        """Return a demonstrated move in terms of the goal, and of what replaces what."""
         act = self.terms.put(self.shown.moves[number].act)
         return act._replace(things=tuple(self._same(thing) for thing in act.things))
 
@@ -68,14 +65,14 @@ def choose(
     history: bool,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
-    """The demonstrations, that which agrees best first; of equal ones that with the nearest goal.
+    """Return the demonstrations, that which agrees best first, then that with the nearest goal.
 
     Args:
         demonstrations: All; those of the task whose goals are nearest are compared.
         goal: The present goal.
         scene: The present situation.
         rng: Decides between equals.
-        history: Whether moves and facts that the memory tells count.
+        history: True if moves and facts that the memory has count.
         abandoned: Moves that are not to be due.
     """
     ranked = nearest(goal, demonstrations)
@@ -95,7 +92,7 @@ def choose(
 
 
 def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal: str) -> float:
-    """How far the things of the next move are in sight and look as they did then, in [-1, 1].
+    """Return how far the next move's things are in sight and look as they did then, in [-1, 1].
 
     What the goal itself names and is not in sight has to be found whichever is followed.
     """
@@ -126,7 +123,7 @@ def _looks_so(how: Terms, shown: Demonstration, number: int, scene: Scene, goal:
 
 
 def _is_elsewhere(holder: str, content: str, scene: Scene) -> bool:
-    """Whether what a thing should hold was seen, but only where it does not hold it."""
+    """True if what a thing should hold was seen, but only where it does not hold it."""
     if not words(content) or words(content) <= words(holder):
         return False
     lines = [line for name, line in scene.kept.items() if words(content) <= words(name)]
@@ -135,7 +132,7 @@ def _is_elsewhere(holder: str, content: str, scene: Scene) -> bool:
 
 
 def _same_recipe(shown: Demonstration, scene: Scene) -> float:
-    """How well what a demonstration mixed serves for what is to be mixed, in agreeing moves."""
+    """Return how well what a demonstration mixed serves here, in agreeing moves."""
     there, here = set(shown.recipe), set(scene.recipe)
     if not here or not there:
         return 0.0
@@ -146,7 +143,7 @@ def _same_recipe(shown: Demonstration, scene: Scene) -> float:
 
 
 def _bound(shown: Demonstration, how: Terms, standing: Standing) -> Iterator[tuple[str, str]]:
-    """What stood for what, by the moves that the memory tells; the latest counts."""
+    """Return what replaced what, by the moves that the memory has; the latest counts."""
     for act, number in reversed(standing.pairs):
         meant = how.put(shown.moves[number].act)
         if act.verb in _BOUND and fit(act, meant) >= _SAME:

@@ -1,30 +1,8 @@
-"""An imitator for ScienceWorld: it does next what a demonstration did next in the same situation.
+"""An imitator for ScienceWorld: behaviour cloning from recorded solutions of *train* variations.
 
-Behaviour cloning from cases. What it learnt are recorded solutions of *train* variations
-(``benchmarks/scienceworld/demonstrate.py``). At every step it
-
-1. says demonstrations of the same task in terms of the present goal (another substance, another
-   room, another recipe), holds them beside the moves and facts that the memory tells, the last
-   answer, the inventory and its own published plan, and takes the one that agrees best
-   (:mod:`.progress`);
-2. finds the move that is due: the next one, or a round of waiting and measuring once more where
-   what is to be focused on is not there yet, or what decides is not known yet;
-3. does it (:mod:`.turn`): goes to its room, looks around there, takes for each thing the
-   one in sight that is called so, that stood for it before or is most like it, and searches the
-   house for what is not in sight, first where the memory tells that it was seen, then where the
-   demonstrations saw such things. It focuses on nothing that it does not see.
-
-It is stuck once it has seen nothing new for longer than it ever took when the task was shown. Then
-it looks around; if that shows nothing new either, it gives up what it was
-doing and follows what agrees best without it.
-
-In a task that nobody showed it follows the nearest one as far as that goes, but focuses on nothing
-that the goal itself does not name, for a wrong one ends the task; where something unknown would be
-focused on it explores: opens what is shut, and enters the rooms that it has not looked into.
-
-It reads the observation only and keeps nothing from step to step but the published plan, so what
-the memory is worth shows in the score: with none, it knows neither how often it has waited nor
-which rooms it has searched.
+It follows the demonstration of the task that agrees best with the goal, with what the memory has
+and with what is in sight (:mod:`.progress`), and does the move that is due (:mod:`.turn`). It reads
+the observation only and keeps nothing but its published plan.
 """
 
 from __future__ import annotations
@@ -62,7 +40,11 @@ _PAUSES = 2
 
 @POLICIES.register("imitator")
 class Imitator(Policy):
-    """Does what the demonstration did that agrees best.
+    """Do what the demonstration did that agrees best.
+
+    A task that nobody showed follows the nearest one, but focuses on nothing that the goal does not
+    name, for a wrong focus ends the task. Once it has seen nothing new for longer than the task
+    ever took when shown, it looks around, then gives up what it was doing.
 
     Args:
         checkpoint: The recorded demonstrations.
@@ -70,11 +52,6 @@ class Imitator(Policy):
         history: See :class:`Settings`.
         search: See :class:`Settings`.
         encoder: See :class:`Settings`.
-
-    Raises:
-        InvalidArgumentError: No demonstrations are given, or ``alike`` is no share.
-        MissingDependencyError: The encoder is not on this machine.
-        ResultsError: The file is not a recording.
     """
 
     name: ClassVar[str] = "imitator"
@@ -100,18 +77,14 @@ class Imitator(Policy):
         self._lore = _learned(os.fspath(path))
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Forget the plan.
-
-        Raises:
-            InvalidArgumentError: There are no demonstrations.
-        """
+        """Forget the plan."""
         if self._lore is None or not self._lore.demonstrations:
             raise InvalidArgumentError("expected checkpoint=FILE (recorded demonstrations)")
         self._rng = np.random.default_rng(seed)
         self.focus = Experiment()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next move of the demonstration that agrees best, or a step towards it."""
+        """Return the next move of the demonstration that agrees best, or a step towards it."""
         assert self._lore is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"

@@ -17,14 +17,11 @@ _UNRELATED = 0.3
 
 
 class Meaning:
-    """Likeness of names.
+    """Judge how alike names are.
 
     Args:
         encoder: Name of a text encoder (:func:`gym_memory.memory.encoders.make_encoder`); empty
             for words alone.
-
-    Raises:
-        MissingDependencyError: The encoder is not on this machine.
     """
 
     def __init__(self, encoder: str = ""):
@@ -32,7 +29,7 @@ class Meaning:
         self._known: dict[tuple[str, str], float] = {}
 
     def alike(self, one: str, other: str) -> float:
-        """Likeness in [0, 1]: shared words, or nearness of meaning where that is more."""
+        """Return the likeness in [0, 1]: shared words, or nearness of meaning if that is more."""
         shared = likeness(one, other)
         if self._encoder is None or shared >= 1.0:
             return shared
@@ -65,12 +62,9 @@ _NO_ITEM = re.compile(
 
 
 class Act(NamedTuple):
-    """An action as a verb and what it is done to.
+    """Split an action into a verb, up to two phrases that it is done to, and the word between.
 
-    Attributes:
-        verb: ``move`` or ``pick up``; the whole action where it takes no thing.
-        things: None, one or two phrases.
-        link: The word between two.
+    An action that takes no thing is all verb.
     """
 
     verb: str
@@ -91,7 +85,7 @@ def is_among(act: Act, acts: Iterable[Act]) -> bool:
 
 
 class Thing(NamedTuple):
-    """A thing in a view: its name, and the line that tells of it."""
+    """Hold the name of a thing in a view, and the line that names it."""
 
     name: str
     line: str
@@ -99,7 +93,7 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parse(action: str) -> Act:
-    """An action's parts; where a thing lies is left out unless it is in another thing.
+    """Return an action's parts; where a thing is counts only if that is another thing.
 
     >>> parse("use thermometer in inventory on lead")
     Act(verb='use', things=('thermometer', 'lead'), link='on')
@@ -128,7 +122,7 @@ def parse(action: str) -> Act:
 
 @lru_cache(maxsize=1 << 14)
 def words(phrase: str) -> frozenset[str]:
-    """The words of a phrase that tell something.
+    """Return the words of a phrase that carry meaning.
 
     >>> sorted(words("a turtle egg in the pond"))
     ['egg', 'pond', 'turtle']
@@ -138,7 +132,7 @@ def words(phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def likeness(one: str, other: str) -> float:
-    """Shared words of two phrases over all their words, in [0, 1]."""
+    """Return the shared words of two phrases over all their words, in [0, 1]."""
     first, second = words(one), words(other)
     union = len(first | second)
     return len(first & second) / union if union else float(one == other)
@@ -146,7 +140,7 @@ def likeness(one: str, other: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def fit(one: Act, other: Act) -> float:
-    """How far two actions are the same one, in [0, 1]; 0 where their verbs differ."""
+    """Return how far two actions are the same one, in [0, 1]; 0 where their verbs differ."""
     if one.verb != other.verb or len(one.things) != len(other.things):
         return 0.0
     if not one.things:
@@ -157,13 +151,13 @@ def fit(one: Act, other: Act) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def masked(text: str) -> str:
-    """The first line of an answer with every number alike."""
+    """Return the first line of an answer with every number alike."""
     return _NUMBER.sub("9", text.strip().partition("\n")[0].lower())
 
 
 @lru_cache(maxsize=1 << 10)
 def things_in(view: str) -> tuple[Thing, ...]:
-    """The things that a view or an inventory names, in its order; doors to rooms left out."""
+    """Return the things that a view or an inventory names, in order; doors to rooms left out."""
     found: dict[str, Thing] = {}
     for line in view.lower().split("\n"):
         if "door to the" in line or line.startswith(("this ", "you also", "in your")):

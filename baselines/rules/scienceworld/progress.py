@@ -37,12 +37,10 @@ Scores = NDArray[np.float64]
 
 
 class Standing(NamedTuple):
-    """How far along a demonstration one is.
+    """Say how far along a demonstration one is.
 
-    Attributes:
-        done: Moves of the demonstration that are behind.
-        value: How well all that is known agrees with that, in agreeing moves.
-        pairs: Moves made, each with the number of the demonstrated one that it stands for.
+    ``done`` moves are behind, which agrees with all that is known by ``value``, in agreeing moves;
+    ``pairs`` holds moves made, each with the number of the demonstrated one that it stands for.
     """
 
     done: int
@@ -59,18 +57,18 @@ def progress(
     history: bool,
     abandoned: tuple[Act, ...] = (),
 ) -> Standing:
-    """Where one stands in a demonstration.
+    """Return where one stands in a demonstration.
 
-    Every number of moves behind is scored by what speaks for it: the moves that the memory tells,
-    with their answers, in order; the effects that it tells as facts; the last answer; what is
-    carried; the published plan. Chance decides between equals.
+    Every number of moves behind is scored by what speaks for it: the moves of the memory with their
+    answers, in order, the effects that its facts show, the last answer, what is carried, and the
+    published plan.
 
     Args:
         shown: The demonstration.
         terms: How to say it in terms of the present goal.
         scene: The present situation.
-        rng: For equals.
-        history: Whether moves and facts that the memory tells count.
+        rng: Decides between equals.
+        history: True if moves and facts that the memory has count.
         abandoned: Moves that are not to be due.
     """
     if scene.plan is None and not scene.done:
@@ -98,7 +96,7 @@ def progress(
 
 
 def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
-    """The moves made since the last gap; a refused one counts where it was refused before."""
+    """Return the moves since the last gap; a refused one counts where it was refused before."""
     refused: set[Act] = set()
     counted: list[tuple[Act, str]] = []
     for number, (act, answer) in enumerate(scene.done, 1):
@@ -113,13 +111,11 @@ def _counted(scene: Scene) -> tuple[tuple[Act, str], ...]:
 
 
 class _Alignment:
-    """Moves made beside demonstrated ones, in order.
+    """Align moves made with demonstrated ones, in order.
 
     A demonstrated move that was left out costs, and so does one of one's own; what was
-    demonstrated several times in a row may be done more or less often.
-
-    Attributes:
-        row: For each number of demonstrated moves behind, how well the moves made agree with it.
+    demonstrated several times in a row may be done more or less often. ``row`` says, for each
+    number of demonstrated moves behind, how well the moves made agree with it.
     """
 
     def __init__(self, shown: Demonstration, terms: Terms, *, outset: float):
@@ -131,7 +127,7 @@ class _Alignment:
         self.row: Scores = -self._cost * outset
 
     def add(self, act: Act, answer: str) -> None:
-        """The next move made, with its answer."""
+        """Add the next move made, with its answer."""
         fits = _fits(self._shown, self._terms, act)
         agree = fits + _ANSWER * np.where(fits > 0, _answers(self._shown, answer), 0.0)
         new = self.row - _SKIP
@@ -155,7 +151,7 @@ class _Alignment:
         self._steps.append((base, left_out, back))
 
     def pairs(self, behind: int) -> list[tuple[Act, int]]:
-        """The moves made that stand for demonstrated ones, latest first."""
+        """Return the moves made that stand for demonstrated ones, latest first."""
         found = []
         for act, (how, left_out, back) in zip(self._made[::-1], self._steps[::-1], strict=True):
             while left_out[behind]:
@@ -169,7 +165,7 @@ class _Alignment:
 
 @lru_cache(maxsize=1 << 8)
 def _vain(shown: Demonstration, terms: Terms, abandoned: tuple[Act, ...]) -> NDArray[np.bool_]:
-    """For each number of moves behind, whether what is due then was given up."""
+    """Return, for each number of moves behind, True if what is due then was given up."""
     vain = [is_among(act, abandoned) for act in _acts(shown, terms)]
     last = [vain[start] for start, end in shown.rounds if end == len(vain)]
     return np.array([*vain, any(last)])
@@ -182,7 +178,7 @@ def _acts(shown: Demonstration, terms: Terms) -> tuple[Act, ...]:
 
 @lru_cache(maxsize=1 << 8)
 def _rooms(shown: Demonstration, terms: Terms) -> tuple[tuple[Move, str], ...]:
-    """The moves, each with the room that the present goal puts in the place of the move's."""
+    """Return the moves, each with the room that the present goal puts in the place of its own."""
     return tuple((m, terms.put(Act("go to", (m.room,))).things[0]) for m in shown.moves)
 
 
@@ -197,7 +193,7 @@ def _answers(shown: Demonstration, answer: str) -> Scores:
 
 
 def _told(act: Act, facts: Sequence[Triple]) -> bool:
-    """Whether facts tell the effect of a move."""
+    """True if facts show the effect of a move."""
     if not act.things:
         return False
     first, last = act.things[0], act.things[-1]
@@ -225,7 +221,7 @@ def _told(act: Act, facts: Sequence[Triple]) -> bool:
 
 
 def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
-    """What the last answer, the inventory and the plan speak for."""
+    """Return what the last answer, the inventory and the plan speak for."""
     score = np.zeros(len(shown.moves) + 1)
     carried = frozenset(thing.name for thing in scene.carried)
     score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])

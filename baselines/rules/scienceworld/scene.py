@@ -1,4 +1,4 @@
-"""The situation as an observation tells it: where the agent is, what is in sight, what was done."""
+"""The situation that an observation shows: where the agent is, what is in sight, what was done."""
 
 from __future__ import annotations
 
@@ -45,14 +45,10 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """An action that is due.
+    """Hold an action that is due; no verb where nothing is.
 
-    Attributes:
-        act: The action; without a verb where nothing is due.
-        room: Where it is to be done; empty where that is unknown.
-        until: What it is done for again and again.
-        later: Whether something on the way to it was done instead.
-        again: Whether it was refused and is to be done once more.
+    ``until`` is what it is done for again and again, ``later`` is True if a step on the way to it
+    was done instead, ``again`` if it was refused and is to be done once more.
     """
 
     act: Act = NOTHING
@@ -69,7 +65,7 @@ class Pursuit:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment(PlanState):
-    """The plan of an imitator."""
+    """Hold the plan of an imitator."""
 
     aim: Pursuit = Pursuit()
     abandoned: tuple[Act, ...] = ()
@@ -88,24 +84,12 @@ class Experiment(PlanState):
 
 
 class Scene(NamedTuple):
-    """What is known now.
+    """Hold what is known now.
 
-    Attributes:
-        text: The last answer.
-        room: Where the agent is; empty where nothing tells.
-        view: What is in sight, where the last answer is a view of the room.
-        carried: What the agent carries.
-        done: Actions with their answers as the memory tells them, earliest first.
-        facts: Facts that the memory tells.
-        sights: Things by the room that they were seen in, as far as the memory tells.
-        kept: Things by what was told of them: the line of a view, or who contains them.
-        gap: How many of the actions done lie before the last gap in what the memory tells.
-        cut: Whether there is such a gap, or it has forgotten how the episode began.
-        plan: The action that was planned at the last step.
-        bound: The room that it was for, where it was still on the way; else empty.
-        made: Whether it was sent, and not something on the way to it.
-        again: Whether it was planned once more.
-        until: What it is done for again and again; none where it is not.
+    ``sights`` has things by the room that they were seen in, ``kept`` things by the line of a view
+    or by what contains them; ``gap`` counts the actions before the last gap in what the memory
+    has, and ``cut`` is True if there is one or the beginning is missing. ``plan`` was planned at
+    the last step for the room ``bound``, and sent if ``made``.
     """
 
     text: str
@@ -126,7 +110,7 @@ class Scene(NamedTuple):
 
     @property
     def readings(self) -> tuple[tuple[int, bool], ...]:
-        """Temperatures that were told, earliest first, each with whether the thing was liquid."""
+        """Return the temperatures read, earliest first, each with True if the thing was liquid."""
         read: list[tuple[int, bool]] = []
         liquid = False
         for act, answer in self.done:
@@ -140,18 +124,18 @@ class Scene(NamedTuple):
 
     @property
     def measured(self) -> dict[str, int]:
-        """How long a stopwatch ran for each thing that was looked at."""
+        """Return how long a stopwatch ran for each thing that was looked at."""
         return measured(self.done)
 
     @property
     def recipe(self) -> tuple[str, ...]:
-        """What a recipe that was read says to mix."""
+        """Return what a recipe that was read says to mix."""
         told = [*(answer for _, answer in self.done), self.text]
         return next((found for answer in told if (found := recipe_in(answer))), ())
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
-    """Readings of a stopwatch, each by the thing that was last looked at before it."""
+    """Return readings of a stopwatch, each by the thing that was last looked at before it."""
     found: dict[str, int] = {}
     watched = ""
     for act, answer in done:
@@ -164,24 +148,24 @@ def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
 
 
 def is_view(text: str) -> bool:
-    """Whether an answer describes the room."""
+    """True if an answer describes the room."""
     return text.startswith("This ") and _CALLED.search(text) is not None
 
 
 def is_move(act: Act) -> bool:
-    """Whether an action only goes about or looks around."""
+    """True if an action only goes about or looks around."""
     return act.verb in ("go to", "look around") or (
         act.verb in ("open", "close") and act.things[0].startswith("door to")
     )
 
 
 def is_refused(text: str) -> bool:
-    """Whether an answer says that nothing was done."""
+    """True if an answer says that nothing was done."""
     return _REFUSED.search(text) is not None
 
 
 def room_of(text: str) -> str:
-    """The room that an answer tells; empty where it tells none."""
+    """Return the room that an answer names; empty where it names none."""
     found = _MOVED.match(text) or (_CALLED.search(text) if text.startswith("This ") else None)
     return found[1].lower() if found else ""
 
@@ -227,7 +211,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
 
 
 def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
-    """The moves with what came of them; a number only says which of several things was meant."""
+    """Return the moves with what came of them; a number only chooses one of several things."""
     done: list[tuple[Act, str]] = []
     for act, answer in told:
         if done and act.verb.isdigit():
@@ -238,12 +222,10 @@ def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
 
 
 class _Told(NamedTuple):
-    """What a memory shows of what was done.
+    """Hold what a memory shows of what was done.
 
-    Attributes:
-        steps: Actions and answers in their order; no verb where only an observation is told.
-        gap: How many of them lie before the last gap, behind which no step is missing.
-        cut: Whether there is something before that gap, or the beginning is not told.
+    A step without a verb is an observation only. ``gap`` counts the steps before the last gap, and
+    ``cut`` is True if there is one or the beginning is missing.
     """
 
     steps: tuple[tuple[Act, str], ...]
@@ -253,7 +235,7 @@ class _Told(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _transcript(memory: str) -> _Told:
-    """The actions and answers that a memory shows, by their steps where it tells these."""
+    """Return the actions and answers that a memory shows, by their steps where it has these."""
     before, entries = split_entries(memory)
     if before.startswith("This "):
         entries.insert(0, Entry(None, "", before))
@@ -281,7 +263,7 @@ def _after(t: int | None) -> int | None:
 
 
 def _room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
-    """The room of a thing that holds another, two holders up at most; of several, the present."""
+    """Return the room of a thing that holds another, two holders up; of several, the present."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
     rooms = [

@@ -1,4 +1,4 @@
-"""What to call things here: by the words of a demonstration, by the goal, by what is in sight."""
+"""Names for things here: by the words of a demonstration, by the goal, by what is in sight."""
 
 from __future__ import annotations
 
@@ -32,15 +32,9 @@ _STATES = frozenset({"liquid", "solid", "gaseous"})
 
 
 class Sight:
-    """Names of what is in sight.
+    """Name what is in sight.
 
-    Args:
-        lore: What was learnt.
-        goal: The present goal.
-        scene: The present situation.
-        guide: The demonstration that is followed.
-        meaning: How alike two names are.
-        alike: Least likeness, in [0, 1], for a thing in sight to stand for a demonstrated one.
+    ``alike`` is the least likeness, in [0, 1], for a thing in sight to replace a demonstrated one.
     """
 
     def __init__(
@@ -50,15 +44,15 @@ class Sight:
         self._meaning, self._alike = meaning, alike
 
     def names_of(self, act: Act) -> tuple[str, ...]:
-        """What to call the things of an action; empty for one that is not in sight."""
+        """Return what to call the things of an action; empty for one that is not in sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
 
     def asked(self, phrase: str) -> frozenset[str]:
-        """The words of a phrase by which the goal asks for the thing."""
+        """Return the words of a phrase by which the goal names the thing."""
         return asked(self._goal, phrase)
 
     def now_called(self, phrase: str) -> str:
-        """What a substance is called that melts or freezes, by the last answer that names it."""
+        """Return what a melted or frozen substance is called, by the last answer that names it."""
         for _, answer in reversed(self._scene.done):
             names = [] if answer.startswith(AMBIGUOUS) else [t.name for t in things_in(answer)]
             if any(words(name) == words(phrase) for name in names):
@@ -69,7 +63,7 @@ class Sight:
         return phrase
 
     def poured(self, act: Act) -> Act:
-        """A move of what cannot be picked up: its vessel is poured out instead."""
+        """Return a move of what cannot be picked up: its vessel is poured out instead."""
         told = next((answer for one, answer in reversed(self._scene.done) if one == act), "")
         if act.verb != "move" or _LIQUID not in told:
             return act
@@ -78,7 +72,7 @@ class Sight:
         return Act("pour", (vessel[1], act.things[1]), "into") if vessel else act
 
     def _name_of(self, phrase: str, act: Act) -> str:
-        """What to call a thing that is in sight or carried; empty where there is none like it."""
+        """Return what to call a thing that is in sight or carried; empty where none is like it."""
         things = (*self._scene.carried, *self._scene.view)
         core, _, content = phrase.partition(" containing ")
         if act.verb == "focus on":
@@ -112,7 +106,7 @@ class Sight:
         return name if value >= self._alike else ""
 
     def _changed(self, core: str, things: tuple[Thing, ...]) -> str:
-        """What a substance in sight is called that has melted or frozen; else empty."""
+        """Return what a substance in sight is called that has melted or frozen; else empty."""
         others = [words(thing.name) ^ words(core) for thing in things]
         if frozenset() in others:
             return ""
@@ -120,7 +114,7 @@ class Sight:
         return next((thing.name for thing, other in pairs if other <= _STATES), "")
 
     def _content(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """What to call the substance in a vessel: some are only known by their names."""
+        """Return what to call the substance in a vessel: some are only known by their names."""
         holder = phrase.rpartition(" in ")[2]
         lines = [thing.line for thing in things if words(holder) <= words(thing.name)]
         named = [_HELD.search(line) for line in lines if holder in line]
@@ -132,10 +126,9 @@ class Sight:
         return frozenset(w for thing in act.things if thing != phrase for w in words(thing))
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """The thing in sight that is meant; where the goal leaves it free, the best liked one.
+        """Return the thing in sight that is meant; where the goal leaves it free, the best liked.
 
-        What has other marks than the one that is meant, another stage or another colour, is
-        not meant.
+        What has other marks than the one that is meant, another stage or colour, is not meant.
         """
         asks = self.asked(phrase)
         if not asks:
@@ -169,7 +162,7 @@ class Sight:
         return name if value >= self._alike else ""
 
     def _as_empty(self, phrase: str, act: Act) -> str:
-        """A thing in sight that looks, but for its name, as the demonstrated vessel did."""
+        """Return a thing in sight that looks, but for its name, as the demonstrated vessel did."""
         moves = enumerate(self._guide.shown.moves)
         shown = next((move for n, move in moves if self._guide.here(n) == act), None)
         if shown is None or act.verb == "mix" or phrase != act.things[-1]:
@@ -183,7 +176,7 @@ class Sight:
         return ""
 
     def _played(self, phrase: str, act: Act) -> list[str]:
-        """What played the same part in other demonstrations of the task."""
+        """Return what played the same part in other demonstrations of the task."""
         slot, count = act.things.index(phrase), len(act.things)
         return sorted(
             {
@@ -197,7 +190,6 @@ class Sight:
         )  # fmt: skip
 
     def _liked(self, phrase: str) -> str:
-        """The thing in sight that demonstrations would choose."""
         likings = [
             (self._lore.liking(self._guide.shown.task, thing.name)
              + 0.2 * self._meaning.alike(phrase, thing.name), thing.name)
@@ -207,7 +199,7 @@ class Sight:
         return name if value >= self._alike else ""
 
     def _focused(self, held: str) -> str:
-        """What was focused on, as the memory tells, in the place of what a demonstration held."""
+        """Return what was focused on in the place of what a demonstration held."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):

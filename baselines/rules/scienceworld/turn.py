@@ -34,20 +34,18 @@ _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED = re.compile(r"The ([\w ]+?) door is closed")
 _STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
 _SOUGHT = ("pick up", "focus on", "pour")
-"""Verbs whose things are worth searching the house for; others need what is at hand, or named."""
+"""Verbs whose things are worth searching the house for; others need what is in reach, or named."""
 _SERIES = 3
 """Rounds before the end of a series that may be left out."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What may be tuned.
+    """Hold what may be tuned.
 
-    Attributes:
-        alike: Least likeness, in [0, 1], for a thing in sight to stand for a demonstrated one.
-        history: Whether moves and facts that the memory tells count for how far along it is.
-        search: Whether it searches the house for what is not in sight.
-        encoder: Name of a text encoder that compares names beside their words; empty for none.
+    ``alike`` is the least likeness, in [0, 1], for a thing in sight to replace a demonstrated one;
+    ``history`` is True if the memory's moves and facts count, ``search`` if the house is searched
+    for what is not in sight; ``encoder`` names a text encoder that compares names, "" for none.
     """
 
     alike: float = 0.34
@@ -57,20 +55,10 @@ class Settings:
 
 
 class Turn:
-    """One decision.
+    """Make one decision.
 
-    Args:
-        lore: What was learnt.
-        goal: The present goal.
-        scene: The present situation.
-        settings: What may be tuned.
-        meaning: How alike two names are.
-        rng: Decides between equals.
-        abandoned: What led nowhere and is not to be done.
-
-    Attributes:
-        plan: What is to be published.
-        aim: What was to be reached at the last step; None where nothing was.
+    ``plan`` becomes what is to be published; ``aim`` was to be reached at the last step, and
+    ``abandoned`` led nowhere.
     """
 
     def __init__(
@@ -99,7 +87,7 @@ class Turn:
         self.aim = scene.until or scene.plan
 
     def action(self) -> str:
-        """The next action."""
+        """Return the next action."""
         scene, shown = self._scene, self._guide.shown
         if scene.made and is_refused(scene.text) and not scene.again:
             shut = _SHUT.search(scene.text)
@@ -120,7 +108,7 @@ class Turn:
 
     @property
     def has_looked(self) -> bool:
-        """Whether the last answer shows the room."""
+        """True if the last answer shows the room."""
         return bool(self._scene.view)
 
     def look(self) -> str:
@@ -129,7 +117,7 @@ class Turn:
         return LOOK
 
     def series(self) -> tuple[Act, ...]:
-        """What was to be reached, and all that is done again and again together with it."""
+        """Return what was to be reached, and all that is done again and again together with it."""
         guide, act = self._guide, self.aim
         if act is None:
             return ()
@@ -143,7 +131,6 @@ class Turn:
     # ------------------------------------------------------------ what
 
     def _next_move(self) -> int:
-        """The number of the demonstrated move that is to be done."""
         shown, number = self._guide.shown, self._guide.standing.done
         while number < len(shown.moves) and self._needless(number):
             number += 1
@@ -161,12 +148,11 @@ class Turn:
         return self._focus_first(number)
 
     def _leads_on(self, guide: Guide) -> bool:
-        """Whether what is due in a demonstration was not given up."""
         self._guide = guide
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def _was_left_out(self, number: int) -> bool:
-        """Whether a move was not made, can be made here, and its effect is not in sight."""
+        """True if a move was not made, can be made here, and its effect is not in sight."""
         act = self._guide.here(number)
         made = any(other == number for _, other in self._guide.standing.pairs)
         if made or act.verb != "move" or not self._scene.view or is_among(act, self._abandoned):
@@ -179,7 +165,6 @@ class Turn:
         )
 
     def _needless(self, number: int) -> bool:
-        """Whether a move is about what this goal does without, or its effect is in sight."""
         if self._guide.terms.needless(self._guide.shown.moves[number].act):
             return True
         act = self._guide.here(number)
@@ -194,7 +179,7 @@ class Turn:
         )
 
     def _known_now(self, number: int) -> int:
-        """The move that ends a series of measurements where what it depends on is known already."""
+        """Return the move that ends a series of measurements whose outcome is known already."""
         for size, end in ((end - start, end) for start, end in self._guide.shown.rounds):
             if number < end < len(self._guide.shown.moves) and end - number <= _SERIES * size:
                 act = self._guide.here(end)
@@ -204,7 +189,7 @@ class Turn:
         return number
 
     def _focus_first(self, number: int) -> int:
-        """An earlier thing to focus on that was not, as far as the memory tells everything."""
+        """Return an earlier thing to focus on that was not, where the memory knows every step."""
         scene, moves = self._scene, self._guide.shown.moves
         due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
         made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
@@ -215,12 +200,10 @@ class Turn:
         return due[len(made)] if len(due) > len(made) else number
 
     def _put_room(self, room: str) -> str:
-        """The room of a move where the goal names another one than the demonstration's."""
         put = self._guide.terms.put(Act("go to", (room,))).things[0]
         return put if put in self._lore.house.exits else room
 
     def _ready(self, act: Act) -> bool:
-        """Whether an action's things are in sight, as far as one has looked."""
         return not self._scene.view or all(self._sight.names_of(act))
 
     def _told(self) -> Act | None:
@@ -235,7 +218,7 @@ class Turn:
         return None
 
     def _is_unknown(self, name: str) -> bool:
-        """Whether a thing is one to focus on neither by the goal nor as it was shown."""
+        """True if a thing is one to focus on neither by the goal nor as it was shown."""
         if self._is_shown and (not self._abandoned or f"focus on the {name}" in self._goal):
             return False
         return not is_named(self._goal, name)
@@ -247,7 +230,6 @@ class Turn:
         self.plan = Pursuit(act, room, self._until, later, again)
 
     def _fulfil(self, act: Act, room: str) -> str:
-        """Go where an action is done, find its things and do it."""
         scene = self._scene
         if not act.things:
             if room and scene.room and scene.room != room:
@@ -285,7 +267,7 @@ class Turn:
         return self._search(missing, act)
 
     def _place_of(self, phrase: str, room: str, act: Act) -> str:
-        """Where to look for a thing: where it usually is, else where the memory saw it."""
+        """Return where to look for a thing: where it usually is, else where the memory saw it."""
         scene = self._scene
         core = phrase.partition(" containing ")[0]
         if scene.bound in self._lore.house.exits and scene.plan == act and not scene.view:
@@ -305,12 +287,10 @@ class Turn:
         return room if room in where else where[-1]
 
     def _is_sought(self, phrase: str, act: Act) -> bool:
-        """Whether a thing is worth searching the house for."""
         named = bool(self._sight.asked(phrase)) or phrase in self._scene.recipe
         return self._settings.search and (act.verb in _SOUGHT or (act.verb == "move" and named))
 
     def _go(self, room: str, act: Act) -> str:
-        """A step on the way, through doors that may be closed."""
         self._publish(act, room, later=True)
         way = self._lore.house.way(self._scene.room, room)
         if not way or is_refused(self._scene.text):

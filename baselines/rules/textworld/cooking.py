@@ -36,7 +36,7 @@ _TEXTS = "search what tells how to cook"
 
 
 def cook(beliefs: Beliefs) -> Iterator[Move]:
-    """The next step towards the meal; nothing when the task is not about one."""
+    """Return the next step towards the meal; nothing when the task is not about one."""
     needed = beliefs.ingredients()
     if not (needed or _is_asked(beliefs.task.goal)):
         return
@@ -54,14 +54,13 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_asked(goal: str) -> bool:
-    """Whether a task is about a meal; who tidies up after dinner cooks none."""
+    """True if a task is about a meal; tidying up after dinner is not."""
     if is_about_tidying(goal):
         return _COOKING.search(goal) is not None
     return _TASK.search(goal) is not None
 
 
 def _book(beliefs: Beliefs) -> str:
-    """Something that is known and called like a book of recipes; empty if nothing is."""
     known = beliefs.things()
     called = [name for name in known if is_readable(name) and is_about_cooking(name)]
     goal = beliefs.task.goal.lower() if _TASK.search(beliefs.task.goal) else ""
@@ -85,7 +84,7 @@ def _find_recipe(beliefs: Beliefs) -> Move | None:
 
 
 def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
-    """Look for a recipe where nobody speaks of one, and yet there is food to be prepared."""
+    """Look for a recipe where none is spoken of, and yet there is food to be prepared."""
     if not beliefs.ingredients() and (
         beliefs.options("cook") or any(is_food(beliefs, thing) for thing in beliefs.things())
     ):
@@ -93,7 +92,7 @@ def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _read_all(beliefs: Beliefs) -> Iterator[Move]:
-    """Look at whatever may tell how to cook, whatever it is called."""
+    """Look at whatever may say how to cook, whatever it is called."""
     for thing in beliefs.contents(beliefs.here):
         looking = f"examine {thing}"
         told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
@@ -104,7 +103,7 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """What is wanted *grilled*, where no recipe tells how: on one appliance after another."""
+    """Heat what is wanted *grilled*, where no recipe says how: on one appliance after another."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
     known = beliefs.things()
     for state, use in HEATS.items():
@@ -127,7 +126,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _Kitchen:
-    """One decision: what is needed, what is done, what is where."""
+    """Make one decision: what is needed, what is done, what is where."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs
@@ -140,7 +139,7 @@ class _Kitchen:
         self.aim = self._aim()
 
     def _due(self, thing: str, states: Mapping[str, str]) -> str:
-        """The state that the recipe asks for and the thing does not have yet."""
+        """Return the state that the recipe requires and the thing does not have yet."""
         for state in self.b.objects(thing, "needs to be"):
             if state in states and not self.b.is_state(thing, state):
                 return state
@@ -158,7 +157,7 @@ class _Kitchen:
         return Aim("cook: " + ", ".join(parts or ["prepare meal"]), Kind.COOK)
 
     def step(self) -> Iterator[Move]:
-        """The first of the things to do that can be done, then what else may help."""
+        """Yield the first thing to do that can be done, then what else may help."""
         yield from self._look_at_appliances()
         action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
         for doing in (action, self._make_room()):  # what is offered may yet be one too many
@@ -199,7 +198,7 @@ class _Kitchen:
                 yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
     def _try_appliances(self) -> Iterator[Move]:
-        """Nothing tells what heats how: find out, on something that is not needed if possible."""
+        """Find out what heats how, on something that is not needed if possible."""
         spare = [x for x in self.b.held() if x not in self.needed]
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
@@ -207,11 +206,11 @@ class _Kitchen:
                     yield Move(f"cook {thing} with {tool}", Aim(f"try {tool}", Kind.TRY))
 
     def _take_knife(self) -> str | None:
-        """The knife, as long as something is to be cut; its blade is needed all the way."""
+        """Take the knife as long as something is to be cut; its blade is needed all the way."""
         return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
-        """Something needed; what must still be cut first, for the knife may have to go."""
+        """Take something needed; what must still be cut first, for the knife may have to go."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
             action = self.b.taking(thing)
             if action:
@@ -219,7 +218,7 @@ class _Kitchen:
         return None
 
     def _make_room(self) -> str | None:
-        """Drop something when the hands are full and something needed lies here."""
+        """Drop something when the hands are full and something needed is here."""
         here = self.b.contents(self.b.here)
         wanted = [x for x in self.missing if x in here and not self._shut_in(x)]
         if self.cuts and self.knife in here and not self.b.holds(self.knife):
@@ -255,7 +254,7 @@ class _Kitchen:
         return appliance(self.b, use) or APPLIANCES[use][0]
 
     def _go(self) -> Move | None:
-        """To the nearest place with something to do; into the unknown when none is known."""
+        """Go to the nearest place with something to do; into the unknown when none is known."""
         distances = self.b.distances()
         rooms = [self.b.room_of(x) for x in self.missing]
         if self.cuts and not self.b.holds(self.knife):

@@ -1,9 +1,7 @@
-"""Bringing things where the task wants them, also where it tells them by what was once true.
+"""Bringing things where the task wants them, also where it names them by what was once true.
 
-*Bring the bell to the oak desk* names both; of *bring the bell back to where it stood on the first
-day* and *bring what stood on the oak desk on the first day to the pine shelf* the memory must know
-the rest. The player asks for it by a plan that is a question, and pauses for the answer: dated
-facts, or the order in which a transcript tells things.
+Of *bring the bell back to where it stood on the first day* the memory must know the rest. The
+player's plan is then a question, and it pauses for the answer: dated facts, or a transcript.
 """
 
 from __future__ import annotations
@@ -27,12 +25,12 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 2
-"""So many rooms away somebody may have put what is not where it was."""
+"""So many rooms away may be what is not where it was."""
 
 
 @dataclass(frozen=True)
 class Delivery(Aim):
-    """A thing on its way to what is to hold it; ``room`` is where it is sought."""
+    """Hold a thing on its way to what is to hold it; ``room`` is where it is sought."""
 
     thing: str = ""
     holder: str = ""
@@ -42,7 +40,7 @@ class Delivery(Aim):
 
 
 def deliver(beliefs: Beliefs) -> Iterator[Move]:
-    """The next step of what the task asks to be brought; none when it asks for nothing such."""
+    """Yield the next step of what the task wants brought; none when it wants nothing such."""
     asked = _ASKED.search(beliefs.task.goal.lower())
     if asked is None:
         return
@@ -78,7 +76,7 @@ def deliver(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _past(beliefs: Beliefs) -> list[Triple]:
-    """Where things were, the earliest first, as the memory dates or tells it."""
+    """Return where things were, the earliest first, as the memory dates or orders it."""
     dated = [(t, fact) for t, fact in read_account(beliefs.recalled).dated]
     if not dated:
         dated = [(f.intervals[0][0], f.triple) for f in beliefs.graph.facts() if f.intervals]
@@ -143,7 +141,7 @@ def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
 
 
 def _around(beliefs: Beliefs, centre: str) -> dict[str, int]:
-    """Known rooms near one, with their distance from it."""
+    """Return known rooms near one, with their distance from it."""
     found = {centre: 0}
     for place in found.copy():
         queue = [place]
@@ -161,7 +159,7 @@ def _unknown(subject: str) -> Aim:
 
 
 def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
-    """Look around: nothing is known of what the task asks for, and more may be one day."""
+    """Look around: nothing is known of what the task names, and more may be one day."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
     distances = beliefs.distances()

@@ -1,8 +1,8 @@
-"""Doing what the task, or something that was read, asks for in so many words.
+"""Doing what the task, or something that was read, requests in so many words.
 
-A sentence such as *place the milk on the stove in the kitchen* asks for the valid action ``put milk
-on stove``: one whose verb means the same and whose things it names. What the task asks is done in
-its order; directions count only as long as the player went nowhere else.
+*Place the milk on the stove* requests the valid action ``put milk on stove``: one whose verb means
+the same and whose things it names. The task's requests are done in its order; directions count only
+as long as the player went nowhere else.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CLASS = {word: verb for verb, words in _VERBS.items() for word in words.split()
 _PUTTING = ("put", "insert")
 _CARRIED = (*_PUTTING, "drop")
 _MEANS = {"insert": ("insert", "put"), "put": _PUTTING, "lock": ("lock", "close")}
-"""Verbs of actions that do what is asked, or lead to it."""
+"""Verbs of actions that do what is requested, or lead to it."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,? (?:and|then|before|after that),? |, ")
 _PRONOUN = re.compile(r"\b(?:it|them)\b")
 _NOT = re.compile(r"\b(?:not|never|avoid|without|cannot)\b|n't\b", re.IGNORECASE)
@@ -70,7 +70,7 @@ _STATES = ("lock", "close")
 
 
 class _Errand(NamedTuple):
-    """A clause that asks for something; ``way`` is the direction that it names, if any."""
+    """Hold a clause that requests something; ``way`` is the direction that it names, if any."""
 
     verb: str
     text: str
@@ -79,7 +79,7 @@ class _Errand(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _errands(text: str) -> tuple[_Errand, ...]:
-    """What a text asks for, in its order."""
+    """Return what a text requests, in its order."""
     found = []
     before = ""
     for clause in _CLAUSE.split(text.lower()):
@@ -107,7 +107,7 @@ def _errands(text: str) -> tuple[_Errand, ...]:
 
 
 def run_errands(beliefs: Beliefs) -> Iterator[Move]:
-    """The next thing asked for that can be done."""
+    """Yield the next request that can be done."""
     asked = _errands(beliefs.task.goal)
     for action in _quoted(beliefs):
         yield Move(action, Aim(f"do as told: {action}"))
@@ -134,7 +134,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
-    """What was read asks for, with what says so; directions and states are none of it."""
+    """Yield what was read requests, with what says so; directions and states are none of it."""
     aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
         for errand in _errands(text) if relation in VERBATIM else ():
@@ -160,13 +160,13 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _floor(errand: _Errand) -> str | None:
-    """Of what room the floor is that something is to be dropped on; None for no floor at all."""
+    """Return the room whose floor something is to be dropped on; None for no floor at all."""
     floor = _FLOOR.search(errand.text) if errand.verb == "drop" else None
     return errand.text[floor.end() :].strip() if floor else None
 
 
 def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
-    """The rooms of what a text names that holds things, longest name first, then named rooms."""
+    """Return the rooms of what a text names that holds things, longest name first, then rooms."""
     named = [
         e for e in beliefs.graph.entities() if beliefs.is_named(e, text) and not beliefs.holds(e)
     ]
@@ -178,13 +178,13 @@ def _named_places(beliefs: Beliefs, text: str) -> Iterator[str]:
 
 
 def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
-    """Whether the task asks for one of these deeds with a thing."""
+    """True if the task requests one of these actions with a thing."""
     asked = _errands(beliefs.task.goal)
     return any(errand.verb in verbs and beliefs.is_named(thing, errand.text) for errand in asked)
 
 
 def _quoted(beliefs: Beliefs) -> Iterator[str]:
-    """Valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
+    """Return valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
     for quoted in _QUOTED.finditer(beliefs.text):
         action = canonical(quoted["words"])
         if action in beliefs.actions and not _NOT.search(beliefs.text[: quoted.start()]):
@@ -192,7 +192,7 @@ def _quoted(beliefs: Beliefs) -> Iterator[str]:
 
 
 def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
-    """The valid action that an errand asks for; empty if there is none."""
+    """Return the valid action that an errand requests; empty if there is none."""
     if errand.way:
         action = f"go {errand.way}"
         return action if action in beliefs.actions else ""
@@ -218,7 +218,7 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
 
 
 def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
-    """Whether it is so already: what should be opened is open, what should be taken is held."""
+    """True if it is so already: what should be opened is open, what should be taken is held."""
     if errand.verb == "take":
         return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
     states = _DONE.get(errand.verb, ())

@@ -1,4 +1,4 @@
-"""Keys, locks, notes and things that the task asks for."""
+"""Keys, locks, notes and things that the task wants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FEW = 3
-"""So many things lie together where somebody left them for a reason."""
+"""So many things in one place were left there for a reason."""
 _TELLING = re.compile(
     r"\b(?:tells?|says?|reads?|study|consult|follow|explain(?:s|ed)?|describe[sd]?|written|check"
     r"|according|instruct\w*|look (?:at|for))\b"
@@ -30,13 +30,13 @@ _KEY = re.compile(r"key(?:s|card|cards)?$|^fobs?$")
 
 @dataclass(frozen=True)
 class Reading(Aim):
-    """Pages that were read in this place, the present one included."""
+    """List the pages that were read in this place, the present one included."""
 
     pages: tuple[str, ...] = ()
 
 
 def read_here(beliefs: Beliefs) -> Iterator[Move]:
-    """Read what lies here or has just been taken, once.
+    """Read what is here or has just been taken, once.
 
     A page that says nothing leaves no fact behind, so the plan lists what was read in this place.
     """
@@ -55,7 +55,7 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task says that this thing, which is no furniture, tells something."""
+    """True if the task says that this thing, which is no furniture, has something to say."""
     goal = beliefs.task.goal.lower()
     spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
     return spoken_of and is_portable(beliefs, thing)
@@ -78,7 +78,7 @@ def take_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_page(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it is there to be read: that it was looked at in vain tells that it is not."""
+    """True if it is there to be read; it is not if it was looked at in vain."""
     return is_readable(thing) and not (
         beliefs.tried(f"examine {thing}") and not beliefs.objects(thing, "says")
     )
@@ -89,10 +89,7 @@ def _is_to_be_moved(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it lies in what a key is known to open, or where a key lies beside a note.
-
-    Somebody thought it worth a lock, or left it there to be found, whatever it is called.
-    """
+    """True if it is in what a key is known to open, or where a key is beside a note."""
     holder = beliefs.holder(thing)
     if not holder or holder == INVENTORY or not is_portable(beliefs, thing):
         return False
@@ -103,12 +100,12 @@ def _is_guarded(beliefs: Beliefs, thing: str) -> bool:
 
 
 def is_key(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it opens something: by its name, or because a text said so."""
+    """True if it opens something: by its name, or because a text said so."""
     return bool(_KEY.search(head_noun(thing)) or _opened_by(beliefs, thing))
 
 
 def _placed(beliefs: Beliefs, thing: str) -> bool:
-    """Whether the task asks to put the thing where it already is, or the player put it there."""
+    """True if the task wants the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
     if holder and holder in beliefs.put_before(thing):
         return True
@@ -161,12 +158,12 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _turned_here(beliefs: Beliefs, lock: str) -> bool:
-    """Whether the lock is here and open to anyone: it may be opened, or is a door to pass."""
+    """True if the lock is here and open to anyone: it may be opened, or is a door to pass."""
     return beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
 
 
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Pause to let the memory answer the plan, unless it was asked that and knew no answer."""
+    """Pause to let the memory answer the plan, unless it knew no answer before."""
     last = beliefs.plan.aim
     asked = str(last) == str(aim) or last.kind in (Kind.SEARCH, Kind.TRY)
     return None if asked else Move("look", aim)
@@ -200,7 +197,7 @@ def try_keys(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """Whether it may be a key, and nothing is known of it but where else it does not turn."""
+    """True if it may be a key, and nothing is known of it but where else it does not turn."""
     # Of what is nowhere, the text may have another name.
     opened = _opened_by(beliefs, key)
     known = any(beliefs.room_of(told) or beliefs.openness(told) for told in opened)
@@ -210,7 +207,7 @@ def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """Whether a text names both, or their names share what tells each from others."""
+    """True if a text names both, or their names share a word that sets each apart from others."""
     if _are_told_of(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
@@ -218,7 +215,6 @@ def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
 
 
 def _are_told_of(beliefs: Beliefs, key: str, lock: str) -> bool:
-    """Whether one text names both."""
     return bool({*beliefs.subjects("mentions", key)} & {*beliefs.subjects("mentions", lock)})
 
 
@@ -245,7 +241,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _told_room(beliefs: Beliefs, thing: str) -> str:
-    """The room that is mentioned together with a thing, "" if none is."""
+    """Return the room that is mentioned together with a thing, "" if none is."""
     for note in beliefs.subjects("mentions", thing):
         for name in beliefs.objects(note, "mentions"):
             if beliefs.is_place(name):
@@ -259,7 +255,7 @@ def _spent(beliefs: Beliefs, key: str) -> bool:
 
 
 def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it lies in something shut that no key at hand opens, as far as is known."""
+    """True if it is in something shut that no key in reach opens, as far as is known."""
     holder = beliefs.holder(thing)
     if beliefs.openness(holder) not in ("closed", "locked"):
         return False

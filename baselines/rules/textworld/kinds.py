@@ -1,9 +1,8 @@
-"""What kinds of things are kept in what kinds of places: common sense, written down.
+"""Kinds of things and the kinds of places they are kept in: common sense, written down.
 
-``kinds.json`` lists kinds of things with everyday names of such things, of the furniture they are
-kept in or on, and of the rooms where that stands. An encoder carries this over to names that are
-not in it: how far a thing, or a piece of furniture, is of each kind is a ridge regression on the
-likeness of its name to those that are listed. Both suit each other by the kinds they share.
+``kinds.json`` lists everyday names of things, of the furniture they are kept in or on, and of its
+rooms. An encoder carries this over to other names: how far a thing, or a piece of furniture, is of
+each kind is a ridge regression on the likeness of its name to those that are listed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from gym_memory.memory.encoders import Encoder
 __all__ = ["Kind", "encode", "known_kinds", "suits"]
 
 _WIDTH = 0.5
-"""Over how much unlikeness (1 minus the cosine) a name tells of another."""
+"""Over how much unlikeness (1 minus the cosine) a name says something of another."""
 _RIDGE = 0.3
 """How little a single listed name is trusted."""
 _ROOM = 0.3
@@ -32,13 +31,7 @@ Floats = NDArray[np.float64]
 
 
 class Kind(NamedTuple):
-    """Things that are kept together.
-
-    Attributes:
-        rooms: Where the furniture stands.
-        places: Furniture, boxes, appliances.
-        things: What is kept in or on them.
-    """
+    """List rooms, the furniture in them, and the things that are kept in or on it."""
 
     rooms: tuple[str, ...]
     places: tuple[str, ...]
@@ -47,23 +40,22 @@ class Kind(NamedTuple):
 
 @cache
 def known_kinds() -> tuple[Kind, ...]:
-    """The kinds of ``kinds.json``."""
+    """Return the kinds of ``kinds.json``."""
     source = files("gym_memory.baselines.rules.textworld") / "kinds.json"
     listed = json.loads(source.read_text(encoding="utf-8"))
     return tuple(Kind(**{part: tuple(names) for part, names in kind.items()}) for kind in listed)
 
 
 def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -> Floats:
-    """How well each thing suits each piece of furniture, by the kinds that both are of.
+    """Return how well each thing (row) suits each piece of furniture (column), by their kinds.
+
+    0.2 to 1 for what is listed together, about 0 for what has nothing to do with each other, or
+    is like nothing that is listed.
 
     Args:
         things: Names of things.
         holders: Piece of furniture to its room.
         encoder: Encodes names; rows of unit length.
-
-    Returns:
-        One row a thing, one column a holder: 0.2 to 1 for what is listed together, about 0 for
-        what has nothing to do with each other, or is like nothing that is listed.
     """
     sense = _sense(encoder)
     of_things = sense.things(encode(encoder, "a {}", tuple(things)))
@@ -73,14 +65,14 @@ def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -
 
 
 def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
-    """Unit rows, rounded so that the batch they came in does not matter."""
+    """Return unit rows, rounded so that the batch they came in does not matter."""
     if not names:
         return np.zeros((0, encoder.encode(["a"]).shape[1]))
     return np.round(encoder.encode([template.format(n) for n in names]).astype(float), 5)
 
 
 class _Regression:
-    """From the vector of a name to how far it is of each kind, 0 for as far as any name."""
+    """Map the vector of a name to how far it is of each kind, 0 for as far as any name."""
 
     def __init__(self, rows: Floats, kinds: Floats):
         self._middle = rows.mean(0)
@@ -90,7 +82,7 @@ class _Regression:
         self._weights: Floats = weights
 
     def __call__(self, rows: Floats) -> Floats:
-        """One row a name, one column a kind."""
+        """Return one row a name, one column a kind."""
         result: Floats = _kernel(self._centred(rows), self._rows) @ self._weights
         return result
 
@@ -114,7 +106,7 @@ _fitted: dict[str, _Sense] = {}
 
 
 def _sense(encoder: Encoder) -> _Sense:
-    """Both regressions; fitted once a process, the names encoded once a machine."""
+    """Return both regressions; fitted once a process, the names encoded once a machine."""
     if encoder.id not in _fitted:
         _fitted[encoder.id] = _fit(encoder)
     return _fitted[encoder.id]
@@ -134,7 +126,7 @@ def _fit(encoder: Encoder) -> _Sense:
 
 
 def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
-    """All names, and for each which kinds it stands under: one row a name."""
+    """Return all names, and one row a name with the kinds that list it."""
     rows = {name: row for row, name in enumerate(dict.fromkeys(n for part in names for n in part))}
     under = np.zeros((len(rows), len(names)))
     for kind, part in enumerate(names):

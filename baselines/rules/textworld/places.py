@@ -1,10 +1,8 @@
 """What is out of place, and where it belongs, by kind and by the company that things keep.
 
-A room suits a thing when things of its kind are kept in the room's furniture, and when the sentence
-embeddings of the thing and of the room's name, its furniture and its other things are alike. Most
-things are in their room, so their neighbours tell most; what seems out of place is counted among
-its likely neighbours and judged again, which settles in a few rounds. Scores are standardised room
-by room, or a room whose name is close to everything would attract everything.
+A room suits a thing by the kinds kept in its furniture, and by the likeness of names (sentence
+embeddings). What seems out of place is counted among its likely neighbours and judged again for a
+few rounds. Scores are standardised room by room, for some names are close to everything.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 class Misfit(NamedTuple):
-    """A thing out of place: where it seems to belong, and by how much more than where it is."""
+    """Hold a thing out of place, where it seems to belong, and the gain over where it is."""
 
     thing: str
     room: str
@@ -52,16 +50,13 @@ def misfits(
     encoder: Encoder,
     most: int | None = None,
 ) -> list[Misfit]:
-    """Judge which things are not in their room.
+    """Return things that are not in their room, carried things first, then by falling gain.
 
     Args:
         where: Thing to the room it is in; "" for a thing that is carried.
         furniture: Room to its furniture; these are the rooms there are.
         encoder: Encodes names; rows of unit length.
         most: Things at most that are out of place; carried ones come on top.
-
-    Returns:
-        The misfits, carried things first, then by falling gain.
     """
     things, rooms = sorted(where), sorted(furniture)
     if not things or len(rooms) < 2:
@@ -95,7 +90,7 @@ def misfits(
 def _by_room(
     things: list[str], furniture: Mapping[str, tuple[str, ...]], encoder: Encoder
 ) -> Floats:
-    """How well each thing suits what stands in each room, rooms by name; 0 where nothing does."""
+    """Return how well each thing suits what is in each room, by name; 0 where nothing does."""
     holders = {piece: room for room in sorted(furniture) for piece in furniture[room]}
     best = np.zeros((len(things), len(furniture)))
     if holders:
@@ -108,7 +103,7 @@ def _by_room(
 
 
 def _best(likeness: Floats, k: int) -> Floats:
-    """Mean of the k highest of each row; zeros where there are no columns."""
+    """Return the mean of the k highest of each row; zeros where there are no columns."""
     if not likeness.shape[1]:
         return np.zeros(len(likeness))
     highest: Floats = np.sort(likeness, axis=1)[:, -k:].mean(1)
@@ -116,7 +111,7 @@ def _best(likeness: Floats, k: int) -> Floats:
 
 
 def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
-    """How like each thing is to the members of a room, itself excluded."""
+    """Return how like each thing is to the members of a room, itself excluded."""
     result = np.zeros(len(likeness))
     for i in range(len(likeness)):
         others = members.copy()
@@ -130,19 +125,16 @@ def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
 def likeness(
     things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
 ) -> Floats:
-    """How well each thing suits each piece of furniture.
+    """Return how well each thing (row) suits each piece of furniture (column).
 
-    Judged by what kinds of things are kept there, by the names of the furniture and of its room,
-    and by what lies there. From a piece that is like everything, most of that is taken off.
+    Judged by kind, by the names of the furniture and of its room, and by what is there. From a
+    piece that is like everything, most of that is taken off.
 
     Args:
         things: Names of things.
         holders: Piece of furniture to its room.
-        company: Thing to the holder that it lies in or on.
+        company: Thing to the holder that it is in or on.
         encoder: Encodes names; rows of unit length.
-
-    Returns:
-        One row a thing, one column a holder.
     """
     rows = encode(encoder, "a {}", tuple(things))
     pieces = encode(encoder, "a {}", tuple(holders))
@@ -163,16 +155,13 @@ def likeness(
 def homes(
     things: Sequence[str], holders: Mapping[str, str], company: Mapping[str, str], encoder: Encoder
 ) -> Floats:
-    """How probably each thing belongs in or on each piece of furniture, where it lies apart.
+    """Return how probably each thing belongs in or on each piece, where it is apart; rows sum to 1.
 
     Args:
         things: Names of things.
         holders: Piece of furniture to its room; at least one.
-        company: Thing to the holder that it lies in or on.
+        company: Thing to the holder that it is in or on.
         encoder: Encodes names; rows of unit length.
-
-    Returns:
-        One row a thing, which sums to 1; one column a holder.
     """
     scores = likeness(things, holders, company, encoder) / _SPREAD
     weights: Floats = np.exp(scores - scores.max(1, keepdims=True))

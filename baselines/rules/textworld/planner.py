@@ -1,12 +1,7 @@
-"""A planner by rules that plays from the observation alone.
+"""A planner that plays from the observation alone and keeps only the plan that it publishes.
 
-It reads the observation (the text in view, the inventory, the valid actions, and what the memory
-recalls), and from step to step it keeps nothing but the short plan that it publishes as ``focus``,
-the last action included. So what it knows is what the observation shows, and two runs that differ
-in their memory differ in nothing else.
-
-It knows how people go about things (read what is readable, follow what was read, use a key on
-its lock, cut with a knife, put things where their like are), and no game's answers.
+Two runs that differ in their memory differ in nothing else. It knows how people go about things
+(read what is readable, use a key on its lock, cut with a knife), and no game's answers.
 """
 
 from __future__ import annotations
@@ -37,7 +32,7 @@ __all__ = ["Planner"]
 
 @POLICIES.register("planner")
 class Planner(Advised):
-    """Explores, follows clues and recipes, fetches, brings, unlocks, cooks, tidies.
+    """Explore, follow clues and recipes, fetch, bring, unlock, cook, tidy.
 
     Args:
         encoder: Encoder by which it judges where a thing belongs; loaded only when it must tidy.

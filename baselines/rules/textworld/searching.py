@@ -1,8 +1,7 @@
 """What is left to do where nothing is known: look at everything, try everything on every lock.
 
-A key need not be called a key, and what tells of it need not be called a note. Whoever has seen all
-rooms and still stands before a lock goes round once more, looks at whatever can be looked at, takes
-along whatever can be taken, and carries it to the locks.
+A key need not be called a key, nor a note a note. After all rooms, with a lock still shut, the
+player goes round once more, looks at and takes whatever it can, and carries it to the locks.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _ROOMS, _LOCKS = "search all rooms", "search what fits the locks"
 
 @dataclass(frozen=True)
 class Round(Aim):
-    """A round of rooms."""
+    """List the rooms of a round."""
 
     purpose: str = ""
     been: tuple[str, ...] = ()
@@ -36,7 +35,7 @@ class Round(Aim):
 
 
 def search(beliefs: Beliefs) -> Iterator[Move]:
-    """Round all rooms with things in them, then round all locks; once, until a lock gives way."""
+    """Go round all rooms with things, then round all locks; once, until a lock gives way."""
     if beliefs.plan.searched:
         return
     locks = [name for name in beliefs.graph.entities() if beliefs.openness(name) == "locked"]
@@ -52,7 +51,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_hunt(beliefs: Beliefs) -> bool:
-    """Whether keys or texts were met: somebody hid something here."""
+    """True if keys or texts were met."""
     if beliefs.texts_read():
         return True
     return any(is_key(beliefs, name) for name in beliefs.graph.entities())
@@ -70,25 +69,18 @@ def _handle(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[st
 
 
 def _room_of(beliefs: Beliefs, lock: str) -> str:
-    """The room of a locked thing, or one that a locked door leads out of."""
+    """Return the room of a locked thing, or one that a locked door leads out of."""
     ways_out = (f.subject for f in beliefs.graph.incoming(lock) if f.relation.endswith(" door"))
     return next(ways_out, beliefs.room_of(lock))
 
 
 def _been(beliefs: Beliefs, aim: str) -> list[str]:
-    """The rooms that the plan lists as seen on this round."""
     last = beliefs.plan.aim
     return list(last.been) if isinstance(last, Round) and last.purpose == aim else []
 
 
 def tour(beliefs: Beliefs, aim: str, rooms: Iterable[str]) -> Iterator[Move]:
-    """To the nearest room of a round that was not seen on it.
-
-    Args:
-        beliefs: What is known.
-        aim: What the round is for; the plan lists the rooms behind it.
-        rooms: Where to go, in any order.
-    """
+    """Go to the nearest of some rooms that was not seen on this round; the aim lists those seen."""
     been = _been(beliefs, aim)
     if beliefs.here not in been:
         been = [*been, beliefs.here]

@@ -42,13 +42,13 @@ _MANY_ROOMS = 3
 _LARGE = 6
 """From so many rooms on, trying one place after the other costs more than it finds."""
 _CROWDED = 4
-"""So many things a room, and their neighbours tell which of them is in the wrong one."""
+"""So many things a room, and their neighbours show which of them is in the wrong one."""
 _ASTRAY = 0.3
 """The share of things that are out of place, where nobody says how many there are."""
 _BEFORE = 6
 """Of so many things it is taken to be known that such a share is."""
 _SURE = 0.1
-"""How probably a thing must be put right by a player whom nobody asked to tidy."""
+"""How probably a thing must be put right by a player without an order to tidy."""
 _EVENTUALLY = 0.85
 """How probably a thing that is out of place comes to its place within a few attempts."""
 _AT_ONCE = 5
@@ -66,7 +66,7 @@ Placings = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """What is to be brought where; all is done where that is nothing."""
+    """Hold what is to be brought where; all is done where that is nothing."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -83,33 +83,25 @@ class Tidying(Aim):
 
 
 class Tidier:
-    """Decides once what goes where, and again where the game praises what was put right.
+    """Decide once what goes where, and again where the game praises what was put right.
 
     In a large full house a thing is judged by its room first, elsewhere by the furniture: by how
     probably it belongs in or on each piece, given that most things are where they belong. What is
-    most probably put right for the fewest steps comes first, a few things a plan. A game that
-    praises some of what was put away tells by its silence what is not in its place yet: that goes
-    to the next best place, never twice to the same one.
-
-    Before it decides on many rooms it pauses with a plan that names them all, for a memory that
-    recalls what the plan is about. The decision is the published plan, ``tidy: razor to bathroom;
-    ...``, which shrinks as it is carried out; a memory steered by it keeps those things in view.
+    most probably put right for the fewest steps comes first. Where a game praises some of what was
+    put away, the rest goes to the next best place, never twice to the same one. Before it decides
+    on many rooms it pauses with a plan that names them all, for a memory that recalls what the plan
+    is about.
 
     Args:
         encoder: Name of an encoder of meaning (see :func:`make_encoder`); built on first use.
-        unasked: Whether to tidy without being asked, which is for players with nothing to do; they
-            leave it where the encoder is not installed.
+        unasked: True to tidy although the task does not say so, where the encoder is installed.
     """
 
     def __init__(self, encoder: str, *, unasked: bool = False):
         self._encoder, self._unasked = encoder, unasked
 
     def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
-        """The next step; none when the task is not about tidying.
-
-        Raises:
-            MissingDependencyError: It is, and the encoder is not installed.
-        """
+        """Yield the next step; none when the task is not about tidying."""
         asked = is_about_tidying(beliefs.task.goal)
         if asked == self._unasked or beliefs.ingredients():
             return
@@ -166,7 +158,7 @@ class Tidier:
         return [(thing, room) for thing, room, _ in out]
 
     def _decide_again(self, beliefs: Beliefs) -> Placings:
-        """What to bring to which piece of furniture, most probable and nearest first."""
+        """Return what to bring to which piece of furniture, most probable and nearest first."""
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
         lying = {
@@ -215,7 +207,7 @@ class Tidier:
         lying: dict[str, str],
         known: _Outcomes,
     ) -> list[Chance]:
-        """Things, where each most probably belongs of what was not tried, and how probably.
+        """Return things, where each most probably belongs of what was not tried, and how probably.
 
         By Bayes' rule from how alike they are and from what share of the things is astray.
         """
@@ -281,7 +273,7 @@ class Tidier:
         return None
 
     def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
-        """On or into the piece of furniture here that suits it best; else on the floor."""
+        """Put it on or into the piece of furniture here that suits it best; else on the floor."""
         puts = {
             action.rpartition(between)[2]: action
             for word, between in (("put", " on "), ("insert", " into "))
@@ -299,14 +291,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """What came of tidying so far.
-
-    Attributes:
-        tried: Things with what they were put on or in.
-        praised: Things that are known to be in their place.
-        placed: Things that were put somewhere.
-        held: Things that are carried.
-    """
+    """Hold what came of tidying so far: things tried with their holders, praised, placed, held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]
@@ -315,14 +300,14 @@ class _Outcomes(NamedTuple):
 
     @classmethod
     def of(cls, beliefs: Beliefs) -> _Outcomes:
-        """What is believed of it."""
+        """Return what is believed of it."""
         tried = frozenset(_placings(beliefs, "was put"))
         praised = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
         return cls(tried, praised, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
 
     @property
     def lost(self) -> frozenset[str]:
-        """Things that were taken from their place, for which a point was lost."""
+        """Return things that were taken from their place, for which a point was lost."""
         return self.praised - self.placed
 
     @property
@@ -331,21 +316,16 @@ class _Outcomes(NamedTuple):
 
     @property
     def astray(self) -> frozenset[str]:
-        """Things that were not in their place, as far as is known."""
+        """Return things that were not in their place, as far as is known."""
         return (self.placed | self.held) - self.lost
 
 
 def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
-    """What share of the things that nobody touched yet is out of place.
+    """Return what share of the things that nobody touched yet is out of place.
 
-    The share by which as many are expected as the task says are left; where it does not say, the
-    mean of what is probable after all that was seen: how out of place each thing looks, and what
-    came of taking some.
-
-    Args:
-        known: What came of tidying so far.
-        odds: How much more likely each thing lies where it does if it is out of place.
-        count: How many things are out of place, as the task says; None where it does not.
+    By the number that the task says (``count``, None where it does not), or else the mean of what
+    is probable after all that was seen: ``odds`` says how much more likely each thing is where it
+    is if it is out of place.
     """
     shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
     if count is not None:
@@ -362,12 +342,12 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
 
 
 def is_about_tidying(goal: str) -> bool:
-    """Whether a task asks to put things where they belong."""
+    """True if a task wants things put where they belong."""
     return _TASK.search(goal) is not None
 
 
 def _is_worth_taking(astray: float) -> bool:
-    """Whether points are to be expected of taking a thing that is so probably out of place.
+    """True if points are to be expected of taking a thing that is so probably out of place.
 
     One for taking it and one for putting it right, or one lost for taking it from its place.
     """
@@ -375,10 +355,9 @@ def _is_worth_taking(astray: float) -> bool:
 
 
 def _is_worth_searching(astray: Sequence[float]) -> bool:
-    """Whether points are to be expected of taking things until one is out of place.
+    """True if points are to be expected of taking things until one is out of place.
 
-    Args:
-        astray: How probably each is, the most probable first; at least one of them is.
+    ``astray`` has how probably each is, the most probable first; at least one of them is.
     """
     points, none = 0.0, 1.0  # of what comes after a thing, the last one first
     for chance in reversed(astray):
@@ -389,7 +368,7 @@ def _is_worth_searching(astray: Sequence[float]) -> bool:
 
 
 def _apart(distances: dict[str, int], start: str, room: str) -> int:
-    """Moves between two rooms, as far as the distances from here tell."""
+    """Return the moves between two rooms, as far as the distances from here are known."""
     return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
 
 
@@ -399,7 +378,7 @@ def _survey(beliefs: Beliefs) -> Move:
 
 
 def _is_large(beliefs: Beliefs) -> bool:
-    """Whether it is a large full house: there is too much in it to try one thing after another."""
+    """True if it is a large full house: there is too much in it to try one thing after another."""
     rooms = beliefs.distances()
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
     return len(rooms) >= _LARGE and things >= _CROWDED * len(rooms)
@@ -419,7 +398,7 @@ def _take(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def _go(beliefs: Beliefs, plan: Placings) -> str | None:
-    """To the nearest room with something to pick up or to put down."""
+    """Go to the nearest room with something to pick up or to put down."""
     distances = beliefs.distances()
     rooms = [
         (target if beliefs.is_place(target) else beliefs.room_of(target))
@@ -432,19 +411,19 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def _is_message(thing: str) -> bool:
-    """Whether it is there to be read, and belongs nowhere; of books and papers nobody knows."""
+    """True if it is there to be read, and belongs nowhere; of books and papers nobody knows."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 
 def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
-    """Whether a thing is still to be brought to a room or a piece of furniture."""
+    """True if a thing is still to be brought to a room or a piece of furniture."""
     if beliefs.holds(thing):
         return True
     return target not in (beliefs.room_of(thing), beliefs.holder(thing))
 
 
 def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
-    """Whether it is in view here and yet no action takes it: it is no thing to tidy."""
+    """True if it is in view here and yet no action takes it: it is no thing to tidy."""
     if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
         return False
     if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
@@ -453,13 +432,13 @@ def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _count(beliefs: Beliefs) -> int | None:
-    """How many things the task says are out of place; None where it does not."""
+    """Return how many things the task says are out of place; None where it does not."""
     told = _COUNT.search(beliefs.task.goal)
     return int(told[1]) if told else None
 
 
 def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:
-    """Things and holders of the facts ``thing <relation> in holder`` and ``... on ...``."""
+    """Return things and holders of the facts ``thing <relation> in holder`` and ``... on ...``."""
     return [
         (fact.subject, fact.object)
         for fact in beliefs.graph.live()
@@ -472,7 +451,7 @@ def _things(beliefs: Beliefs, room: str, furniture: tuple[str, ...]) -> list[str
 
 
 def _furniture(beliefs: Beliefs, room: str) -> tuple[str, ...]:
-    """Things in a room that open or hold others, or are seen to hold nothing: they stay."""
+    """Return things in a room that open or hold others, or are seen to hold nothing: they stay."""
     return tuple(
         t.subject
         for t in beliefs.graph.incoming(room)

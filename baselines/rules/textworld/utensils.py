@@ -1,4 +1,4 @@
-"""What to cut and to heat with: known by what was told or seen of it, by its name, or by trying."""
+"""What to cut and to heat with: known by what was read or seen of it, by its name, or by trying."""
 
 from __future__ import annotations
 
@@ -14,24 +14,19 @@ _SURE = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
 
 
 def is_portable(beliefs: Beliefs, thing: str) -> bool:
-    """Nothing that can be opened, or holds things or could, is carried about."""
+    """True if it may be carried about: it neither opens nor holds things."""
     fixed = beliefs.openness(thing) or beliefs.is_state(thing, "empty") or beliefs.contents(thing)
     return not fixed
 
 
 def is_food(beliefs: Beliefs, thing: str) -> bool:
-    """Whether a thing is known to be eaten, or to be prepared for that."""
+    """True if a thing is known to be eaten, or to be prepared for that."""
     eaten = (f"eat {thing}" in beliefs.actions, f"drink {thing}" in beliefs.actions)
     return any(eaten) or any(beliefs.is_state(thing, state) for state in STATES)
 
 
 def blade(beliefs: Beliefs, foods: list[str]) -> str:
-    """What cuts: what is offered to cut with, what is called so, or what may turn out to.
-
-    Args:
-        beliefs: What is known.
-        foods: What is to be cut.
-    """
+    """Return what cuts ``foods``: what is offered, what is called so, or what may turn out to."""
     cutting = [action.rpartition(" with ")[2] for action in beliefs.options(*CUTS.values())]
     known = [name for name in beliefs.things() if head_noun(name) in BLADES]
     if cutting or known:
@@ -52,18 +47,13 @@ def blade(beliefs: Beliefs, foods: list[str]) -> str:
 
 
 def offered(beliefs: Beliefs, food: str) -> list[str]:
-    """On what a food can be heated here."""
+    """Return on what a food can be heated here."""
     start = f"cook {food} with "
     return [a.removeprefix(start) for a in beliefs.options("cook") if a.startswith(start)]
 
 
 def appliance(beliefs: Beliefs, use: str) -> str:
-    """What fries, roasts or grills: what is told to, else what is called so; empty if unknown.
-
-    Args:
-        beliefs: What is known.
-        use: ``frying``, ``roasting`` or ``grilling``.
-    """
+    """Return what serves for ``frying``, ``roasting`` or ``grilling``; empty if unknown."""
     told = beliefs.subjects("used for", use)
     named = (
         name
@@ -74,6 +64,6 @@ def appliance(beliefs: Beliefs, use: str) -> str:
 
 
 def untold(beliefs: Beliefs) -> list[str]:
-    """Appliances at hand of which neither a text nor the name surely tells what they do."""
+    """Return appliances in reach of which neither a text nor the name surely says what they do."""
     here = dict.fromkeys(a.rpartition(" with ")[2] for a in beliefs.options("cook"))
     return [x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _SURE]

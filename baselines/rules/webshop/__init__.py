@@ -1,1 +1,1 @@
-"""Shopping by rules: what a request asks for, looked up page by page; no catalogue, no reward."""
+"""Shopping page by page for what a request names; no catalogue, no reward."""

@@ -1,12 +1,8 @@
-"""A shopper by rules that plays WebShop from the observation alone, its valid actions included.
+"""A shopper that plays WebShop from the observation alone, its valid actions included.
 
-It looks at one product after the other, compares what it remembers of them with the request, and
-buys the first that has everything, or else the best once it has looked at enough. From step to
-step it keeps nothing but its published plan (``focus``): what it is about to do, and the last
-action. So which products it saw, where, and what they lacked is what the memory recalls.
-
-Who cannot tell any more which search the results before him come from has lost track. He would
-look at the same products for ever, so he takes the best that he knows of after a while, by chance.
+It compares what it remembers of products with the request, and buys the first that has everything,
+or the best once it has looked at enough. It keeps nothing but its published plan. Once it cannot
+say which search the results come from, it takes the best after a while, by chance.
 """
 
 from __future__ import annotations
@@ -49,13 +45,7 @@ _TOLD = ("costs", "was read", "mentions")
 
 
 class Candidate:
-    """What is known of a product.
-
-    Args:
-        graph: All that is known.
-        code: Its name in the graph.
-        request: What is asked for.
-    """
+    """Hold what a graph knows of a product, by its code, for a request."""
 
     def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
@@ -77,7 +67,7 @@ class Candidate:
 
     @cached_property
     def choice(self) -> dict[str, str]:
-        """The value of each option that the request names; the longest one of several."""
+        """Return the value of each option that the request names; the longest of several."""
         found = {}
         for name, values in self.options.items():
             named = [v for v in values if self._request.names(v)]
@@ -87,30 +77,24 @@ class Candidate:
 
     @cached_property
     def covered(self) -> frozenset[str]:
-        """Words of the request that it is known to satisfy."""
+        """Return words of the request that it is known to satisfy."""
         chosen = " ".join(word for pair in self.choice.items() for word in pair)
         words = self._mentioned.union(word.stem for word in split_words(chosen))
         return self._request.words & words
 
     @property
     def affordable(self) -> bool:
-        """Whether the price is within the limit, as far as it is known."""
+        """True if the price is within the limit, as far as it is known."""
         return self.price <= self._request.limit
 
     @property
     def value(self) -> float:
-        """Share of the request that it is known to satisfy, in [0, 1]."""
+        """Return the share of the request that it is known to satisfy, in [0, 1]."""
         return (len(self.covered) + self.affordable) / (len(self._request.words) + 1)
 
 
 class Shelf:
-    """All products known of, and where the shopper stands.
-
-    Args:
-        beliefs: What the observation shows and the memory recalls.
-        request: What is asked for.
-        idle: Steps since a page was new.
-    """
+    """Hold all products known of and where the shopper is; ``idle`` steps since a page was new."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -137,22 +121,22 @@ class Shelf:
 
     @property
     def looked_at(self) -> int:
-        """Products whose page was opened."""
+        """Return products whose page was opened."""
         return len(self.refused.union(c for c, p in self.products.items() if p.read))
 
     def lacks(self, product: Candidate) -> bool:
-        """Whether it cannot satisfy the request: too dear, or not in the colour or size."""
+        """True if it cannot satisfy the request: too dear, or not in the colour or size."""
         missing = self.option_words - product.covered if product.options else frozenset()
         return not product.affordable or bool(missing)
 
     def promising(self, product: Candidate) -> bool:
-        """Whether looking (further) at it may show that it has everything."""
+        """True if looking (further) at it may show that it has everything."""
         if self.lacks(product) or product.code in self.refused:
             return False
         return not product.read.issuperset(_DETAILS)
 
     def best(self) -> Candidate | None:
-        """The product to buy if no further one is looked at."""
+        """Return the product to buy if no further one is looked at."""
         known = [
             p
             for p in self.products.values()
@@ -161,18 +145,18 @@ class Shelf:
         return max(known, key=lambda p: (p.value, bool(p.read)), default=None)
 
     def complete(self) -> Candidate | None:
-        """A product known to satisfy all of the request, and where it is listed."""
+        """Return a product known to satisfy all of the request, and where it is listed."""
         known = (p for p in self.products.values() if p.value == 1.0 and self.listing(p.place))
         return next(known, None)
 
     def listing(self, place: str) -> tuple[str, int] | None:
-        """The query and the number of a page of results; None if unknown."""
+        """Return the query and the number of a page of results; None if unknown."""
         return listing_of(self.graph, place)
 
 
 @dataclasses.dataclass(frozen=True)
 class Errand:
-    """What a click is for, and the page, product or query that it is about."""
+    """Say what a click is for, and the page, product or query that it is about."""
 
     purpose: str = ""
     what: str = ""
@@ -188,23 +172,20 @@ NO_ERRAND = Errand()
 
 @dataclasses.dataclass(frozen=True)
 class Trip(PlanState):
-    """The plan of a shopper."""
+    """Hold the plan of a shopper."""
 
     aim: Errand = NO_ERRAND
 
 
 @POLICIES.register("shopper")
 class Shopper(RulePolicy):
-    """Searches, compares, buys.
+    """Search, compare, buy.
 
     Args:
         patience: Products to look at, and steps to see no new page, before it takes the best one
             that it knows of, >= 1.
         pages: Pages of results to look through a search, >= 1.
         searches: Different searches to make, >= 1.
-
-    Raises:
-        InvalidArgumentError: An argument is no int >= 1.
     """
 
     name: ClassVar[str] = "shopper"
@@ -219,7 +200,7 @@ class Shopper(RulePolicy):
         self.patience, self.pages, self.searches = patience, pages, searches
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """The next action; publishes the plan behind it as ``focus``."""
+        """Return the next action; publishes the plan behind it as ``focus``."""
         plan = self.focus
         idle, seen = saw(plan, obs["text"], obs["inventory"])
         rules = get_extractor(self._dialect)
@@ -305,7 +286,7 @@ class Shopper(RulePolicy):
         return self._settle(shelf)
 
     def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
-        """The listed product to look at: its title satisfies most; the first of equal ones."""
+        """Return the listed product whose title satisfies most; the first of equal ones."""
         kind = frozenset(shelf.request.runs[0]) if shelf.request.runs else frozenset()
         listed = [p for a in shelf.actions if (p := shelf.products.get(a[6:-1])) is not None]
         fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
@@ -318,7 +299,7 @@ class Shopper(RulePolicy):
         return self._go_to(shelf, best) if best else ("click[back to search]", Errand("start over"))
 
     def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
-        """One click towards the page of a product, to buy it."""
+        """Make one click towards the page of a product, to buy it."""
         if f"click[{product.code}]" in shelf.actions:
             return (f"click[{product.code}]", Errand(_BUY))
         where, here = shelf.listing(product.place), shelf.listing(shelf.here)
@@ -345,7 +326,7 @@ class Shopper(RulePolicy):
 
 
 def _price(tag: str) -> float:
-    """The price of a tag, the middle of a range; 0 where it is no price.
+    """Return the price of a tag, the middle of a range; 0 where it is no price.
 
     >>> _price("$10.0 to $20.0")
     15.0
