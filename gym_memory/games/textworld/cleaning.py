@@ -15,18 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.games.base import Feedback
 from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.houses import make_voiced_house
-from gym_memory.games.textworld.worldgen import (
-    Cell,
-    Grid,
-    add_rooms,
-    finish_game,
-    make_grid,
-    new_holder,
-    new_maker,
-    route,
-)
+from gym_memory.games.textworld.worldgen import Cell, Grid
 from gym_memory.graph.schema import INVENTORY
 
 if TYPE_CHECKING:
@@ -50,95 +42,9 @@ class Furnishing(NamedTuple):
     things: tuple[str, ...]
 
 
-def _room(surfaces: str, boxes: str, things: str) -> Furnishing:
-    return Furnishing(*(tuple(names.split(", ")) for names in (surfaces, boxes, things)))
-
-
 HOUSE = {
-    "kitchen": _room(
-        "kitchen counter, stove",
-        "cupboard, fridge",
-        "frying pan, spatula, rolling pin, colander, egg whisk, cheese grater, saucepan, "
-        "cutting board, measuring jug, oven mitt, toaster, mixing bowl, garlic press, soup ladle",
-    ),
-    "living room": _room(
-        "couch, coffee table",
-        "media cabinet",
-        "remote control, sofa cushion, soundbar, video console, television antenna, "
-        "fireplace poker, dvd player, satellite receiver, movie projector, tv guide",
-    ),
-    "bedroom": _room(
-        "double bed, nightstand",
-        "wardrobe",
-        "pillowcase, duvet, alarm clock, nightgown, sleeping mask, mattress topper, quilt, "
-        "pajama top, bedspread, bedside lamp, evening dress, feather pillow",
-    ),
-    "bathroom": _room(
-        "washbasin, bathtub",
-        "medicine cabinet",
-        "toothbrush, toothpaste tube, shampoo bottle, soap dispenser, toilet brush, shower cap, "
-        "shaving razor, loofah sponge, toilet plunger, bath mat, toilet roll, mouthwash bottle",
-    ),
-    "garden": _room(
-        "potting bench, patio table",
-        "wooden shed",
-        "leaf rake, watering can, garden gnome, trowel, flower pot, lawn sprinkler, "
-        "hedge trimmer, bird feeder, seed packet, sundial, weed killer, compost fork",
-    ),
-    "garage": _room(
-        "workbench, metal shelf",
-        "tool chest",
-        "car battery, hydraulic jack, spare tire, wrench, jumper cable, license plate, "
-        "spark plug, tow rope, windshield wiper, hubcap, gasoline canister, traffic cone",
-    ),
-    "library": _room(
-        "bookcase, reading desk",
-        "display case",
-        "novel, encyclopedia, atlas, dictionary, bookmark, poetry anthology, bookend, "
-        "manuscript, biography, thesaurus, history textbook, parchment scroll",
-    ),
-    "dining room": _room(
-        "dining table, sideboard",
-        "china cabinet",
-        "soup tureen, napkin ring, candelabra, wine decanter, tablecloth, gravy boat, "
-        "champagne glass, table runner, centerpiece, dining chair, champagne bucket",
-    ),
-    "playroom": _room(
-        "bunk bed, beanbag",
-        "toy chest",
-        "teddy bear, wooden train, building block, jigsaw puzzle, dollhouse, rocking horse, "
-        "crayon, spinning top, action figure, hand puppet, baby rattle, stuffed rabbit",
-    ),
-    "laundry room": _room(
-        "drying rack, linen shelf",
-        "washing machine",
-        "ironing board, laundry basket, steam iron, clothespin, detergent box, "
-        "fabric softener, stain remover, lint roller, clothesline, starch spray, dryer sheet",
-    ),
-    "gym": _room(
-        "weight bench, treadmill",
-        "gym locker",
-        "dumbbell, yoga mat, kettlebell, jump rope, barbell, boxing glove, exercise ball, "
-        "resistance band, sweatband, punching bag, protein shaker",
-    ),
-    "office": _room(
-        "office desk, swivel chair",
-        "filing cabinet",
-        "stapler, printer cartridge, paper clip, desk calendar, laptop, computer mouse, "
-        "fax machine, ballpoint pen, calculator, file folder, hole punch, tax form, business card",
-    ),
-    "music room": _room(
-        "grand piano, music stand",
-        "instrument case",
-        "violin, trumpet, drumstick, guitar pick, metronome, tuning fork, saxophone, "
-        "clarinet, cello bow, tambourine, harmonica, accordion, trombone",
-    ),
-    "swimming pool": _room(
-        "sun lounger, diving board",
-        "equipment bin",
-        "pool noodle, snorkel, swim cap, life buoy, beach towel, swimming flipper, "
-        "inflatable flamingo, water wing, chlorine tablet, swimsuit, skimmer net",
-    ),
+    room: Furnishing(*(tuple(kind[part]) for part in Furnishing._fields))
+    for room, kind in worldgen.WORDS["cleaning"].items()
 }
 """Kinds of rooms; a house has nine of them."""
 
@@ -185,7 +91,7 @@ class House:
             if not useful:
                 return commands
             goal = next(cell for cell in self.grid.distances(here) if cell in useful)
-            commands += route(self.grid, here, goal)
+            commands += worldgen.route(self.grid, here, goal)
             here = goal
 
 
@@ -211,7 +117,7 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Ra
     """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"cleaning/{seed}")
     columns, rows = settings["box"]
-    grid = make_grid(rng, columns * rows, (columns, rows), openness=0.6)
+    grid = worldgen.make_grid(rng, columns * rows, (columns, rows), openness=0.6)
     cells = sorted(grid)
     names = rng.sample(list(HOUSE), len(cells))
     share, over = divmod(settings["things"], len(names))
@@ -317,24 +223,19 @@ class Cleaning(TextWorldFamily):
     }  # fmt: skip
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return 150, or the limit of the level."""
-        return int(cls.levels[level].get("steps", cls.default_max_steps))
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of a seed."""
         if "voice" in settings:
             return make_voiced_house(settings, split, seed)
         house, rng = plan_house(settings, seed)
-        maker = new_maker(rng)
-        rooms = add_rooms(maker, rng, house.grid, house.rooms)
+        maker = worldgen.new_maker(rng)
+        rooms = worldgen.add_rooms(maker, rng, house.grid, house.rooms)
         holders = {}
         for cell, name in house.rooms.items():
             holders[name] = rooms[cell]
             for kind, pieces in (("s", HOUSE[name].surfaces), ("c", HOUSE[name].boxes)):
                 for piece in pieces:
-                    holders[piece] = new_holder(maker, rng, kind, piece)
+                    holders[piece] = worldgen.new_holder(maker, rng, kind, piece)
                     rooms[cell].add(holders[piece])
             for piece in HOUSE[name].boxes:
                 holders[piece].add_property("closed")
@@ -342,7 +243,7 @@ class Cleaning(TextWorldFamily):
             text = f"The {thing} is {rng.choice(_CONDITIONS)}."
             holders[house.places[thing]].add(maker.new("o", thing, text))
         maker.set_player(rooms[house.start])
-        return finish_game(
+        return worldgen.finish_game(
             maker,
             objective=(
                 f"Tidy up the house! In its {len(rooms)} rooms, {len(house.misplaced)} things are "

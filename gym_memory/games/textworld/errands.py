@@ -16,37 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from gym_memory.core.records import Triple
 from gym_memory.games.base import Feedback
 from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
-from gym_memory.games.textworld.worldgen import (
-    FURNITURE,
-    THINGS,
-    Cell,
-    Grid,
-    add_rooms,
-    finish_game,
-    make_grid,
-    new_holder,
-    new_maker,
-    route,
-)
+from gym_memory.games.textworld.worldgen import Cell, Grid
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game
 
 __all__ = ["Day", "Errand", "Errands", "Life", "Tally", "plan_life"]
 
-_ROOMS = (
-    "attic", "atrium", "aviary", "bakery", "ballroom", "bathroom", "bedroom", "boathouse",
-    "boudoir", "brewery", "buttery", "cabin", "cafeteria", "cellar", "chapel", "classroom",
-    "cloakroom", "cloister", "conservatory", "courtyard", "crypt", "dairy", "darkroom", "den",
-    "dovecote", "foyer", "gallery", "garage", "garden", "granary", "greenhouse", "guardroom",
-    "gym", "hayloft", "infirmary", "kitchen", "laboratory", "larder", "laundry", "library",
-    "lobby", "loggia", "lounge", "mezzanine", "nursery", "observatory", "office", "orangery",
-    "pantry", "parlour", "pavilion", "playroom", "porch", "refectory", "salon", "sauna", "scullery",
-    "smithy", "solarium", "stable", "storeroom", "studio", "sunroom", "terrace", "tower",
-    "treasury", "vault", "veranda", "vestibule", "vestry", "washroom", "winery", "woodshed",
-    "workshop",
-)  # fmt: skip
 _WOODS = ("oak", "pine", "walnut", "bamboo")
 _PRINTED = ("calendar", "diary", "envelope")
 """Things that look as if they had writing on them."""
@@ -94,9 +72,9 @@ class Life:
         for day in self.days[first:]:
             here = self.start
             for _, thing, holder in day.errands:
-                commands += route(self.grid, here, where[day.places[thing]])
+                commands += worldgen.route(self.grid, here, where[day.places[thing]])
                 commands.append(f"take {thing} from {day.places[thing]}")
-                commands += route(self.grid, where[day.places[thing]], where[holder])
+                commands += worldgen.route(self.grid, where[day.places[thing]], where[holder])
                 commands.append(f"put {thing} on {holder}")
                 here = where[holder]
         return commands
@@ -105,13 +83,15 @@ class Life:
 def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Random]:
     """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"errands/{seed}")
-    grid = make_grid(rng, settings["rooms"], settings["box"], settings["openness"])
+    grid = worldgen.make_grid(rng, settings["rooms"], settings["box"], settings["openness"])
     cells = sorted(grid)
-    rooms = dict(zip(cells, rng.sample(_ROOMS, len(cells)), strict=True))
-    pieces = [f"{wood} {piece}" for wood in _WOODS for piece in FURNITURE]
+    rooms = dict(
+        zip(cells, rng.sample(worldgen.WORDS["errands"]["rooms"], len(cells)), strict=True)
+    )
+    pieces = [f"{wood} {piece}" for wood in _WOODS for piece in worldgen.FURNITURE]
     furnished = sorted(rng.sample(cells, settings["furniture"]))
     furniture = dict(zip(furnished, rng.sample(pieces, len(furnished)), strict=True))
-    things = rng.sample([t for t in THINGS if t not in _PRINTED], settings["things"])
+    things = rng.sample([t for t in worldgen.THINGS if t not in _PRINTED], settings["things"])
     places = {thing: rng.choice(list(furniture.values())) for thing in things}
     first, days = dict(places), []
     for number in range(settings["days"]):
@@ -233,26 +213,21 @@ class Errands(TextWorldFamily):
     sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 20, "held_out": 20}
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return the step limit of the level."""
-        return int(cls.levels[level]["steps"])
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of one day: the first, or ``settings["day"]``."""
         number = settings.get("day", 0)
         life, rng = plan_life(settings, seed)
         day = life.days[number]
-        maker = new_maker(rng)
-        rooms = add_rooms(maker, rng, life.grid, life.rooms)
+        maker = worldgen.new_maker(rng)
+        rooms = worldgen.add_rooms(maker, rng, life.grid, life.rooms)
         pieces = {}
         for cell, piece in life.furniture.items():
-            pieces[piece] = new_holder(maker, rng, "s", piece)
+            pieces[piece] = worldgen.new_holder(maker, rng, "s", piece)
             rooms[cell].add(pieces[piece])
         for thing, piece in day.places.items():
             pieces[piece].add(maker.new("o", thing))
         maker.set_player(rooms[life.start])
-        return finish_game(
+        return worldgen.finish_game(
             maker,
             objective=_morning(settings, number),
             walkthrough=life.walkthrough(number),

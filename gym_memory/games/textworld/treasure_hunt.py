@@ -15,21 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_memory.core.records import Oracle
 from gym_memory.games.registry import ENVIRONMENTS
+from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.voices.hunts import make_voiced_hunt
-from gym_memory.games.textworld.worldgen import (
-    FURNITURE,
-    THINGS,
-    Cell,
-    Grid,
-    add_rooms,
-    finish_game,
-    held,
-    make_grid,
-    new_holder,
-    new_maker,
-    route,
-)
+from gym_memory.games.textworld.worldgen import Cell, Grid
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game
@@ -41,21 +30,7 @@ TREASURE_POINTS = 3
 
 
 _LETTERS = (*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *(f"{letter}2" for letter in "ABCDEFGHIJ"))
-_COLOURS = (
-    "amber", "aqua", "azure", "beige", "black", "blue", "brown", "burgundy", "cobalt", "coral",
-    "crimson", "cyan", "emerald", "fuchsia", "green", "grey", "indigo", "ivory", "jade", "khaki",
-    "lavender", "lilac", "magenta", "maroon", "mauve", "navy", "ochre", "olive", "orange", "pink",
-    "purple", "red", "ruby", "russet", "salmon", "scarlet", "tan", "teal", "turquoise",
-    "vermilion", "violet", "white", "yellow",
-)  # fmt: skip
-_METALS = (
-    "brass", "bronze", "chrome", "copper", "iron", "nickel", "pewter", "silver", "steel", "tin",
-    "wooden", "zinc",
-)  # fmt: skip
-_PAPERS = (
-    "crumpled", "creased", "curled", "dusty", "faded", "folded", "frayed", "printed", "scorched",
-    "scribbled", "smudged", "stained", "tattered", "torn", "typed", "worn",
-)  # fmt: skip
+_WORDS = worldgen.WORDS["treasure_hunt"]
 _OPEN_NOTES = (
     "The {key} opens the {locker}. It stands in {room}.",
     "The {locker} in {room} opens with the {key}.",
@@ -105,7 +80,7 @@ class Hunt:
         here = self.start
         for link, following in zip(self.links, (*self.links[1:], None), strict=True):
             prize = following.key if following else "treasure"
-            commands += route(self.grid, here, link.cell)
+            commands += worldgen.route(self.grid, here, link.cell)
             commands.append(f"unlock {link.locker} with {link.key}")
             commands.append(f"open {link.locker}")
             commands.append(f"take {prize} from {link.locker}")
@@ -117,17 +92,17 @@ def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Rand
     """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"treasure_hunt/{seed}")
     count, hidden = settings["rooms"], settings["hidden"]
-    grid = make_grid(rng, count, settings["box"], settings["openness"])
+    grid = worldgen.make_grid(rng, count, settings["box"], settings["openness"])
     cells = sorted(grid)
     letters = rng.sample(_LETTERS[:count], count)
     rooms = {cell: f"Room {letter}" for cell, letter in zip(cells, letters, strict=True)}
-    colours = rng.sample(_COLOURS, count)
+    colours = rng.sample(_WORDS["colours"], count)
     lockers = {cell: f"{colour} locker" for cell, colour in zip(cells, colours, strict=True)}
     start = rng.choice(cells)
     lockers[start] = "golden locker"
     targets = _choose_targets(rng, grid, start, settings["keys"] - 1, hidden)
-    metals = [*rng.sample(_METALS, settings["keys"] - 1), "golden"]
-    papers = rng.sample(_PAPERS, settings["keys"])
+    metals = [*rng.sample(_WORDS["metals"], settings["keys"] - 1), "golden"]
+    papers = rng.sample(_WORDS["papers"], settings["keys"])
     links = []
     for i, cell in enumerate([*targets, start]):
         key = f"{metals[i]} key"
@@ -155,8 +130,8 @@ def _scatter(
     floor: dict[Cell, list[str]] = {}
     furniture: dict[Cell, tuple[str, list[str]]] = {}
     if most:
-        things = iter(rng.sample(THINGS, len(THINGS)))
-        pieces = iter(rng.sample(FURNITURE, len(FURNITURE)))
+        things = iter(rng.sample(worldgen.THINGS, len(worldgen.THINGS)))
+        pieces = iter(rng.sample(worldgen.FURNITURE, len(worldgen.FURNITURE)))
         furnished = rng.sample(cells, len(cells) // 3)
         for cell in cells:
             found = [next(things) for _ in range(rng.randint(fewest, most))]
@@ -213,26 +188,21 @@ class TreasureHunt(TextWorldFamily):
     }  # fmt: skip
 
     @classmethod
-    def default_steps(cls, level: str) -> int:
-        """Return 150, or the limit of the level."""
-        return int(cls.levels[level].get("steps", cls.default_max_steps))
-
-    @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Game:
         """Generate the game of a level and a seed."""
         if "voice" in settings:
             return make_voiced_hunt(settings, split, seed)
         hunt, rng = plan_hunt(settings, seed)
-        maker = new_maker(rng)
-        rooms = add_rooms(maker, rng, hunt.grid, hunt.rooms)
+        maker = worldgen.new_maker(rng)
+        rooms = worldgen.add_rooms(maker, rng, hunt.grid, hunt.rooms)
         lockers = {}
         for cell, room in rooms.items():
-            lockers[cell] = new_holder(maker, rng, "c", hunt.lockers[cell])
+            lockers[cell] = worldgen.new_holder(maker, rng, "c", hunt.lockers[cell])
             lockers[cell].add_property("locked")
             room.add(lockers[cell])
             if cell in hunt.furniture:
                 piece, things = hunt.furniture[cell]
-                stand = new_holder(maker, rng, "s", piece)
+                stand = worldgen.new_holder(maker, rng, "s", piece)
                 stand.add(*(maker.new("o", thing) for thing in things))
                 room.add(stand)
             room.add(*(maker.new("o", thing) for thing in hunt.floor.get(cell, ())))
@@ -243,13 +213,13 @@ class TreasureHunt(TextWorldFamily):
             key = maker.new("k", link.key)
             maker.add_fact("match", key, lockers[link.cell])
             place.add(key, maker.new("o", link.note, link.text))
-            quests.append(held(maker, key, KEY_POINTS))
+            quests.append(worldgen.held(maker, key, KEY_POINTS))
             place = lockers[link.cell]
         treasure = maker.new("o", "treasure")
         place.add(treasure)
-        quests.append(held(maker, treasure, TREASURE_POINTS))
+        quests.append(worldgen.held(maker, treasure, TREASURE_POINTS))
         first = hunt.links[0]
-        game = finish_game(
+        game = worldgen.finish_game(
             maker,
             objective=(
                 "Find the treasure! It lies in the golden locker, and only the golden key opens "

@@ -6,8 +6,10 @@ All chance comes from a generator made from a name and a seed; no global random 
 from __future__ import annotations
 
 import random
+import tomllib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from gym_memory.core.optional import require
@@ -16,40 +18,17 @@ if TYPE_CHECKING:
     from textworld import GameMaker
     from textworld.generator.game import Game, Quest
 
-__all__ = [
-    "FURNITURE",
-    "THINGS",
-    "Cell",
-    "Grid",
-    "add_rooms",
-    "finish_game",
-    "held",
-    "make_grid",
-    "new_holder",
-    "new_maker",
-    "route",
-]
+__all__ = ["FURNITURE", "THINGS", "WORDS", "Cell", "Grid", "add_rooms"]
+__all__ += ["finish_game", "held", "make_grid", "new_holder", "new_maker", "route"]
 
 Cell = tuple[int, int]
 """(column, row); rows grow southwards."""
 
-THINGS = (
-    "acorn", "anchor", "apron", "arrow", "backpack", "balloon", "bandage", "banjo", "basket",
-    "bell", "bonnet", "bottle", "bouquet", "brick", "broom", "bucket", "button", "cactus",
-    "calendar", "camera", "candle", "cape", "carpet", "compass", "crayon", "crown", "cushion",
-    "dagger", "diary", "doll", "drum", "envelope", "fan", "feather", "flute", "funnel", "glove",
-    "goblet", "hammer", "harp", "helmet", "horn", "jug", "kettle", "kite", "ladder", "ladle",
-    "lantern", "magnet", "marble", "mask", "medal", "mirror", "mitten", "mug", "nail", "necklace",
-    "needle", "oar", "pebble", "pencil", "pillow", "pipe", "plate", "pumpkin", "puppet", "puzzle",
-    "quill", "ribbon", "rope", "saddle", "sandal", "scarf", "seashell", "shovel", "sock",
-    "spoon", "statue", "teapot", "thimble", "trumpet", "turnip", "umbrella", "vase", "violin",
-    "wallet", "whistle", "wreath",
-)  # fmt: skip
+WORDS = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
+"""Words of the generated games, by game."""
+THINGS = tuple(WORDS["things"])
 """Things to carry, one word each."""
-FURNITURE = (
-    "armchair", "bench", "bookcase", "cabinet", "counter", "couch", "desk", "dresser", "pedestal",
-    "rack", "shelf", "sideboard", "stand", "stool", "table", "workbench",
-)  # fmt: skip
+FURNITURE = tuple(WORDS["furniture"])
 """Furniture to put things on."""
 _ROOM_ADJECTIVES = ("bright", "calm", "cold", "dim", "plain", "quiet", "simple", "still", "warm")
 _HOLDER_ADJECTIVES = ("heavy", "large", "massive", "modest", "plain", "simple", "small", "sturdy")

@@ -13,6 +13,7 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.voices.voice import (
     Holder,
     Name,
@@ -21,15 +22,7 @@ from gym_memory.games.textworld.voices.voice import (
     add_things,
     singular,
 )
-from gym_memory.games.textworld.worldgen import (
-    Cell,
-    Grid,
-    add_rooms,
-    finish_game,
-    make_grid,
-    new_maker,
-    route,
-)
+from gym_memory.games.textworld.worldgen import Cell, Grid
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game
@@ -66,7 +59,7 @@ class VoicedHouse:
 
         def go(cell: Cell) -> None:
             nonlocal here
-            commands.extend(route(self.grid, here, cell))
+            commands.extend(worldgen.route(self.grid, here, cell))
             here = cell
             for note in [note for note in unread if note[0] == here]:
                 unread.remove(note)
@@ -113,7 +106,7 @@ def plan_voiced_house(
     fewest, most = settings["rooms"]
     kinds = kinds[: rng.randint(fewest, min(most, len(kinds)))]
     side = math.isqrt(len(kinds)) + 1
-    grid = make_grid(rng, len(kinds), (side, side), rng.choice((0.2, 0.6)))
+    grid = worldgen.make_grid(rng, len(kinds), (side, side), rng.choice((0.2, 0.6)))
     cells = dict(zip(kinds, sorted(grid), strict=True))
     rooms = {cell: _named(rng.choice(voice.data["rooms"][kind])) for kind, cell in cells.items()}
     for name in rooms.values():
@@ -181,16 +174,16 @@ def _notes(
 def make_voiced_house(settings: Mapping[str, Any], split: str, seed: int) -> Game:
     """Generate the game of a seed; see :func:`plan_voiced_house`."""
     house, rng = plan_voiced_house(settings, split, seed)
-    maker = new_maker(rng)
+    maker = worldgen.new_maker(rng)
     names = {cell: name.name for cell, name in house.rooms.items()}
-    places: dict[Any, Any] = dict(add_rooms(maker, rng, house.grid, names))
+    places: dict[Any, Any] = dict(worldgen.add_rooms(maker, rng, house.grid, names))
     pieces = {*house.homes.values(), *(p for p in house.places.values() if isinstance(p, Holder))}
     add_holders(maker, rng, places, sorted(pieces, key=lambda piece: piece.name))
     add_things(maker, places, sorted(house.places.items(), key=lambda item: item[0]))
     for name, text, cell in house.notes:
         places[cell].add(maker.new("o", name.name, text))
     maker.set_player(places[house.start])
-    return finish_game(
+    return worldgen.finish_game(
         maker,
         objective=house.goal,
         walkthrough=house.walkthrough(),

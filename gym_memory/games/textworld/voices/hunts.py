@@ -13,18 +13,9 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gym_memory.games.textworld import worldgen
 from gym_memory.games.textworld.voices.voice import Holder, Name, Voice, add_holders, add_things
-from gym_memory.games.textworld.worldgen import (
-    Cell,
-    Grid,
-    add_rooms,
-    finish_game,
-    held,
-    make_grid,
-    new_holder,
-    new_maker,
-    route,
-)
+from gym_memory.games.textworld.worldgen import Cell, Grid
 
 if TYPE_CHECKING:
     from textworld.generator.game import Game
@@ -80,13 +71,13 @@ class VoicedHunt:
             source = inside
             commands.append(f"examine {link.note.name}")
             if link.apart is not None:
-                commands += route(self.grid, here, link.apart.cell)
+                commands += worldgen.route(self.grid, here, link.apart.cell)
                 here, source = link.apart.cell, link.apart.name.name
                 opening = f"open {source}"
                 if link.apart.shut and opening not in commands:
                     commands.append(opening)
             commands.append(f"take {link.key.name}" + (f" from {source}" if source else ""))
-            commands += route(self.grid, here, link.cell)
+            commands += worldgen.route(self.grid, here, link.cell)
             inside = link.lock.name
             commands += [f"unlock {inside} with {link.key.name}", f"open {inside}"]
             here = link.cell
@@ -105,7 +96,7 @@ def plan_voiced_hunt(
     voice = Voice(split, rng)
     count = rng.randint(*settings["rooms"])
     side = math.isqrt(count) + 1
-    grid = make_grid(rng, count, (side, side), rng.choice((0.1, 0.3, 0.5)))
+    grid = worldgen.make_grid(rng, count, (side, side), rng.choice((0.1, 0.3, 0.5)))
     cells = sorted(grid)
     rooms = {cell: voice.name("room") for cell in cells}
     start = rng.choice(cells)
@@ -211,12 +202,12 @@ class _Notes:
 def make_voiced_hunt(settings: Mapping[str, Any], split: str, seed: int) -> Game:
     """Generate the game of a seed; see :func:`plan_voiced_hunt`."""
     hunt, rng = plan_voiced_hunt(settings, split, seed)
-    maker = new_maker(rng)
+    maker = worldgen.new_maker(rng)
     names = {cell: name.name for cell, name in hunt.rooms.items()}
-    places: dict[Any, Any] = dict(add_rooms(maker, rng, hunt.grid, names))
+    places: dict[Any, Any] = dict(worldgen.add_rooms(maker, rng, hunt.grid, names))
     add_holders(maker, rng, places, hunt.holders)
     for lock, cell in [*((link.lock, link.cell) for link in hunt.links), *hunt.decoys]:
-        places[lock] = new_holder(maker, rng, "c", lock.name)
+        places[lock] = worldgen.new_holder(maker, rng, "c", lock.name)
         places[lock].add_property("locked")
         places[cell].add(places[lock])
     add_things(maker, places, hunt.things)
@@ -228,12 +219,12 @@ def make_voiced_hunt(settings: Mapping[str, Any], split: str, seed: int) -> Game
         maker.add_fact("match", key, places[link.lock])
         (places[link.apart] if link.apart else place).add(key)
         place.add(maker.new("o", link.note.name, link.text))
-        quests.append(held(maker, key, 1))
+        quests.append(worldgen.held(maker, key, 1))
         place = places[link.lock]
     treasure = maker.new("o", hunt.treasure.name)
     place.add(treasure)
-    quests.append(held(maker, treasure, 3))
-    return finish_game(
+    quests.append(worldgen.held(maker, treasure, 3))
+    return worldgen.finish_game(
         maker,
         objective=hunt.goal,
         walkthrough=hunt.walkthrough(),
