@@ -15,7 +15,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import (
@@ -144,12 +143,7 @@ class RayPool:
         self._ours = connect(self._address)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         for actor in self._idle:
             self._retire(actor)
         for actor, _ in self._running.values():

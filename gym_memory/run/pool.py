@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError
@@ -327,12 +326,7 @@ class WorkerPool:
                 folder.mkdir(parents=True, exist_ok=True)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         if kind is None:  # all was played: let them end by themselves and clear up
             for worker in self._workers.values():
                 worker.connection.close()

@@ -31,9 +31,12 @@ from gym_memory.run.results.score import (
     Unit,
     differences,
     format_interval,
+    format_number,
     format_p,
+    grouped,
     mean_counters,
     score_by_trial,
+    score_lines,
     seeds_go_round,
     table,
     units,
@@ -162,10 +165,6 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
 # ---------------------------------------------------------------- parts of report.md
 
 
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else f"{value:{form}}"
-
-
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table: columns of names to the left, of numbers to the right."""
     names = {"environment", "memory", "policy", "compared", "with", "task", "reason"}
@@ -273,9 +272,9 @@ def _budget_table(found: Sequence[Curve]) -> str:
         [
             (
                 *(f"`{curve.env}`", curve.memory, curve.policy),
-                *(_number(curve.area, ".3f"), format_interval(curve.area_ci)),
-                _number(curve.enough, ",.0f"),
-                *(_number(scores.get(budget), ".2f") for budget in every),
+                *(format_number(curve.area, ".3f"), format_interval(curve.area_ci)),
+                format_number(curve.enough, ",.0f"),
+                *(format_number(scores.get(budget), ".2f") for budget in every),
             )
             for curve in found
             for scores in [{row.budget: row.score for row in curve.points}]
@@ -284,41 +283,13 @@ def _budget_table(found: Sequence[Curve]) -> str:
 
 
 def _score_table(rows: Sequence[TableRow]) -> str:
-    swept = len({row.budget for row in rows}) > 1
-    header = ["environment", "memory", "policy", *(["budget"] if swept else [])]
-    header += [
-        "n",
-        "failed",
-        "score",
-        "95 %",
-        "success",
-        "steps",
-        "memory ms/step",
-        "memory tokens",
-        "USD",
-    ]
-    return _markdown_table(
-        header,
-        [
-            (
-                *(f"`{row.env}`", row.memory, row.policy),
-                *([f"{row.budget:,}"] if swept else []),
-                *(str(row.n), str(row.n_failed)),
-                *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
-                *(_number(row.steps, ".1f"), _number(row.memory_ms, ".3f")),
-                *(_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
-            )
-            for row in rows
-        ],
-    )
+    header, lines = score_lines(rows)
+    return _markdown_table(header, [(f"`{env}`", *rest) for env, *rest in lines])
 
 
 def _cells(own: Sequence[Unit]) -> dict[tuple[str, str, str], list[Unit]]:
     """Group the jobs by combination."""
-    cells: dict[tuple[str, str, str], list[Unit]] = {}
-    for unit in own:
-        cells.setdefault((unit.env, unit.memory, unit.policy), []).append(unit)
-    return cells
+    return grouped(own, lambda unit: (unit.env, unit.memory, unit.policy))
 
 
 def _counter_table(own: Sequence[Unit]) -> str:

@@ -27,11 +27,13 @@ __all__ = [
     "Unit",
     "differences",
     "format_interval",
+    "format_number",
     "format_p",
     "grouped",
     "mean_counters",
     "score_by_trial",
     "score_cells",
+    "score_lines",
     "seeds_go_round",
     "step_curve",
     "table",
@@ -379,27 +381,33 @@ def format_interval(interval: Interval | None, sign: str = "") -> str:
     return "–" if interval is None else f"[{interval[0]:{sign}.2f}, {interval[1]:{sign}.2f}]"
 
 
-def _shown(value: float | None, form: str) -> str:
+def format_number(value: float | None, form: str) -> str:
+    """Return a number for a reader; a dash for None."""
     return "–" if value is None else f"{value:{form}}"
 
 
-def score_cells(rows: Iterable[TableRow]) -> str:
-    """Return rows of scores as an HTML table."""
-    rows = list(rows)
+def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the cells of rows of scores; with budgets if there are several."""
     swept = len({row.budget for row in rows}) > 1
-    cells = [
-        (
+    header = ["environment", "memory", "policy", *(["budget"] if swept else []), *_SCORES, *_COSTS]
+    return header, [
+        [
             *(row.env, row.memory, row.policy, *([f"{row.budget:,}"] if swept else [])),
             *(str(row.n), str(row.n_failed)),
             *(f"{row.score:.3f}", format_interval(row.score_ci), f"{row.success:.2f}"),
-            *(_shown(row.steps, ".1f"), _shown(row.memory_ms, ".3f")),
-            *(_shown(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
-        )
+            *(format_number(row.steps, ".1f"), format_number(row.memory_ms, ".3f")),
+            *(format_number(row.tokens, ".0f"), f"{row.cost_usd:.2f}"),
+        ]
         for row in rows
     ]
+
+
+def score_cells(rows: Sequence[TableRow]) -> str:
+    """Return rows of scores as an HTML table."""
+    header, lines = score_lines(rows)
     return html_table(
-        ("environment", "memory", "policy", *(["budget"] if swept else []), *_SCORES, *_COSTS),
-        cells,
+        header,
+        lines,
         caption="Scores are normalized to [0, 1]; 95 % intervals take tasks as their unit.",
         numbers=("budget", *_SCORES, *_COSTS),
     )

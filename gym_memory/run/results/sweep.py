@@ -70,7 +70,7 @@ def comparable(all_units: Sequence[Unit]) -> list[Unit]:
 def curves(own: Sequence[Unit]) -> list[Curve]:
     """Return the curve of every combination of one protocol, in order of first appearance."""
     by_combination = grouped(_areas(own), _combination)
-    cells = grouped(table(own), lambda row: (row.env, row.memory, row.policy))
+    cells = grouped(table(own), _combination)
     best: dict[tuple[str, str], float] = {}
     for (env, memory, policy), rows in cells.items():
         if memory.partition("?")[0] != _UPPER_BOUND:
@@ -94,14 +94,14 @@ def curves(own: Sequence[Unit]) -> list[Curve]:
     return found
 
 
-def _combination(unit: Unit) -> tuple[str, str, str]:
-    return unit.env, unit.memory, unit.policy
+def _combination(of: Unit | TableRow) -> tuple[str, str, str]:
+    return of.env, of.memory, of.policy
 
 
 def _areas(own: Sequence[Unit]) -> list[Unit]:
     """Join the jobs of all budgets into one, with the area as its score."""
     every = budgets(own)
-    exceeding = {_combination_of(row) for row in table(own) if (row.tokens or 0) > row.budget}
+    exceeding = {_combination(row) for row in table(own) if (row.tokens or 0) > row.budget}
     found = []
     for group in grouped(own, lambda u: (*_combination(u), u.seed)).values():
         by_budget = {unit.budget: unit for unit in group}
@@ -109,10 +109,6 @@ def _areas(own: Sequence[Unit]) -> list[Unit]:
             scores = [by_budget[budget].score for budget in every]
             found.append(by_budget[every[-1]]._replace(score=_area(every, scores)))
     return found
-
-
-def _combination_of(row: TableRow) -> tuple[str, str, str]:
-    return row.env, row.memory, row.policy
 
 
 def _area(at: Sequence[int], scores: Sequence[float]) -> float:
