@@ -1,11 +1,13 @@
 """Make the pictures of the pages: ``python docs/pictures.py`` (Chromium, its driver, selenium).
 
 Plays a small comparison into a temporary folder, opens it with ``gym-memory view`` in a headless
-Chromium, plays the beginning of a game there, and writes ``docs/pictures/*.png``.
+Chromium, plays the beginning of a game there, and writes ``docs/pictures/*.png`` and
+``replay.gif``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import tempfile
 import time
@@ -57,6 +59,24 @@ def shoot_runs(runs: Path) -> None:
             save(browser, "two-runs")
 
 
+def animate(runs: Path) -> None:
+    """Write ``replay.gif``: one episode of a hunt, a frame every four steps."""
+    key = choose(find([runs]), "TreasureHunt arigraph seed 3").key
+    frames = []
+    with serving("view", str(runs), cwd=runs.parent) as site, open_window(1360, 860) as browser:
+        for step in range(0, 49, 4):
+            browser.driver.get("about:blank")  # a new fragment alone loads no page
+            browser.open(f"{site}/replay?a={key}#{step}")
+            time.sleep(1.5)
+            picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png()))
+            frames.append(picture.convert("RGB").resize((952, 602)).quantize(48))
+    path = OUT / "replay.gif"
+    frames[0].save(
+        path, save_all=True, append_images=frames[1:], duration=900, loop=0, optimize=True
+    )
+    print(path.name, path.stat().st_size)
+
+
 def shoot_play(folder: Path) -> None:
     env = make_env("TreasureHunt", level="easy")
     env.reset(seed=0)
@@ -78,6 +98,11 @@ def main() -> None:
         compare(CONFIG, Path(folder) / "runs", workers=2)
         shoot_runs(Path(folder) / "runs")
         shoot_play(Path(folder))
+        hunt = dataclasses.replace(
+            CONFIG, envs=("TreasureHunt?level=hard",), memories=("arigraph",), seeds=(3,)
+        )
+        compare(hunt, Path(folder) / "hunt", workers=1)
+        animate(Path(folder) / "hunt")
 
 
 if __name__ == "__main__":
