@@ -280,8 +280,8 @@ class TextWorldFamily(TextWorldEnv):
 
     @classmethod
     def default_steps(cls, level: str) -> int:
-        """Return the paper's step limit for a level: its ``steps``, or the default."""
-        return int(cls.levels[level].get("steps", cls.default_max_steps))
+        """Return the paper's step limit for a level."""
+        return cls.default_max_steps
 
     def _task_ids(self) -> Sequence[str]:
         return self._ids
