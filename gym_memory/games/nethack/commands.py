@@ -86,10 +86,10 @@ def read(action: str, *, whole_level: bool) -> Skill | None:
     skill = _SIMPLE.get(lower) or _spoken(lower, whole_level)
     if skill is None:
         return None
-    return lambda play: _unless_asked(play, skill)
+    return lambda play: _begin(play, skill)
 
 
-def _unless_asked(play: Play, skill: Skill) -> str:
+def _begin(play: Play, skill: Skill) -> str:
     if play.screen.prompt is not None:
         raise Impossible("The game waits for an answer: give it, or cancel.")
     play.settle()
@@ -260,7 +260,9 @@ def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
     if prompt is not None:
         return tuple(_answers(prompt))
     return tuple(
-        dict.fromkeys((*_deeds(play, whole_level), *_uses(play.screen.items, tuple(_lines(play)))))
+        dict.fromkeys(
+            (*_actions(play, whole_level), *_uses(play.screen.items, tuple(_lines(play))))
+        )
     )
 
 
@@ -279,7 +281,7 @@ def _answers(prompt: Prompt) -> Iterator[str]:
     yield "cancel"
 
 
-def _deeds(play: Play, whole_level: bool) -> Iterator[str]:
+def _actions(play: Play, whole_level: bool) -> Iterator[str]:
     level, here = play.level, play.here
     beside = level.creatures
     for being in beside:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
@@ -93,16 +93,13 @@ class NetHack(TextEnv):
         self.view, self.task, self.character, self.depth = view, task, character, depth
         self._max_score = float(max_score) if task == "NetHack" else 1.0
         self._show_inventory = inventory
-        self._engine = Engine(self._maker())
+        self._engine = Engine(
+            lambda: _make_nle(character) if task == "NetHack" else make_minihack(task, KEYS)
+        )
         self._play: Play | None = None
         head = "nethack" if task == "NetHack" else task.lower()
         self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES)}
         self._ids = tuple(self._seeds)
-
-    def _maker(self) -> Callable[[], Any]:
-        if self.task != "NetHack":
-            return lambda: make_minihack(self.task, KEYS)
-        return lambda: _make_nle(self.character)
 
     # ------------------------------------------------------------ TextEnv
 

@@ -216,20 +216,6 @@ class Play:
             return False
         return self.tracker.status.turn == turn or "boulder" in self.screen.message
 
-    def walk_beside(self, cell: int, *, straight: bool = False) -> None:
-        """Walk to the nearest cell next to one; ``straight`` leaves diagonal neighbours out.
-
-        Raises:
-            Stop: The skill is interrupted, or there is no way.
-        """
-        while True:
-            target = self.beside(cell, straight=straight)
-            if target is None:
-                raise Stop("You stop: there is no way to it.")
-            if target == self.here:
-                return
-            self.walk_to(target)
-
     def beside(self, cell: int, *, straight: bool = False) -> int | None:
         """Return the nearest cell next to one that can be reached; None if there is none."""
         steps = self.paths().steps

@@ -13,7 +13,7 @@ from gym_memory.games.nethack.areas import area_name
 from gym_memory.games.nethack.engine import Item, Prompt
 from gym_memory.games.nethack.grid import COLUMNS, offset_words
 from gym_memory.games.nethack.level import Level
-from gym_memory.games.nethack.tracker import Entry, Listing, Status, Tracker, listing, title
+from gym_memory.games.nethack.tracker import AreaEntry, Listing, Status, Tracker, listing, title
 
 __all__ = ["VIEWS", "describe", "inventory_text", "prompt_text"]
 
@@ -80,7 +80,7 @@ def _block(level: Level, seen: Listing, where: Where | None, head: str = "") -> 
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
     yield ", ".join(words) + "."
 
-    def named(entries: tuple[Entry, ...]) -> str:
+    def named(entries: tuple[AreaEntry, ...]) -> str:
         return "; ".join([f"{e.name} ({where(e.cell)})" if where else e.name for e in entries])
 
     if seen.features:

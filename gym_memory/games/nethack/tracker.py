@@ -12,7 +12,7 @@ from gym_memory.games.nethack.areas import Area, area_name
 from gym_memory.games.nethack.engine import Screen
 from gym_memory.games.nethack.level import Level
 
-__all__ = ["Entry", "Listing", "Status", "Tracker"]
+__all__ = ["AreaEntry", "Listing", "Status", "Tracker"]
 
 _DUNGEONS = {
     1: "gehennom level", 2: "mines level", 3: "quest level", 4: "sokoban level",
@@ -30,7 +30,7 @@ _CONDITIONS = (
 )  # fmt: skip
 
 
-class Entry(NamedTuple):
+class AreaEntry(NamedTuple):
     """Hold something that an area lists; only doors have a state."""
 
     name: str
@@ -44,10 +44,10 @@ class Listing(NamedTuple):
     area: Area
     kind: str
     explored: bool
-    features: tuple[Entry, ...]
-    exits: tuple[Entry, ...]
-    items: tuple[Entry, ...]
-    creatures: tuple[Entry, ...]
+    features: tuple[AreaEntry, ...]
+    exits: tuple[AreaEntry, ...]
+    items: tuple[AreaEntry, ...]
+    creatures: tuple[AreaEntry, ...]
 
 
 class Status(NamedTuple):
@@ -225,10 +225,12 @@ def listing(level: Level, area: Area) -> Listing:
         area,
         level.kinds.get(area, ""),
         area not in level.unexplored(),
-        tuple([Entry(name, cell) for cell, name in level.features.items() if inside(cell)]),
-        tuple([Entry(f"door {level.doors[c]}", c, level.door_states[c]) for c in doors]),
-        tuple([Entry(name, cell) for cell, name in items if inside(cell)]),
-        tuple([Entry(being.label, being.cell) for being in level.creatures if inside(being.cell)]),
+        tuple([AreaEntry(name, cell) for cell, name in level.features.items() if inside(cell)]),
+        tuple([AreaEntry(f"door {level.doors[c]}", c, level.door_states[c]) for c in doors]),
+        tuple([AreaEntry(name, cell) for cell, name in items if inside(cell)]),
+        tuple(
+            [AreaEntry(being.label, being.cell) for being in level.creatures if inside(being.cell)]
+        ),
     )
 
 

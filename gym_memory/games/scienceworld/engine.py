@@ -24,7 +24,7 @@ from gym_memory.core.errors import BackendError, MissingDependencyError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
 
-__all__ = ["Answer", "Engine", "acquire", "check_installed", "release"]
+__all__ = ["Engine", "EngineAnswer", "acquire", "check_installed", "release"]
 
 _JAVA_OPTIONS = (
     "-Xmx512m",
@@ -51,7 +51,7 @@ _FAST_JAR = Path(__file__).parent / "java" / "fast.jar"
 _BREAK = "\x1f"
 
 
-class Answer(NamedTuple):
+class EngineAnswer(NamedTuple):
     """Hold the engine's answer to a command.
 
     Attributes:
@@ -187,11 +187,11 @@ class Engine:
         """Return the task in words."""
         return str(self._ask(self._server.getTaskDescription)).strip()
 
-    def send(self, command: str, *, inventory: bool) -> Answer:
+    def send(self, command: str, *, inventory: bool) -> EngineAnswer:
         """Play a command; with the inventory in words where it is wanted."""
         answer: str = self._ask(self._fast.step, command, inventory)
         score, completed, text, carried = answer.split(_BREAK)
-        return Answer(text, round(100 * float(score)), completed == "true", carried.strip())
+        return EngineAnswer(text, round(100 * float(score)), completed == "true", carried.strip())
 
     def inventory(self) -> str:
         """Return the inventory in words; costs no time in the world."""

@@ -10,7 +10,13 @@ from gym_memory.core.settings import checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.scienceworld import catalog
-from gym_memory.games.scienceworld.engine import Answer, Engine, acquire, check_installed, release
+from gym_memory.games.scienceworld.engine import (
+    Engine,
+    EngineAnswer,
+    acquire,
+    check_installed,
+    release,
+)
 from gym_memory.games.scienceworld.facts import UNDECIDED, read_world
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 
@@ -95,13 +101,13 @@ class ScienceWorld(TextEnv):
         text = self.engine.load(*self._now, self.simplification)
         self._goal = self.engine.goal()
         carried = self.engine.inventory() if self._show_inventory else ""
-        return self._feedback_of(Answer(text, inventory=carried))
+        return self._feedback_of(EngineAnswer(text, inventory=carried))
 
     def _send(self, action: str) -> Feedback:
         assert self._engine is not None
         return self._feedback_of(self._engine.send(action, inventory=self._show_inventory))
 
-    def _feedback_of(self, answer: Answer) -> Feedback:
+    def _feedback_of(self, answer: EngineAnswer) -> Feedback:
         won = answer.score == _FULL_SCORE
         return Feedback(
             answer.text.strip(),

@@ -73,7 +73,8 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
     # Two of three names a title, so that the titles of a kind have a name in common.
     names = [rng.sample(kind.names, 2) for kind in kinds]
     for asin, kind, called in zip(sorted(codes), kinds, names, strict=True):
-        own = _draw_attributes(rng, kind)
+        own = rng.sample(kind.own, rng.randint(1, 2))
+        own += rng.sample(kind.shared, rng.randint(2, 3))
         items.append(_item(rng, asin, kind, called, own))
         attributes[asin] = {"attributes": own}
     human: dict[str, list[dict[str, Any]]] = {}
@@ -91,12 +92,6 @@ def _popularity() -> Iterator[float]:
     for kind in KINDS:
         seen[kind.department] = seen.get(kind.department, 0) + 1
         yield 1 / seen[kind.department]
-
-
-def _draw_attributes(rng: random.Random, kind: ProductKind) -> list[str]:
-    """Draw one or two of the attributes of its kind only, two or three of the others."""
-    own = rng.sample(kind.own, rng.randint(1, 2))
-    return own + rng.sample(kind.shared, rng.randint(2, 3))
 
 
 def _item(
