@@ -31,8 +31,8 @@ class AnswererSettings(LanguageSettings):
     """The model and the number of looks; the past is the memory's part.
 
     Attributes:
-        hops: Most looks at what the memory recalls, 1 to 4; before each but the last the model says
-            what to look up next.
+        hops: Most looks at what the memory recalls, 1 to 4; before each but the last the model
+            says what to look up next.
     """
 
     history: int | None = dataclasses.field(default=0, init=False)

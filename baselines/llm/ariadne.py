@@ -38,8 +38,7 @@ class AriadneSettings(LanguageSettings):
     """The shared ones (5 past observations, as in the authors' code), and how often to plan.
 
     Attributes:
-        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper. Between them the
-            plan is kept, so a larger number takes fewer calls.
+        plan_every: Steps from one planning to the next, >= 1; 1 as in the paper.
     """
 
     plan_every: int = 1

@@ -35,10 +35,8 @@ class ChooseSettings(LanguageSettings):
         llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
             ``transformers?model=/weights/qwen``.
         prompt: Name of the prompt that the actions are to answer.
-        score: ``char`` and ``token`` divide a log-likelihood by the length of its action; ``sum``
-            takes it as it is; ``pmi`` subtracts the one without the situation.
-        temperature: 0 takes the most likely action; above, actions are drawn by softmax of the
-            scores over it.
+        score: ``char`` and ``token`` divide a log-likelihood by the length of its action.
+        temperature: 0 takes the most likely action.
     """
 
     llm: str | ChatModel = dataclasses.field(default="transformers", kw_only=False)

@@ -34,9 +34,7 @@ class ClinSettings(LanguageSettings):
     Attributes:
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
-        encoder: Sentence encoder of that comparison, loaded at first use; empty for no comparison.
-            None: sentence-transformers where its weights are available (extra ``offline``), else
-            hashed words.
+        encoder: Sentence encoder of that comparison, loaded at first use.
     """
 
     history_tokens: int = 1000

@@ -1,10 +1,4 @@
-"""Base of the policies that call a language model: the model, the transcript, the valid action.
-
-A policy fills its prompts from the observation and its own transcript, calls the model, and
-returns a valid action. A call that fails or an answer that cannot be used never ends the
-episode: another action replaces it, and :meth:`LanguagePolicy.counters` count it. A wrong setup
-and a spent budget are raised.
-"""
+"""Base of the policies that call a language model: the model, the transcript, the valid action."""
 
 from __future__ import annotations
 
@@ -46,17 +40,14 @@ class LanguageSettings:
 
     Attributes:
         llm: A chat model or its spec, ``openai`` (all from the environment) or
-            ``transformers?model=...``; inside the name of a policy a spec is quoted, see
-            :func:`gym_memory.core.names.format_spec`.
-        model: Shorthand for the model's parameter ``model``; ``smollm`` is the model that comes
-            with a package, in this process, unless a ``base_url`` says where else.
+            ``transformers?model=...``.
+        model: Shorthand for the model's parameter ``model``.
         base_url: Shorthand for the model's parameter ``base_url``.
-        history: Past observations to show at most, >= 0; None for all that fit. With one too many
-            the older half goes at once, so that a server's prefix cache keeps most prompts.
+        history: Past observations to show at most, >= 0; None for all that fit.
         history_tokens: Tokens that the past observations may take together, >= 0; the same.
         temperature: Sampling temperature, >= 0; 0.2 in the AriGraph authors' code.
-        constrain: Whether answers are held to the valid actions during generation, by local weights
-            or by a server that takes JSON schemas; needs an environment that lists them.
+        constrain: Whether answers are held to the valid actions during generation, by local
+            weights or by a server that takes JSON schemas.
     """
 
     llm: str | ChatModel = "openai"
@@ -156,11 +147,7 @@ class LanguagePolicy(Policy):
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Return the slots of every prompt.
-
-        ``history`` ends in the action that led to the present observation. ``recalled_lessons``
-        are the beginning of ``memory``, for prompts that show them apart: they change less.
-        """
+        """Return the slots of every prompt."""
         return {
             "task": obs["task"],
             "history": self.transcript(),
@@ -252,10 +239,7 @@ class LanguagePolicy(Policy):
             return otherwise
 
     def act_on(self, answer: str, obs: Observation) -> str:
-        """Return the valid action that an answer names, else a random one.
-
-        Without valid actions the answer is played as it is, ``look`` in place of an empty one.
-        """
+        """Return the valid action that an answer names, else a random one."""
         valid = obs["valid_actions"]
         action = match_action(answer, valid) if valid else _one_line(answer)
         if action:

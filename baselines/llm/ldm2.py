@@ -34,8 +34,9 @@ class Ldm2Settings(LanguageSettings):
     """The shared ones, and when examples agree.
 
     Attributes:
-        agreement: Share in [0, 1] of the shown examples that must have the same action to agree, so
-            that exploration continues with one action. The paper says "highly concentrated".
+        agreement: Share in [0, 1] of the shown examples that must have the same action to
+            agree, so that exploration continues with one action. The paper says "highly
+            concentrated".
     """
 
     agreement: float = 0.8
@@ -59,11 +60,7 @@ class Ldm2(LanguagePolicy):
         return next(iter(self.candidates(obs)))
 
     def candidates(self, obs: Observation) -> dict[str, float]:
-        """Return possible next actions and their confidence, the most confident first (Eq. 9).
-
-        The confidences sum to 1. Answers that are no valid action are dropped, the others scaled;
-        without any, a random action has all confidence.
-        """
+        """Return possible next actions and their confidence, the most confident first (Eq. 9)."""
         nothing: dict[str, float] = {}
         confidence = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
         return dict(sorted(confidence.items(), key=lambda pair: -pair[1]))
@@ -82,10 +79,7 @@ class Ldm2(LanguagePolicy):
         return {action: share / total for action, share in confidence.items()}
 
     def disagree(self, obs: Observation) -> bool:
-        """True if the shown examples have different actions, or there are none.
-
-        Words that no valid action has here do not count: names of things elsewhere.
-        """
+        """True if the shown examples have different actions, or there are none."""
         actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
         known = set(_WORD.findall(" ".join(obs["valid_actions"]).lower()))
         forms = Counter(

@@ -1,10 +1,4 @@
-"""NetPlay (Jeurissen et al., 2024): a language model plays NetHack through skills.
-
-The model sees the task, its latest steps with its own thoughts, the recall and the observation,
-and names a skill with its arguments as JSON, in one call a step. The thought is the ``focus``.
-Unlike in the original, arguments are names ("room 3", "jackal") and not coordinates, and
-questions of the game are answered by skills, too.
-"""
+"""NetPlay (Jeurissen et al., 2024): a language model plays NetHack through skills."""
 
 from __future__ import annotations
 

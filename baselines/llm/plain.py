@@ -1,8 +1,4 @@
-"""Plain: the whole history in the prompt, and a request for the next action.
-
-A strong and expensive baseline: the prompt grows with every step, at its end only, so that a
-server's prefix cache can keep the beginning (with memory ``none``).
-"""
+"""Plain: the whole history in the prompt, and a request for the next action."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""ReAct (Yao et al.): a thought, then an action, with the whole trajectory before them.
-
-One call a step. Thoughts stay in the transcript; the last one is the ``focus``.
-"""
+"""ReAct (Yao et al.): a thought, then an action, with the whole trajectory before them."""
 
 from __future__ import annotations
 

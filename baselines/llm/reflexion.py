@@ -1,8 +1,4 @@
-"""Reflexion (Shinn et al.): ReAct that reflects on a failed trial before the next one.
-
-The reflections belong to one task instance and last over its trials (protocol ``trials``). They
-are the policy's; the memory ``reflexion`` gives the same to any other policy.
-"""
+"""Reflexion (Shinn et al.): ReAct that reflects on a failed trial before the next one."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ class StmaSettings(LanguageSettings):
     Attributes:
         rounds: Plans that the critic may turn down at one step, >= 0.
         critic: Whether there is a critic (the paper's ablation).
-        history: Past observations to show; none by default, as in the paper, for the beliefs hold
-            the past. The last action is always shown.
+        history: Past observations to show; none by default, as in the paper, for the beliefs
+            hold the past. The last action is always shown.
     """
 
     history: int | None = 0
@@ -105,7 +105,6 @@ class Stma(LanguagePolicy):
         self._subgoal, self._planned = self.attempt(answer, kept)
 
     def _criticism(self, action: str, situation: dict[str, str], obs: Observation) -> str:
-        """Return why the action is unsuitable, "" if it is suitable."""
         if obs["valid_actions"] and not match_action(action, obs["valid_actions"]):
             return f"{action!r} is not among the possible actions."
 

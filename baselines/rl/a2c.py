@@ -1,9 +1,4 @@
-"""Advantage actor-critic over valid actions with graph features, in the manner of KG-A2C.
-
-KG-A2C (Ammanabrolu and Hausknecht 2020) decodes templates and objects with masks from its graph.
-With valid actions given there is nothing to decode: the actor scores each of them by what DRRN
-sees. As there: several games side by side, returns of 8 steps, entropy weight 0.03.
-"""
+"""Advantage actor-critic over valid actions with graph features, in the manner of KG-A2C."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""GATA-like (Adhikari et al. 2020): message passing over live triples, attention, action scorer.
-
-As in GATA's text-and-graph agent: relational message passing over the graph, attention from the
-words to the nodes and back, and a score for each action, learnt by double DQN with prioritized
-replay (:class:`~gym_memory.baselines.rl.drrn.DrrnLearner`). :class:`GataNetwork` says what differs.
-"""
+"""GATA-like (Adhikari et al. 2020): message passing over live triples, attention, action scorer."""
 
 from __future__ import annotations
 
@@ -229,7 +224,7 @@ def _rows(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
 
 def _padded(flat: torch.Tensor, counts: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows as a table (situations, most rows, dim), and which of its places are used."""
+    """Return rows as a table (situations, most rows, dim), and its used places."""
     most = max(int(counts.max(initial=0)), 1)
     used = torch.from_numpy(np.arange(most) < counts[:, None]).to(flat.device)
     table = flat.new_zeros(len(counts), most, flat.shape[1])

@@ -43,11 +43,7 @@ _NEVER = -1e4
 def common_names(
     env: gym.Env[dict[str, Any], str], games: int = 20, share: float = 0.8, seed: int = 0
 ) -> tuple[str, ...]:
-    """Return the names and words that occur in a ``share`` of the training games.
-
-    They come from one episode of random actions in each of the ``games`` before training, because
-    a feature that changes its meaning while SB3 trains spoils what was learnt.
-    """
+    """Return the names and words that occur in a ``share`` of the training games."""
     lexicon, chance = Lexicon(check_share("share", share)), np.random.default_rng(seed)
     for game in range(check_int("games", games, 1)):
         obs, _ = env.reset(seed=game)

@@ -261,12 +261,6 @@ class CopyReader(torch.nn.Module):
     A word matters less for itself than for its other places: a food of a test game occurred in no
     training game, but it is in the recipe, on the table and in the action. So attention goes from
     a word to the same word elsewhere, in the manner of induction heads (Olsson et al. 2022).
-
-    Each layer: (1) a depthwise convolution over the neighbours and a layer over each word; (2) for
-    every distinct word of the observation, cut to four letters as a stem, the mean of all its
-    places, and for every sentence the mean of its words, both weighted by a softmax, go back to
-    their places. Words of actions read the means and do not enter them. The logit of an action is
-    that of its words' mean beside the situation's.
     """
 
     def __init__(self, texts: Texts, settings: TextSettings):

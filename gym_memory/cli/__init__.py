@@ -1,8 +1,4 @@
-"""The command line ``gym-memory``: a table of commands, imported when they are called.
-
-A command is a function with annotated options, whose help is its docstring, or a ``typer.Typer``
-for a command with commands of its own. It imports what is heavy inside.
-"""
+"""The command line ``gym-memory``: a table of commands, imported when they are called."""
 
 from __future__ import annotations
 
@@ -137,24 +133,12 @@ def _root(
         bool, typer.Option("--debug", help="Show the traceback of an error; anywhere on the line.")
     ] = False,
 ) -> None:
-    """Text games with memory in the observation: play them, compare memories and policies.
-
-    Exit status: 0 when all went well, 1 when episodes failed, 2 for a mistake on the command
-    line or something missing, 130 after Ctrl-C (run the same command again to continue).
-
-    Example: gym-memory compare --env "Cooking?level=medium" --memory none --memory history
-    --policy random --seeds 0:20 --workers 2 --out results/first
-    """
+    """Text games with memory in the observation: play them, compare memories and policies."""
 
 
 @contextlib.contextmanager
 def _interrupts() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` inside for Ctrl-C, SIGTERM and SIGHUP, then leave time to end.
-
-    A second signal counts only after a while, because an error raised in a finaliser is lost.
-    After an interrupt the signals stay ignored: the process exits with its own status. A signal
-    that the caller ignores (``nohup``) stays ignored.
-    """
+    """Raise ``KeyboardInterrupt`` inside for Ctrl-C, SIGTERM and SIGHUP, then leave time to end."""
     heard = -math.inf
     before: dict[signal.Signals, Any] = {}
 

@@ -121,7 +121,6 @@ def _contents(folder: Path) -> tuple[int, int]:
 
 
 def _extras() -> Iterator[Finding]:
-    """The packages of each extra."""
     for package in packages():
         if not package.extra or package.extra == "all":
             continue
@@ -135,7 +134,7 @@ def _extras() -> Iterator[Finding]:
 
 
 def _plugins() -> Iterator[Finding]:
-    """Other packages that add names, e.g. a game of one's own."""
+    """Return other packages that add names, e.g. a game of one's own."""
     for plugin in plugins():
         state: State = "broken" if plugin.lacking else "ok"
         remedy = f"install {plugin.name} anew" if plugin.lacking else ""
@@ -146,7 +145,7 @@ def _plugins() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    """Java by running it: some systems have a ``java`` that only says where to get one."""
+    """Run Java: some systems have a ``java`` that only says where to get one."""
     part, remedy = "scienceworld", "install a Java runtime, e.g. apt install default-jre-headless"
     purpose, program = PURPOSES[part], shutil.which("java")
     if program is None:

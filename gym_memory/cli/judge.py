@@ -134,7 +134,6 @@ def _print_exam(table: Sequence[ExamScore]) -> None:
 
 
 def _totals(mark: ExamScore | None) -> tuple[str, ...]:
-    """Interval, shares of wrong and unproven answers and tokens of one memory."""
     if mark is None:
         return "–", "–", "–", "–"
     shares = f"{mark.wrong:.2f}", f"{mark.unproven:.2f}"

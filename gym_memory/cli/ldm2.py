@@ -133,7 +133,7 @@ def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
 
 
 def _copy(store: Path, target: Path) -> None:
-    """A copy of a store as it is, whoever has it open."""
+    """Copy a store as it is, whatever process has it open."""
     made = target.with_suffix(".part")
     made.unlink(missing_ok=True)
     with (

@@ -119,13 +119,11 @@ def _entries(registry: Registry, more: Callable[[Any], dict[str, Any]]) -> list[
 
 
 def _about(target: Any) -> str:
-    """First sentence of a docstring."""
     first = (inspect.getdoc(target) or "").partition("\n\n")[0]
     return " ".join(first.split())
 
 
 def _parameters(target: Any) -> dict[str, Any]:
-    """Parameters that a spec can give, with their defaults."""
     if target is None:
         return {}
     found = {
@@ -156,7 +154,6 @@ def _details(kind: str, name: str) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON and a table hold it."""
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 

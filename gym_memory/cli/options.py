@@ -1,8 +1,4 @@
-"""Options that several commands share: one by one, and in groups.
-
-A group is a dataclass; a command decorated with :func:`grouped` that takes one has an option for
-each of its fields.
-"""
+"""Options that several commands share: one by one, and in groups."""
 
 from __future__ import annotations
 

@@ -114,7 +114,6 @@ def _print(title: str, records: list[dict[str, Any]]) -> None:
 
 
 def _tokens(value: list[float] | None) -> str:
-    """Prompt and completion tokens, ``6000+500``."""
     return "-" if value is None else "+".join(f"{number:.0f}" for number in value)
 
 

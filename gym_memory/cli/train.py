@@ -155,12 +155,6 @@ def command(
 
 
 def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
-    """What learns, before it has learnt anything.
-
-    Raises:
-        UnknownNameError: The policy is not trained, or there is no such setting.
-        InvalidArgumentError: The value of a setting is wrong.
-    """
     from gym_memory.baselines.registry import POLICIES, learner_classes
     from gym_memory.core.settings import make_settings
 
@@ -185,7 +179,6 @@ def _envs(
 def _trainer(
     learner: Any, arena: Arena, training: TrainSettings, folder: Path, listener: Any, envs: Any
 ) -> contextlib.closing[Any]:
-    """The trainer, to be closed when it is left."""
     trainer = Trainer(learner, arena.make, training, folder, arena.record(), listener, envs)
     return contextlib.closing(trainer)
 
@@ -253,7 +246,6 @@ def _shown(steps: int, board: Path | None) -> Iterator[Any]:
 
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:
-    """Note what the run took, and on what."""
     from gym_memory.core.files import write_atomic
     from gym_memory.core.versions import environment_record
 

@@ -1,7 +1,4 @@
-"""One error root, one class per user mistake.
-
-Every message says what was expected, what came, and what to do.
-"""
+"""One error root, one class per user mistake."""
 
 from __future__ import annotations
 
@@ -108,9 +105,9 @@ class ModelError(GymMemoryError):
 
     Attributes:
         kind: ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
-            ``connection`` (refused or cut), ``request`` (the server rejects it, e.g. a prompt that
-            is too long), ``refusal`` (the model or a filter declines) or ``answer`` (it does not
-            have the form that was asked for).
+            ``connection`` (refused or cut), ``request`` (the server rejects it, e.g. a prompt
+            that is too long), ``refusal`` (the model or a filter declines) or ``answer`` (it
+            does not have the form that was asked for).
     """
 
     def __init__(self, kind: str, message: str):

@@ -34,10 +34,7 @@ _KINDS: dict[Any, tuple[type, ...]] = {
 
 
 def cache_dir() -> Path:
-    """Return ``$GYM_MEMORY_CACHE`` or the platform's cache folder, which may not exist.
-
-    It keeps what can be made again: generated games, exported models, vectors.
-    """
+    """Return ``$GYM_MEMORY_CACHE`` or the platform's cache folder, which may not exist."""
     import platformdirs
 
     chosen = os.environ.get("GYM_MEMORY_CACHE")
@@ -80,10 +77,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Replace a file at once: a reader sees the old content or the new one.
-
-    A process killed in the middle leaves only ``.NAME.*.tmp`` beside the old file.
-    """
+    """Replace a file at once: a reader sees the old content or the new one."""
     target = Path(path)
     temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less the umask

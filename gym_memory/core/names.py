@@ -1,9 +1,4 @@
-"""Names with parameters, ``arigraph?depth=2``, and the tables that find what a name stands for.
-
-A class joins a table by one line above it, ``@MEMORIES.register("arigraph")``. A table reads
-that line from the source, so listing names imports nothing. Another package adds names by an
-entry point of the table's group, or by ``register`` when it is imported.
-"""
+"""Names with parameters, ``arigraph?depth=2``, and the tables that find what a name stands for."""
 
 from __future__ import annotations
 
@@ -77,7 +72,6 @@ def parse_spec(text: str) -> Spec:
 
 
 def _value(text: str) -> Any:
-    """Read a JSON scalar where the text is one, else keep the string."""
     try:
         value = json.loads(text, parse_constant=str)  # "NaN" is a name, not a number
     except (ValueError, RecursionError):
@@ -163,10 +157,7 @@ class Registry:
         return own + sorted({e.name for e in entry_points(group=self.group)} - set(own))
 
     def about(self, name: str) -> str:
-        """Return the first paragraph of the docstring; of another package's, its name.
-
-        A name that was neither registered nor found in the sources is not imported.
-        """
+        """Return the first paragraph of the docstring; of another package's, its name."""
         if name in self._sources:
             return self._sources[name].about
         if name in self.loaded:
@@ -174,11 +165,7 @@ class Registry:
         return next((f"from {e.dist.name}" for e in self._points(name) if e.dist), "")
 
     def register(self, name: str, target: Any = None) -> Any:
-        """Add a class or function under a name; without a target, return a decorator that does.
-
-        Raises:
-            InvalidArgumentError: The name is taken by something else.
-        """
+        """Add a class or function under a name; without a target, return a decorator that does."""
         if target is None:
             return lambda decorated: self.register(name, decorated)
         place = _place(target)
@@ -189,12 +176,7 @@ class Registry:
         return target
 
     def get(self, name: str) -> Any:
-        """Return the class or function behind a name.
-
-        Raises:
-            UnknownNameError: No such name; suggests the nearest.
-            MissingDependencyError: The name is in a package that is not installed.
-        """
+        """Return the class or function behind a name."""
         if name in self.loaded:
             return self.loaded[name]
         if name in self._sources:
@@ -210,11 +192,7 @@ class Registry:
         return found
 
     def make(self, spec: str | Spec, **defaults: Any) -> Any:
-        """Build what ``spec`` names, with its parameters over ``defaults``.
-
-        Raises:
-            UnknownNameError: Unknown name or parameter.
-        """
+        """Build what ``spec`` names, with its parameters over ``defaults``."""
         name, kwargs = parse_spec(spec) if isinstance(spec, str) else spec
         factory = self.get(name)
         check_known(f"{self.kind} {name!r}", factory, kwargs)

@@ -17,9 +17,6 @@ def require(module: str, extra: str, purpose: str = "") -> Any:
         module: Dotted module name.
         extra: The gym-memory extra that installs it.
         purpose: What needs it, for the message.
-
-    Raises:
-        MissingDependencyError: The module is absent.
     """
     try:
         return importlib.import_module(module)

@@ -1,8 +1,4 @@
-"""Records that cross a boundary between layers.
-
-Everything here is immutable and made of plain values, so it can be compared, hashed, pickled
-to a worker process and written to JSON.
-"""
+"""Records that cross a boundary between layers."""
 
 from __future__ import annotations
 
@@ -44,8 +40,7 @@ class Task(NamedTuple):
     Attributes:
         id: Stable name of the task instance, e.g. ``cooking/hard/test/7``.
         goal: The goal in words, the observation's ``task`` text.
-        dialect: Family of the text that the backend writes (``textworld``, ``alfworld``, ...);
-            chooses the extraction rules.
+        dialect: Family of the text that the backend writes (``textworld``, ``alfworld``, ...).
     """
 
     id: str
@@ -207,11 +202,6 @@ class Oracle(NamedTuple):
         facts: All that is true now, in the vocabulary of the family's extraction rules.
         walkthrough: Actions that win from the initial state; empty when the backend has none.
         objects: Further engine data (kinds of entities, goal positions, ...), family specific.
-            Scoring reads these where they are there: ``shut``, names of things that are shut
-            unless a fact says otherwise; ``visible``, the facts that the last step showed;
-            ``seen``, likewise, what its action changed included; ``undecided``, relations of
-            which the engine knows nothing; ``writings``, names of things and the text that each
-            bears (no name: the goal's), which tells facts once it was shown.
     """
 
     facts: frozenset[Triple] = frozenset()

@@ -1,11 +1,4 @@
-"""Settings: declared once, as annotated parameters of a constructor or fields of a dataclass.
-
-    depth: Annotated[int, Help("Hops from what is in view.", low=0)] = 2
-
-Name, type, default, range and help come from there: for checks, ``gym-memory list``, docs and
-command-line options. Decorate a constructor with :func:`checked`; derive a dataclass from
-:class:`Settings`.
-"""
+"""Settings: declared once, as annotated parameters of a constructor or fields of a dataclass."""
 
 from __future__ import annotations
 
@@ -160,10 +153,7 @@ def checked(constructor: Callable[P, None]) -> Callable[P, None]:
 
 
 def list_settings(target: Any) -> list[Setting]:
-    """List the settings of a component: a dataclass, a class with ``settings_class``, a function.
-
-    A parameter without :class:`Help` has that of the ``Args`` of the docstring.
-    """
+    """List the settings of a dataclass, a class with ``settings_class`` or a function."""
     target = getattr(target, "settings_class", target)
     declared = _of_dataclass if dataclasses.is_dataclass(target) else _of_function
     return list(declared(target))

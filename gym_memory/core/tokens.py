@@ -1,9 +1,4 @@
-"""The token count that every budget uses.
-
-A tokenizer would tie results to one model and need a download, so the count is the customary
-estimate of four characters a token. It is deterministic, costs nothing, and is the same for
-every memory, which is what a fair budget needs.
-"""
+"""The token count that every budget uses."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Recorded trajectories: a gzip file of JSON lines, one line a step.
-
-Every line is flushed as it is written, so a killed process loses at most the line it was
-writing. An episode is a gzip member of its own; the member that a killed process left open is
-read up to its last whole line, and closed by the next writer.
-"""
+"""Recorded trajectories: a gzip file of JSON lines, one line a step."""
 
 from __future__ import annotations
 
@@ -77,11 +72,7 @@ class Trajectory(NamedTuple):
 
 
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
-    """The rows of a file, up to where it was cut off.
-
-    Raises:
-        ResultsError: The file is absent, of another kind, or damaged before its end.
-    """
+    """The rows of a file, up to where it was cut off."""
     try:
         with open(path, "rb") as file:
             rest = b""
@@ -98,14 +89,7 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
-    """The episodes of a file, in the order of recording.
-
-    Where the recorded environment was taken back to an earlier step (tree search), the steps
-    that were taken back are left out.
-
-    Raises:
-        ResultsError: The file is absent, of another kind, or damaged before its end.
-    """
+    """The episodes of a file, in the order of recording."""
     try:
         for episode, rows in groupby(read_rows(path), key=lambda row: row["episode"]):
             yield _trajectory(episode, rows)
@@ -163,9 +147,6 @@ class RowWriter:
 
     Attributes:
         next_episode: One more than the last episode's number in the file; 0 when it is new.
-
-    Raises:
-        ResultsError: The file is of another kind, cannot be written, or is being written.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -190,11 +171,7 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row; it is with the operating system when this returns.
-
-        Raises:
-            ResultsError: It cannot be written.
-        """
+        """Append one row; it is with the operating system when this returns."""
         if self._deflate is None:
             self._deflate = _deflater()
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"

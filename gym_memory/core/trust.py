@@ -1,8 +1,4 @@
-"""Check the names that strangers give: in results folders, saved memories, checkpoints and pages.
-
-Such a name is data. It chooses among the names registered here, and never imports a module or
-passes an argument that can reach a file, a store or a server.
-"""
+"""Check the names that strangers give in folders, saved memories, checkpoints and pages."""
 
 from __future__ import annotations
 
@@ -37,9 +33,6 @@ def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
         name: What a stranger wrote.
         what: What it should name, for the message (``a saved memory``).
         place: File or page that holds it, for the message.
-
-    Raises:
-        UntrustedError: It is anything else.
     """
     if isinstance(name, str) and name in registry.names():
         return name
@@ -51,12 +44,7 @@ def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
 
 
 def check_game(spec: str) -> str:
-    """Return ``spec`` if it names a game of ours with plain settings: numbers, flags and words.
-
-    Raises:
-        UnknownNameError: It names another environment, ``Foreign`` above all.
-        UntrustedError: A setting is none of a game, or is no plain value.
-    """
+    """Return ``spec`` if it names a game of ours with plain settings: numbers, flags and words."""
     name, settings = parse_spec(spec)
     if name not in GAMES:
         raise UnknownNameError("environment of a page", name, GAMES)

@@ -118,8 +118,6 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
 def git_commit(folder: Path) -> str:
     """Commit of the checkout that a package runs from, marked when the package was changed since.
 
-    What else stands in the checkout does not count: benchmarks write there what they found.
-
     Args:
         folder: The package's; links in it lead to more of its code.
 

@@ -68,10 +68,10 @@ class Part(NamedTuple):
     Attributes:
         name: Its name, and that of its folder.
         config: What is played.
-        cells: Cell that is played (with its model) to the cell as the experiment names it; none
-            where the part only teaches.
+        cells: Cell that is played (with its model) to the cell as the experiment names it.
         form: Parts whose steps the memory's tuples are formed from before it.
-        refine: Environment, policy and seeds by which they are refined before it; None for none.
+        refine: Environment, policy and seeds by which they are refined before it; None for
+            none.
     """
 
     name: str
@@ -107,9 +107,6 @@ class Experiment(NamedTuple):
             memory_llm: Whether the model plays the roles of the memories too.
             seeds: Seeds instead of the experiment's own; empty for those.
             folder: Where memories keep what they learn for later parts, ``store=STORE``.
-
-        Raises:
-            InvalidArgumentError: The seeds, or the experiment, are not well formed.
         """
         return [self._part(part, model, memory_llm, seeds, folder) for part in self.parts]
 
@@ -177,13 +174,7 @@ def experiment_names() -> tuple[str, ...]:
 
 
 def load_experiment(name: str) -> Experiment:
-    """Read an experiment.
-
-    Raises:
-        UnknownNameError: There is no such experiment.
-        InvalidArgumentError: Its file is not of the right form.
-        MissingDependencyError: PyYAML is absent.
-    """
+    """Read an experiment."""
     if name not in experiment_names():
         raise UnknownNameError("experiment", name, experiment_names())
     yaml = require("yaml", "llm", "published experiments")

@@ -1,13 +1,4 @@
-"""Tree exploration (LDM2, Wang et al., 3.3): better processes than the greedy one, by branching.
-
-:func:`explore` plays a task greedily, then as a tree. Where the retrieved examples agree a path
-goes on with the most confident action; where they do not, it splits into all candidates. The
-confidence of a path is the product of the confidences of its actions, and after every step only
-the ``width`` most confident paths stay. What the leaves scored says which process was best.
-
-It needs an environment with ``snapshot`` and ``restore`` and a policy as :class:`Exploring`
-describes; it neither teaches the memory nor writes anything.
-"""
+"""Tree exploration (LDM2, Wang et al., 3.3): better processes than the greedy one, by branching."""
 
 from __future__ import annotations
 
@@ -61,8 +52,7 @@ class Exploration(NamedTuple):
         calls: Times that candidates were asked for.
         steps: Environment steps taken.
         splits: Nodes of the tree that split.
-        whole: Whether the tree was played to its end; else a limit cut it, and leaves count as
-            they stood.
+        whole: Whether the tree was played to its end.
     """
 
     greedy: Trajectory
@@ -96,8 +86,6 @@ class _Node:
 
 
 class _Tree:
-    """The tree of one task; nodes are made once and found again."""
-
     def __init__(
         self,
         env: gym.Env[Any, Any],
@@ -192,12 +180,8 @@ def explore(
 ) -> Exploration:
     """Play a task greedily and as a tree.
 
-    The greedy process is played to its end; the limits hold for the tree beyond it. What both
-    have in common is played and asked for once.
-
     Args:
-        env: An environment, with the memory in its observation. The memory should not learn from
-            episodes (``ldm2?learn=false``): those of the tree are tried and taken back.
+        env: An environment, with the memory in its observation.
         policy: Who plays.
         seed: Seed of the environment's reset and of the policy.
         task_id: Pins a task instance; empty lets ``seed`` choose.
@@ -206,9 +190,6 @@ def explore(
             for no limit.
         max_steps: Environment steps, likewise.
         on_step: Called with the number of steps taken so far.
-
-    Raises:
-        InvalidArgumentError: The policy cannot be explored, or a number is out of range.
     """
     if not isinstance(policy, Exploring):
         raise InvalidArgumentError(
@@ -264,10 +245,7 @@ def _splits(policy: Exploring, path: _Node) -> bool:
 def _ahead(
     tree: _Tree, policy: Exploring, paths: Sequence[_Node], spent: Callable[[], bool]
 ) -> list[tuple[_Node, str, float]] | None:
-    """Ways on, as (path, action, confidence); a path that is at its end stays where it is.
-
-    None where a limit is met before all are known.
-    """
+    """Ways on, as (path, action, confidence); a path that is at its end stays where it is."""
     ways: list[tuple[_Node, str, float]] = []
     for path in paths:
         if path.step.done:

@@ -2,8 +2,6 @@
 
 ``--preset ariadne`` of ``gym-memory run`` and ``compare`` takes one of these names. Parameters
 go to the policy where it takes them, else to the memory::
-
-    --preset "ariadne?history=0"    --preset "stma?aggregator=false"    --preset "ldm2?store=t.db"
 """
 
 from __future__ import annotations
@@ -99,5 +97,4 @@ def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
 
 
 def _taken(registry: Registry, name: str) -> Mapping[str, Any]:
-    """The parameters that something takes."""
     return inspect.signature(registry.get(name)).parameters

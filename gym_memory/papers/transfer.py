@@ -6,9 +6,6 @@
 ``gen-task``   another task in the same environment: likewise, with training episodes of other
                tasks, each on the environments that are tested;
 ``gen-adapt``  either of these, and then trials that go on learning (the paper's G+A).
-
-A training episode is an ``adapt`` of its own. It writes into an archive that testing only reads,
-so no result depends on who plays first, and both halves go on where they were interrupted.
 """
 
 from __future__ import annotations
@@ -78,17 +75,12 @@ def transfer(
         config: Environments, memories (without lifetime, path and use), policies and seeds to
             test.
         archive: File of the archive; every memory has its own beside it.
-        sources: Environments to train on; empty for the tested ones on their split ``train``,
-            which ``gen-task`` does not take.
+        sources: Environments to train on.
         train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
             sources the seeds that are tested, so that another task is learnt where it is then
             played (:class:`~gym_memory.memory.clin.Clin` pairs ids such as
             ``scienceworld/boil/21`` and ``scienceworld/freeze/21``).
         trials: Trials of an episode, the last one that which wins; five in the paper.
-
-    Raises:
-        UnknownNameError: Unknown setup, or a memory that keeps no archive.
-        InvalidArgumentError: ``gen-task`` without sources, or ``adapt`` with some.
     """
     if setup not in SETUPS:
         raise UnknownNameError("setup", setup, SETUPS)

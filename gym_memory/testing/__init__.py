@@ -1,4 +1,1 @@
-"""What tests and demonstrations need: a fake house, a scripted chat server.
-
-Nothing that plays, remembers or scores may import from here.
-"""
+"""What tests and demonstrations need: a fake house, a scripted chat server."""

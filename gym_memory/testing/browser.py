@@ -1,7 +1,4 @@
-"""Drive a headless Chromium for tests of pages, and the server that it shows.
-
-Needs Chromium with its driver (``apt-get install chromium chromium-driver``) and selenium.
-"""
+"""Drive a headless Chromium for tests of pages, and the server that it shows."""
 
 from __future__ import annotations
 

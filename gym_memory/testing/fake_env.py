@@ -1,8 +1,4 @@
-"""A small deterministic house in pure Python that speaks like TextWorld, for fast tests.
-
-The pantry, behind a closed door, has a closed fridge. The task: fetch a food from the fridge
-(1 point) and put it on the table in the kitchen (1 point). Eating it loses.
-"""
+"""A small deterministic house in pure Python that speaks like TextWorld, for fast tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Run a real OpenAI-compatible server: llama.cpp with weights from a package.
-
-It tests the client against foreign JSON, grammars and counts.
-"""
+"""Run a real OpenAI-compatible server: llama.cpp with weights from a package."""
 
 from __future__ import annotations
 

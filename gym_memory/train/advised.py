@@ -16,7 +16,7 @@ _OF_MEMORY = ("memory", "triples", "episodes", "lessons")
 
 
 class _Relay(gym.Wrapper[Obs, str, Obs, str]):
-    """An environment that repeats the last answer of another one."""
+    """Repeats the last answer of another environment."""
 
     answer: tuple[Obs, float, bool, bool, dict[str, Any]]
 

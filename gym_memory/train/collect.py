@@ -1,9 +1,4 @@
-"""Environments of a training on a Ray cluster.
-
-Actors hold the engines and step all at once; the learner and its networks stay in this process. An
-episode depends on its game and its actions alone, so the weights are those of a training in one
-process, and the episodes of a lost node are replayed elsewhere.
-"""
+"""Environments of a training on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -26,8 +21,6 @@ Calls = list[tuple[str, tuple[Any, ...]]]
 
 
 class _Actor:
-    """The environments of one process."""
-
     def __init__(self, make: MakeEnv, plugins: Sequence[str]):
         for plugin in plugins:
             import_plugin(plugin)
@@ -58,7 +51,8 @@ class RayEnvs:
 
     Args:
         address: Address of the cluster, as for :class:`.RayPool`.
-        env: The environment that ``make`` makes; its engine says how much memory an actor needs.
+        env: The environment that ``make`` makes; its engine says how much memory an actor
+            needs.
         make: Makes an environment of a split; is sent to the actors.
         slots: Environments that are stepped together.
         plugins: Modules that every actor imports first.
@@ -96,12 +90,7 @@ class RayEnvs:
             self._ray.shutdown()
 
     def call(self, split: str, name: str, arguments: Mapping[int, tuple[Any, ...]]) -> list[Any]:
-        """Call a method in several slots, in all actors at once; see :class:`.Envs`.
-
-        Raises:
-            BackendError: Nodes are lost again and again, or none has the room.
-            ResultsError: A node has another version of the backend.
-        """
+        """Call a method in several slots, in all actors at once; see :class:`.Envs`."""
         episodes = self._episodes.setdefault(split, {})
         before: dict[int, Any] = {}
         if name == "reset":  # the episode begins with the memory as it is now
@@ -141,7 +130,6 @@ class RayEnvs:
         return found
 
     def _answer(self, at: int, future: Any, *call: Any) -> list[Any]:
-        """Return the answers of an actor, or of its replacement."""
         for _ in range(MOST_TRIES):
             try:
                 found = self._ray.get(future)
@@ -161,7 +149,6 @@ class RayEnvs:
         )
 
     def _restore(self, at: int) -> None:
-        """Have a new actor replay the episodes of the lost one."""
         for split, episodes in self._episodes.items():
             for slot, (memory, calls) in episodes.items():
                 if slot % len(self._actors) == at:

@@ -1,9 +1,4 @@
-"""Results as files for trainers: Parquet of steps or chats, or a Minari dataset.
-
-The observation of a step in a Minari dataset is its prompt, the action is text.
-``MinariDataset.recover_environment`` gives the environment with its memory; an episode's ``seed``
-and ``options`` (in the episode metadata) begin it again.
-"""
+"""Results as files for trainers: Parquet of steps or chats, or a Minari dataset."""
 
 from __future__ import annotations
 
@@ -45,15 +40,11 @@ def export(
     Args:
         folder: A results folder with recorded steps.
         form: One of :data:`FORMATS`.
-        out: The Parquet file, or the name of the Minari dataset; by default ``FORM.parquet`` in
-            the folder, or ``gym_memory/FOLDER-v0``.
+        out: The Parquet file, or the name of the Minari dataset.
         max_actions: Valid actions that a prompt lists, at most; None for all.
 
     Returns:
         Its place, and the number of its rows (of episodes for Minari).
-
-    Raises:
-        ResultsError: The folder holds no finished episode with recorded steps.
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
@@ -65,11 +56,7 @@ def export(
 
 
 def to_parquet(rows: Iterator[dict[str, Any]], path: Path) -> int:
-    """Write rows of plain values for ``datasets`` and ``pyarrow``; return their number.
-
-    Raises:
-        ResultsError: There are none.
-    """
+    """Write rows of plain values for ``datasets`` and ``pyarrow``; return their number."""
     pyarrow = require("pyarrow", "export", "Parquet files")
     parquet = require("pyarrow.parquet", "export", "Parquet files")
     held = list(rows)
@@ -96,10 +83,6 @@ def to_minari(episodes: Sequence[Played], dataset_id: str) -> tuple[str, int]:
 
     Returns:
         The folder of the dataset, and the number of episodes.
-
-    Raises:
-        ResultsError: There is no episode, or they come from several environments or memories, or
-            the memory was kept from trial to trial.
     """
     minari = require("minari", "minari", "Minari datasets")
     cells = {(e.job.env, e.job.memory, e.job.budget) for e in episodes}

@@ -1,10 +1,4 @@
-"""Behaviour cloning and DAgger of a local causal language model: prompt with memory -> action.
-
-The prompt is the one of constant size that is played with (:func:`.state_prompt`); the likelihood
-of the teacher's action and of its end is learnt, and the valid action that is likeliest as a whole
-answer is played. The labels come from recorded runs, from a teacher beside the learner
-(:class:`.AdvisedObservation`), or both; ``beta_steps`` lets the learner choose states (DAgger).
-"""
+"""Behaviour cloning and DAgger of a local causal language model: prompt with memory -> action."""
 
 from __future__ import annotations
 

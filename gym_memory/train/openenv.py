@@ -1,8 +1,4 @@
-"""Any environment with any memory as an OpenEnv server, over WebSocket and HTTP.
-
-Each connection is a session with an environment of its own, so sessions share nothing. An action
-has one required field, ``text``, which may be a command or the reply of a model.
-"""
+"""Any environment with any memory as an OpenEnv server, over WebSocket and HTTP."""
 
 from __future__ import annotations
 
@@ -195,8 +191,7 @@ def make_app(
         memory: A memory with optional parameters.
         budget: Tokens that the recalled memory may take.
         max_sessions: Sessions at once, >= 1; one more is refused.
-        idle_s: Seconds, > 0, after which a session without a message is closed; checked every
-            quarter of it, at most every five seconds.
+        idle_s: Seconds, > 0, after which a session without a message is closed.
     """
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):
@@ -225,11 +220,7 @@ def _mistake(request: Any, error: Exception) -> Any:
 
 
 def serve(app: Any, host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve an application until it is interrupted.
-
-    Raises:
-        InvalidArgumentError: Nothing can listen there.
-    """
+    """Serve an application until it is interrupted."""
     uvicorn = require("uvicorn", "openenv", "the OpenEnv server")
     try:
         uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=1 << 20)

@@ -1,8 +1,4 @@
-"""Prompts for training, and the policy that plays with them.
-
-A prompt of constant size holds the memory instead of the transcript, so step 150 costs what step 10
-did. It is that of :func:`gym_memory.wrappers.prompt.render_prompt`: training and play see the same.
-"""
+"""Prompts for training, and the policy that plays with them."""
 
 from __future__ import annotations
 

@@ -37,12 +37,9 @@ class Turn(NamedTuple):
 class Session:
     """Plays episodes of one environment with one memory, one after another.
 
-    An episode with a seed is the one of ``gym-memory run --seeds``. A model's reply that names a
-    valid action, up to case, articles and punctuation, plays that action; any other reply is played
-    as it is.
-
     Args:
-        env: An environment, ``Cooking?level=rl-1``; its split is played if ``reset`` names none.
+        env: An environment, ``Cooking?level=rl-1``; its split is played if ``reset`` names
+            none.
         memory: A memory, ``history?window=5``.
         budget: Tokens that the recalled memory may take.
     """

@@ -1,9 +1,4 @@
-"""Step-wise records: one row a step, for trainers that learn from single steps.
-
-Methods that compare equal states within a group (such as GiGPO) find them by two hashes: ``anchor``
-of the bare observation and the task, ``memory_digest`` of the recall. States with equal anchors and
-different digests are the same place with different memories.
-"""
+"""Step-wise records: one row a step, for trainers that learn from single steps."""
 
 from __future__ import annotations
 
@@ -71,11 +66,7 @@ class Played:
 
 
 def played(folder: str | os.PathLike[str]) -> Iterator[Played]:
-    """Yield the finished episodes of a results folder, in the order of its configuration.
-
-    Raises:
-        ResultsError: It is no results folder, or its steps were recorded without the recall.
-    """
+    """Yield the finished episodes of a results folder, in the order of its configuration."""
     finished = {rows[0].job.key: rows for rows in read_episodes(folder)}
     for job in read_config(folder).jobs():
         rows = finished.get(job.key)
@@ -105,9 +96,6 @@ def step_rows(
     episodes: Iterable[Played], max_actions: int | None = MAX_ACTIONS
 ) -> Iterator[Record]:
     """Yield one row a step, see :data:`COLUMNS`.
-
-    Prompt and reply are those of the policy's model call; without one, the prompt of constant size
-    and the action.
 
     Args:
         episodes: The episodes.
@@ -177,7 +165,6 @@ def returns(rewards: Sequence[float]) -> list[float]:
 
 
 def _shown(row: Row) -> Any:
-    """Return the observation of a recorded row, as far as a prompt shows it."""
     shown = {name: row.get(name, "") for name in ("text", "task", "inventory", "memory")}
     return {**shown, "valid_actions": tuple(row.get("valid_actions", ()))}
 

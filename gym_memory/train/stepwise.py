@@ -1,9 +1,4 @@
-"""Rollouts of constant-size prompts for GRPO: every step is a prompt and a reply of its own.
-
-GRPO trains one sequence a rollout. Here that is one step of the episode, drawn at random, with the
-episode's score as its reward: the expected gradient is the mean over all steps. Pass a
-:class:`StepwiseRollout` as ``GRPOTrainer(rollout_func=...)``; no TRL is imported.
-"""
+"""Rollouts of constant-size prompts for GRPO: every step is a prompt and a reply of its own."""
 
 from __future__ import annotations
 
@@ -24,8 +19,6 @@ __all__ = ["StepwiseRollout", "score_reward", "task_rows"]
 
 
 class _Sample(NamedTuple):
-    """A step as it was sampled."""
-
     before: Turn
     after: Turn
     prompt: list[Any]
@@ -189,7 +182,6 @@ class StepwiseRollout:
 
 
 def _plain(turn: Turn) -> dict[str, Any]:
-    """Return a turn as a row of a recording."""
     return {
         **turn.info,
         **turn.obs,

@@ -1,9 +1,4 @@
-"""Environments and data for TRL's GRPO trainer; no TRL is imported.
-
-The trainer makes an instance a rollout, calls ``reset`` with a row of the data, offers every other
-public method to the model as a tool, and calls ``get_reward`` at the end. The conversation grows
-with each call. For prompts of constant size see :mod:`gym_memory.train.stepwise`.
-"""
+"""Environments and data for TRL's GRPO trainer; no TRL is imported."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""A taskset for verifiers, with the game as the user.
-
-verifiers finds a taskset by the name of a module without dots: write a file with the line
-``from gym_memory.train.verifiers import *``. A task is a game of a split. Its episode is one
-conversation that grows (``prompts="turns"``), or one run a step with a prompt of constant size
-(``prompts="state"``), which holds the memory instead of the transcript.
-"""
+"""A taskset for verifiers, with the game as the user."""
 
 from __future__ import annotations
 

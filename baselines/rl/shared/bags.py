@@ -1,9 +1,4 @@
-"""Parts of learners that see bags of features: encoders, settings, network, optimizer.
-
-Such a learner sees the situation and every valid action as a *bag*: the number of a text and the
-rows of named features (:mod:`gym_memory.baselines.rl.shared.features`). It adds the network that
-scores them and its update. Equal bags, and equal texts, are encoded once a batch.
-"""
+"""Parts of learners that see bags of features: encoders, settings, network, optimizer."""
 
 from __future__ import annotations
 
@@ -224,8 +219,7 @@ class Seen(NamedTuple):
     """An observation as bags of numbers.
 
     Attributes:
-        bags: The situation's bag, then each action's; a bag is the number of its text (0 where
-            the encoder reads none) and the rows of its features.
+        bags: The situation's bag, then each action's.
         place: Stable hash of the game's text, which is the same whatever the memory.
         commands: Stable hash of each action's text.
         tried: Times that each command was given in each place of the episode so far.

@@ -1,8 +1,4 @@
-"""Files of a training: checkpoints, its configuration and its curve.
-
-A checkpoint is one safetensors file that holds tensors and, in its header, JSON; never pickle. It
-is replaced as a whole, so a reader sees the old one or the new one.
-"""
+"""Files of a training: checkpoints, its configuration and its curve."""
 
 from __future__ import annotations
 
@@ -42,11 +38,7 @@ def write(path: Path, tensors: dict[str, Any], record: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the tensors and the record of a checkpoint.
-
-    Raises:
-        CheckpointError: There is none, it is torn, or something else wrote it.
-    """
+    """Return the tensors and the record of a checkpoint."""
     safetensors = require("safetensors", "rl", "checkpoints")
     try:
         with safetensors.safe_open(path, framework="pt") as file:
@@ -108,13 +100,7 @@ def check_config(
     what: str,
     defaults: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> bool:
-    """Return True if the wanted run has begun in a folder, False if none has.
-
-    ``defaults`` are values of parts of the configuration that an older run did not write.
-
-    Raises:
-        CheckpointError: The folder holds another run, or its configuration cannot be read.
-    """
+    """Return True if the wanted run has begun in a folder, False if none has."""
     path = folder / _CONFIG
     if not path.exists():
         return False

@@ -1,9 +1,4 @@
-"""Features of an observation: bags of named features for the situation and for every action.
-
-One description serves every memory. Recalled facts give relations with the names taken out; where
-only text is recalled, the words and those around what an action names serve instead. The entities
-of an action take its roles (``1``, ``2``), so what is learnt of a carrot holds for a papaya.
-"""
+"""Features of an observation: bags of named features for the situation and for every action."""
 
 from __future__ import annotations
 
@@ -189,13 +184,6 @@ class FeatureRows:
 class RecalledScene:
     """Describes entities by the recalled facts, without their names.
 
-    Names do not carry over from one game to the next, relations do. So an entity is described by
-    its *atoms*: the relations it takes part in, where it is as seen from the agent, and the values
-    of its attributes. ``carrot`` of a recipe that needs a diced one, on a counter of this room,
-    is ``{<requires, needs to be:diced, @here}``, and so is any other food there. Attributes with
-    the same value are one atom: *needs to be* roasted and *is* roasted give
-    ``is+needs to be:roasted``.
-
     Attributes:
         here: The agent's place, empty if unknown.
         links: Facts that are neither place, way, exit nor attribute, in their order.
@@ -301,11 +289,7 @@ class RecalledScene:
         return [exit_ for exit_ in self._exits.get(place, ()) if exit_ not in ways]
 
     def signposts(self) -> dict[str, dict[str, None]]:
-        """Return, for each direction from here, the atoms that are nearest that way.
-
-        A direction gets every atom (and ``name:knife``) of a thing elsewhere if it begins a
-        shortest path to the nearest place with that atom; ``unexplored`` is an exit not taken.
-        """
+        """Return, for each direction from here, the atoms that are nearest that way."""
         away = distances(self.here, self._ways_from)
         offers: dict[str, list[str]] = {}
         for place in away:
@@ -362,19 +346,12 @@ def describe(
 ) -> Described:
     """Return all features of an observation.
 
-    A thing without relations (a knife is just a knife) keeps its name if the name is common.
-    A word that an action shares with a thing becomes ``=``: ``chop`` matches *needs to be chopped*,
-    a stove *used for frying* what *needs to be fried*. So twenty games with hardly any chopping
-    teach how to chop.
-
     Args:
         obs: The observation.
         lexicon: Names that are common.
         game: The training game, whose words the lexicon learns; empty while evaluating.
-        words: Use of words as features: ``auto`` where no facts are recalled, or ``always``. Words
-            distinguish training games, so a learner with both memorizes routes and recipes.
-        facts: Use of recalled facts: ``related`` for all of the above; ``plain`` without ``=`` and
-            signposts, which solve part of the game; ``rendered`` reads the memory's text instead.
+        words: Use of words as features: ``auto`` where no facts are recalled, or ``always``.
+        facts: Use of recalled facts: ``related`` for all of the above.
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"

@@ -58,12 +58,7 @@ def _check_device(name: str) -> str:
 
 
 class Learner(ABC):
-    """A learning baseline: its networks, their data, and its updates.
-
-    The loop steps several environments together; each has a *slot*, a number from 0. All chance
-    comes from ``seed``. A learner holds torch tensors and plain values, so that a checkpoint is a
-    safetensors file with JSON.
-    """
+    """A learning baseline: its networks, their data, and its updates."""
 
     name: ClassVar[str]
     settings_class: ClassVar[type]
@@ -96,10 +91,7 @@ class Learner(ABC):
 
     @abstractmethod
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
-        """Choose the index of a valid action for each observation, in one batch.
-
-        Each has at least one; only the last observation of an episode, never acted on, may not.
-        """
+        """Choose the index of a valid action for each observation, in one batch."""
 
     @abstractmethod
     def observe(self, slot: int, experience: Experience) -> None:
@@ -152,11 +144,7 @@ def save_player(path: Path, learner: Learner, about: dict[str, Any]) -> None:
 
 
 def load_player(path: str | os.PathLike[str], learner_class: type[L], device: str = "cpu") -> L:
-    """Return a learner that can play, from a file or from the folder of a training run.
-
-    Raises:
-        CheckpointError: It cannot be read, or is one of another baseline.
-    """
+    """Return a learner that can play, from a file or from the folder of a training run."""
     file = Path(path) / checkpoints.BEST if Path(path).is_dir() else Path(path)
     tensors, record = checkpoints.read(file)
     if "slots" in record:

@@ -136,12 +136,7 @@ class Stored(NamedTuple):
 
 
 class NStep:
-    """Turns the steps of one episode into n-step transitions.
-
-    A step that cuts an episode has no value to go on from: the environment lists no actions there.
-    Its predecessors go on from the observation before it, and the step itself is dropped: being
-    out of time is no property of the state.
-    """
+    """Turns the steps of one episode into n-step transitions."""
 
     def __init__(self, n: int, gamma: float):
         self.n, self.gamma = n, gamma
@@ -389,9 +384,6 @@ class Rollouts:
         critic: Callable[[list[Any]], list[float]],
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the discounted returns of all steps, slot after slot, and which steps count.
-
-        A step that cuts an episode does not count, as in :class:`NStep`; its predecessors go on
-        from the value of its own state.
 
         Args:
             values: The critic's values of all steps, shape (steps,).

@@ -1,10 +1,4 @@
-"""The training loop: several environments stepped together, one batch of decisions a tick.
-
-It plays training games, lets the learner learn, measures it on valid games, keeps the best, and
-writes checkpoints from which the very same training resumes: a run that was killed and resumed
-ends with the weights of an unbroken one (on a CPU). A checkpoint keeps the game and the actions of
-every episode in progress, which are replayed, and the state of its memory.
-"""
+"""The training loop: several environments stepped together, one batch of decisions a tick."""
 
 from __future__ import annotations
 
@@ -174,7 +168,6 @@ def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 
 
 
 def _play(learner: Learner, envs: Envs, seeds: Sequence[int]) -> list[_Episode]:
-    """Play one greedy episode of each seed, all together."""
     slots = []
     for obs, info in envs.call("valid", "reset", {n: (seed,) for n, seed in enumerate(seeds)}):
         obs = playable(obs)
@@ -258,11 +251,7 @@ class Trainer:
         return self._cpu_before + time.process_time() - self._cpu_start
 
     def run(self) -> list[dict[str, Any]]:
-        """Train to the end; return the curve.
-
-        Raises:
-            CheckpointError: The folder holds another run, or its checkpoint cannot be read.
-        """
+        """Train to the end; return the curve."""
         self._begin()
         s = self.settings
         while not self._finished():
@@ -438,7 +427,6 @@ class Trainer:
         checkpoints.write_curve(self.folder, self.curve)
 
     def _replay(self, slots: list[dict[str, Any]]) -> None:
-        """Bring the episodes back to where they were."""
         calls = {n: (kept["game"], kept["actions"], kept["memory"]) for n, kept in enumerate(slots)}
         came = self._envs.call("train", "replay", calls)
         for slot, kept, (obs, info) in zip(self.episodes, slots, came, strict=True):

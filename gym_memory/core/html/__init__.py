@@ -1,8 +1,4 @@
-"""HTML by hand: text that stays text, tables, and pages with a strict Content-Security-Policy.
-
-Whatever a game, a model or a file name says is shown, never interpreted: it is escaped, and
-characters that cannot be seen or that turn the direction of writing are written out.
-"""
+"""HTML by hand: text that stays text, tables, and pages with a strict Content-Security-Policy."""
 
 from gym_memory.core.html.pages import Assets, inline_page, linked_page, packed
 from gym_memory.core.html.text import cut, json_visible, memory_table, table, text, visible

@@ -1,8 +1,4 @@
-"""Whole pages: one that carries everything it needs, and one whose parts a server gives.
-
-Both run scripts of ours alone. A page of its own names the hash of each of its scripts and styles
-in its Content-Security-Policy; data stands in it as base64 of gzip, in which no markup can hide.
-"""
+"""Whole pages: one that carries everything it needs, and one whose parts a server gives."""
 
 from __future__ import annotations
 
