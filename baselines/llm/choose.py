@@ -35,8 +35,9 @@ class ChooseSettings(LanguageSettings):
         llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
             ``transformers?model=/weights/qwen``.
         prompt: Name of the prompt that the actions are to answer.
-        score: ``char`` and ``token`` divide a log-likelihood by the length of its action.
-        temperature: 0 takes the most likely action.
+        score: ``char`` and ``token`` divide a log-likelihood by the action's length; ``sum`` does
+            not; ``pmi`` subtracts the one without the situation.
+        temperature: 0 takes the most likely action; above, a softmax of the scores over it draws.
     """
 
     llm: str | ChatModel = dataclasses.field(default="transformers", kw_only=False)

@@ -40,14 +40,15 @@ class LanguageSettings:
 
     Attributes:
         llm: A chat model or its spec, ``openai`` (all from the environment) or
-            ``transformers?model=...``.
-        model: Shorthand for the model's parameter ``model``.
+            ``transformers?model=...``; a spec inside the name of a policy is quoted.
+        model: Shorthand for the model's ``model``; ``smollm`` comes with a package and runs in
+            this process, unless a ``base_url`` is given.
         base_url: Shorthand for the model's parameter ``base_url``.
         history: Past observations to show at most, >= 0; None for all that fit.
         history_tokens: Tokens that the past observations may take together, >= 0; the same.
         temperature: Sampling temperature, >= 0; 0.2 in the AriGraph authors' code.
         constrain: Whether answers are held to the valid actions during generation, by local
-            weights or by a server that takes JSON schemas.
+            weights or a server with JSON schemas; needs an environment that lists them.
     """
 
     llm: str | ChatModel = "openai"
