@@ -34,7 +34,8 @@ class ClinSettings(LanguageSettings):
     Attributes:
         tries: Answers of the executor at one step, >= 1: 5 in the paper, 3 in its code.
         threshold: Least cosine in [0, 1] at which a similar valid action is taken.
-        encoder: Sentence encoder of that comparison, loaded at first use.
+        encoder: Sentence encoder of that comparison; empty for none; None for
+            sentence-transformers where its weights are available, else hashed words.
     """
 
     history_tokens: int = 1000

@@ -52,7 +52,7 @@ class Exploration(NamedTuple):
         calls: Times that candidates were asked for.
         steps: Environment steps taken.
         splits: Nodes of the tree that split.
-        whole: Whether the tree was played to its end.
+        whole: Whether the tree was played to its end, not cut by a limit.
     """
 
     greedy: Trajectory
@@ -181,7 +181,7 @@ def explore(
     """Play a task greedily and as a tree.
 
     Args:
-        env: An environment, with the memory in its observation.
+        env: An environment, with a memory that does not learn (``ldm2?learn=false``).
         policy: Who plays.
         seed: Seed of the environment's reset and of the policy.
         task_id: Pins a task instance; empty lets ``seed`` choose.

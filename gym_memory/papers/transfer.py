@@ -75,7 +75,7 @@ def transfer(
         config: Environments, memories (without lifetime, path and use), policies and seeds to
             test.
         archive: File of the archive; every memory has its own beside it.
-        sources: Environments to train on.
+        sources: Environments to train on; empty for the tested ones on their split ``train``.
         train_seeds: Training episodes. None: ten, as many as the paper's archive holds; with
             sources the seeds that are tested, so that another task is learnt where it is then
             played (:class:`~gym_memory.memory.clin.Clin` pairs ids such as

@@ -40,7 +40,8 @@ def export(
     Args:
         folder: A results folder with recorded steps.
         form: One of :data:`FORMATS`.
-        out: The Parquet file, or the name of the Minari dataset.
+        out: The Parquet file, or the Minari dataset's name; by default ``FORM.parquet`` in the
+            folder, or ``gym_memory/FOLDER-v0``.
         max_actions: Valid actions that a prompt lists, at most; None for all.
 
     Returns:

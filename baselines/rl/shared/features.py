@@ -351,7 +351,8 @@ def describe(
         lexicon: Names that are common.
         game: The training game, whose words the lexicon learns; empty while evaluating.
         words: Use of words as features: ``auto`` where no facts are recalled, or ``always``.
-        facts: Use of recalled facts: ``related`` for all of the above.
+        facts: Use of recalled facts: ``related`` for all; ``plain`` without ``=`` and signposts;
+            ``rendered`` reads the memory's text instead.
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"
