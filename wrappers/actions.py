@@ -34,25 +34,17 @@ def keep_evenly(items: Sequence[Item], limit: int) -> tuple[Item, ...]:
 class IndexActions(gym.Wrapper[Obs, np.int64, Obs, str], gym.utils.RecordConstructorArgs):
     """Act by number: action ``i`` is the i-th entry of the observation's ``valid_actions``.
 
-    Action: ``Discrete(max_actions)``. Of more valid actions, those evenly spaced over the
-    environment's order are kept (:func:`keep_evenly`), also in the observation. Where there are
-    none, the only entry is ``no_op``, so a mask is never all false. A number without an entry
-    costs a step and counts as an invalid action. Info at every reset and step:
-
-    * ``action_mask``: int8 array of shape (max_actions,), 1 where there is an entry;
-    * ``n_valid``: valid actions of the state; ``n_valid_dropped``: those without a number.
-
-    An environment made with ``valid_actions=False`` lists them all the same.
+    Of more valid actions than ``max_actions``, those evenly spaced over the environment's order
+    are kept, also in the observation. Where there are none, the only entry is ``no_op``, so a mask
+    is never all false. A number without an entry costs a step and counts as an invalid action.
+    Info: ``action_mask``, int8 of shape (max_actions,), 1 where there is an entry; ``n_valid``,
+    the valid actions of the state; ``n_valid_dropped``, those without a number. An environment
+    made with ``valid_actions=False`` lists them all the same.
 
     Args:
         env: An environment with text actions and ``valid_actions`` in its observation.
         max_actions: Numbers to offer, >= 1. SB3 wants few: 256 is a sensible ceiling.
         no_op: The action offered where there is none.
-
-    Example:
-        >>> env = IndexActions(gym.make("gym_memory/Cooking-v0"), 64)  # doctest: +SKIP
-        >>> obs, info = env.reset(seed=0)  # doctest: +SKIP
-        >>> env.step(env.action_space.sample(info["action_mask"]))  # doctest: +SKIP
     """
 
     def __init__(self, env: gym.Env[Obs, str], max_actions: int = 128, no_op: str = NO_OP):

@@ -133,16 +133,11 @@ class EncodeText(
 ):
     """Turn the text observation into integer arrays of fixed shape, as SB3 needs them.
 
-    Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding:
-
-    * ``text task inventory memory``: shape (n,), the first n words;
-    * ``valid_actions``: shape (max_actions, n); row i is what action i does, and a row of
-      zeros is a number without an action;
-    * ``triples``: shape (max_triples, 3, n), the most relevant first.
-
-    ``episodes`` and ``lessons`` are part of the rendered ``memory``. Goes around
-    ``IndexActions``. Two words may share an id: with v ids and k distinct words about
-    k(k-1)/2v pairs do.
+    Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding: the first n
+    words of ``text task inventory memory``, shape (n,); ``valid_actions``, shape (max_actions, n),
+    zeros for a number without an action; ``triples``, shape (max_triples, 3, n), the most
+    relevant first. Goes around ``IndexActions``. With v ids and k distinct words about k(k-1)/2v
+    pairs share an id.
 
     Args:
         env: An environment with memory, wrapped in ``IndexActions``.

@@ -28,20 +28,15 @@ Obs = dict[str, Any]
 class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
     """Maintain a memory of what the agent saw and show what it recalls.
 
-    Adds ``memory triples episodes lessons`` to the raw observation and ``memory_stats`` to info.
-    The keys are the same for every memory; what a memory lacks is empty.
-
-    The memory is closed (``Memory.end``) when the environment ends the episode, or by
-    :meth:`finish` where it is cut from outside, at the latest by the next ``reset``, so that a
-    memory that learns over trials learns from every episode.
+    Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
+    ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the
+    episode, or by :meth:`finish` where it is cut from outside, at the latest by the next ``reset``,
+    so that a memory that learns over trials learns from every episode.
 
     Args:
         env: A raw text environment.
-        memory: Name of a memory with optional parameters.
+        memory: Name of a memory with optional parameters, e.g. ``"history?window=5"``.
         budget: Tokens that the rendered recall may take, >= 0.
-
-    Example:
-        >>> env = MemoryObservation(make_raw_env(), memory="history?window=5")  # doctest: +SKIP
     """
 
     def __init__(

@@ -23,19 +23,15 @@ GO_TO = "go to "
 class Navigate(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
     """Add ``go to <place>`` for the places that the agent was in, its own excluded.
 
-    The way is the shortest in the memory's graph. Every move on it is a real step of the
-    environment: counted, seen by the memory, and able to end the episode. The walk stops early
-    when a move does not lead where the memory expects, and, with ``stop_on_new``, when something
-    appears that the memory did not know. (The AriGraph authors' ``go to`` counts as one step,
-    learns nothing on the way and runs on when it is blocked.)
-
-    The observation is that of the last move, its ``text`` the texts of all moves. The reward is
-    their sum. Info: ``navigate_moves``, the commands played, empty for any other action. Where
-    the observation lists no valid actions nothing is added; ``go to`` works all the same.
+    The way is the shortest in the memory's graph. Every move is a real step of the environment:
+    counted, seen by the memory, and able to end the episode. The walk stops when a move does not
+    lead where the memory expects. (The AriGraph authors' ``go to`` counts as one step, learns
+    nothing on the way and runs on when it is blocked.) The observation is that of the last move
+    with the texts of all; the reward is their sum. Info: ``navigate_moves``, the commands played.
 
     Args:
         env: An environment with a memory that keeps a graph (``arigraph``, ``oracle``, ...).
-        stop_on_new: True to stop where something new appears.
+        stop_on_new: True to stop where something appears that the memory did not know.
     """
 
     def __init__(self, env: gym.Env[Obs, str], stop_on_new: bool = True):

@@ -34,26 +34,18 @@ def render_prompt(
     instructions: str = INSTRUCTIONS,
     max_actions: int | None = None,
 ) -> str:
-    """Return an observation as one prompt.
+    """Return an observation as one prompt, without its empty parts.
 
-    What changes least comes first, so that a model's prompt cache can keep the beginning. Empty
-    parts are left out.
+    What changes least comes first, so that a model's prompt cache can keep the beginning. At
+    most ``max_actions`` valid actions are listed, evenly spaced over all; None lists all. The
+    prompt says how many are not listed.
 
-    Args:
-        obs: The flat observation Dict; ``memory`` may be missing.
-        instructions: The first part.
-        max_actions: Valid actions to list at most, evenly spaced over all; 0 lists none, None
-            lists all. The prompt says how many are not listed.
-
-    >>> print(render_prompt({"text": "You are in a hall.", "task": "Find the key.",
-    ...     "inventory": "", "memory": "", "valid_actions": ("go east",)}, "Play."))
+    >>> print(render_prompt({"text": "A hall.", "task": "", "inventory": "", "memory": "",
+    ...     "valid_actions": ("go east",)}, "Play."))
     Play.
     <BLANKLINE>
-    ## Task
-    Find the key.
-    <BLANKLINE>
     ## What you see now
-    You are in a hall.
+    A hall.
     <BLANKLINE>
     ## What you can do
     - go east
@@ -80,12 +72,10 @@ def prompt_space() -> FreeText:
 class PromptObservation(
     gym.ObservationWrapper[str, str, dict[str, Any]], gym.utils.RecordConstructorArgs
 ):
-    """Turn the observation Dict into one string for a language model.
+    """Turn the observation Dict into one string for a language model (:func:`render_prompt`).
 
-    The parts of the prompt (:func:`render_prompt`) are the instructions, ``## Task``,
-    ``## What you remember``, ``## What you carry``, ``## What you see now`` and
-    ``## What you can do``. Only the memory has a token budget (that of ``MemoryObservation``);
-    ``max_actions`` bounds the longest of the others.
+    Only the memory has a token budget (that of ``MemoryObservation``); ``max_actions`` bounds the
+    longest of the other parts.
 
     Args:
         env: A text environment, usually with memory.

@@ -23,22 +23,18 @@ Obs = dict[str, Any]
 class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
     """Append what the agent saw and did to a gzip file of JSON lines, a flat row a step.
 
-    A row holds ``episode t task_id task dialect action text inventory reward terminated
-    truncated score max_score normalized_score success lost is_action_valid``, and on request
-    ``valid_actions`` and ``memory``, or all that :mod:`gym_memory.wrappers.detail` lists. It is
-    on its way to the disk before ``step`` returns, so a killed run can be read up to its last
-    step. Episodes are numbered on from those that the file holds, which the first ``reset``
-    opens; :func:`gym_memory.core.trajectory.read_trajectory` gives them back. Each environment
-    needs its own file, those of a vector environment as well. ``row`` is the last row written;
-    a row takes ``model_calls`` since the one before it out of that list, which
-    :func:`gym_memory.llm.logged_calls` may fill.
+    A row is on its way to the disk before ``step`` returns, so a killed run can be read up to its
+    last step. Episodes are numbered on from those that the file holds;
+    :func:`gym_memory.core.trajectory.read_trajectory` gives them back. Each environment needs its
+    own file, those of a vector environment as well. ``row`` is the last row written; a row takes
+    the ``model_calls`` since the one before it, which :func:`gym_memory.llm.logged_calls` collects.
 
     Args:
         env: A text environment with text actions, with or without a memory.
         path: The file, by custom ``*.jsonl.gz``.
         valid_actions: True to record the valid actions shown.
         memory: True to record the rendered memory.
-        detail: True to record all that the viewer shows: facts, recall, reasons, model calls.
+        detail: True to record all that the viewer shows: see :mod:`gym_memory.wrappers.detail`.
     """
 
     def __init__(

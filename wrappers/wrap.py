@@ -22,13 +22,9 @@ def wrap(
         env: A ``gymnasium.Env`` or anything else with ``reset`` and ``step``.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
-        **kwargs: Where the environment keeps its text, task, valid actions, score and success,
-            and whose extraction rules to use, where
-            :class:`~gym_memory.games.foreign.env.ForeignEnv` does not find them itself.
-
-    Returns:
-        An environment with the one flat observation Dict; ``info["sources"]`` of every reset
-        says what was found.
+        **kwargs: Where the environment keeps its text, task, valid actions, score and success, and
+            its extraction rules: see :class:`~gym_memory.games.foreign.env.ForeignEnv`, which
+            finds most by itself; ``info["sources"]`` of every reset says what it found.
 
     Example:
         >>> from gym_memory.testing.fake_env import FakeHouse

@@ -100,7 +100,8 @@ class Beliefs:
         self.actions = tuple(self._spelling)
         self.graph = TemporalGraph()
         if obs["triples"]:
-            self._believe(obs["triples"])
+            for triple in reversed(obs["triples"]):  # the first of two rivals counts
+                self.graph.add(triple, 0)
             moved = action.split()[-1:] == [action] or action.split()[:1] == ["go"]
             action = "" if moved else action  # the recalled place is already the new one
         else:
@@ -117,11 +118,6 @@ class Beliefs:
         self.here = current_place(self.graph) or ""
         self._add_ways_back()
         self._known: dict[str, dict[str, str]] = {}
-
-    def _believe(self, triples: tuple[Triple, ...]) -> None:
-        """Take recalled facts; where two exclude each other, the more relevant one counts."""
-        for triple in reversed(triples):
-            self.graph.add(triple, 0)
 
     def _read(self, text: str, extractor: Extractor, transcript: Transcript) -> str:
         """Read recalled text; returns the last action if the text ends in one."""

@@ -8,7 +8,6 @@ abstractions, Reflexion's plans, or a model's advice. ``"take ..."`` stands for 
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +18,7 @@ from gym_memory.core.records import Observation, PlanState, Step
 from gym_memory.core.settings import check_share
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
+from gym_memory.graph.map import shortest_path
 from gym_memory.graph.schema import PLAYER
 from gym_memory.memory.reading import split_entries
 
@@ -41,13 +41,13 @@ class Advice(NamedTuple):
 
     ``plan`` has pairs (action, place) to do in order, the place empty where none is named;
     ``avoid`` and ``doubt`` actions, or verbs with ``...``, that are or may be bad; ``ways`` a
-    place to the moves out of it, as (action, next place); ``verbs`` those that help.
+    place to the next places, with the action that leads there; ``verbs`` those that help.
     """
 
     plan: list[Errand]
     avoid: set[str]
     doubt: set[str]
-    ways: dict[str, list[tuple[str, str]]]
+    ways: dict[str, dict[str, str]]
     verbs: set[str]
 
     @classmethod
@@ -64,7 +64,6 @@ class Advice(NamedTuple):
         return advice
 
     def _read_sentence(self, sentence: str) -> list[tuple[str, str]]:
-        """Note what a sentence says; return what it says to do."""
         effect = _EFFECT.search(sentence)
         cause = sentence[: effect.start()] if effect else sentence
         told = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
@@ -78,22 +77,15 @@ class Advice(NamedTuple):
         reaching = _REACHING.search(sentence, effect.start()) if effect else None
         if reaching and told and told[0][1]:
             action, place = told[0]
-            self.ways.setdefault(place, []).append((action, reaching[1]))
+            self.ways.setdefault(place, {}).setdefault(reaching[1], action)
             return []
         self.verbs.update(_verb(action) for action, _ in told if action.endswith(" ..."))
         return [item for item in told if not item[0].endswith(" ...")]
 
     def way(self, here: str, there: str) -> str:
         """Return the first move on the shortest known way; empty where none is known."""
-        first: dict[str, str] = {here: ""}
-        queue = deque([here])
-        while queue and there not in first:
-            place = queue.popleft()
-            for action, beyond in self.ways.get(place, ()):
-                if beyond not in first:
-                    first[beyond] = first[place] or action
-                    queue.append(beyond)
-        return first.get(there, "")
+        path = shortest_path(here, there, lambda place: {to: to for to in self.ways.get(place, ())})
+        return self.ways[here][path[0].place] if path else ""
 
     def against(self, action: str, *, doubtful: bool) -> bool:
         """True if the lessons speak against an action; ``doubtful``: or might."""

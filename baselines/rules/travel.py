@@ -111,12 +111,9 @@ def _open_way(beliefs: Beliefs, direction: str) -> str | None:
     """Return how the door in a direction can be opened or unlocked; None if it cannot."""
     door = beliefs.door(beliefs.here, direction)
     that_way = (a for a in beliefs.options("open") if direction in a.split())
-    named = (f"open {door}", *_unlocking(beliefs, door)) if door else ()
+    unlocking = (a for a in beliefs.options("unlock") if a.startswith(f"unlock {door} with "))
+    named = (f"open {door}", *unlocking) if door else ()
     return next((a for a in (*named, *that_way) if beliefs.can(a)), None)
-
-
-def _unlocking(beliefs: Beliefs, lock: str) -> list[str]:
-    return [a for a in beliefs.options("unlock") if a.startswith(f"unlock {lock} with ")]
 
 
 def explore(beliefs: Beliefs, aim: Aim) -> Move | None:

@@ -17,7 +17,7 @@ from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.decisions import decided
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
-    Lore,
+    Knowledge,
     is_shown_how,
     learn,
     nearest,
@@ -46,12 +46,12 @@ GOAL = "Your task is to find a(n) living thing. First, focus on the thing."
 
 
 @pytest.fixture(scope="module")
-def lore() -> Lore:
+def knowledge() -> Knowledge:
     return learn(RECORDED)
 
 
-def shown(lore: Lore, task: str) -> Demonstration:
-    return next(one for one in lore.demonstrations if one.task == task)
+def shown(knowledge: Knowledge, task: str) -> Demonstration:
+    return next(one for one in knowledge.demonstrations if one.task == task)
 
 
 MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
@@ -71,8 +71,8 @@ MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
          "change its state of matter.", False),
     ],
 )  # fmt: skip
-def test_knows_which_tasks_nobody_showed(lore: Lore, goal: str, known: bool) -> None:
-    assert is_shown_how(f"Your task is to {goal}", lore.demonstrations) is known
+def test_knows_which_tasks_nobody_showed(knowledge: Knowledge, goal: str, known: bool) -> None:
+    assert is_shown_how(f"Your task is to {goal}", knowledge.demonstrations) is known
 
 
 def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
@@ -177,9 +177,9 @@ def test_says_a_demonstration_in_terms_of_another_goal() -> None:
     assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
 
 
-def test_prefers_the_demonstration_of_the_same_kind(lore: Lore) -> None:
-    for one in lore.demonstrations:
-        assert nearest(one.goal, lore.demonstrations)[0][0].task == one.task
+def test_prefers_the_demonstration_of_the_same_kind(knowledge: Knowledge) -> None:
+    for one in knowledge.demonstrations:
+        assert nearest(one.goal, knowledge.demonstrations)[0][0].task == one.task
 
 
 def test_mixes_what_the_recipe_says() -> None:
@@ -199,8 +199,8 @@ def told_by(moves: Any) -> str:
     return "\n".join(lines[:-1])
 
 
-def test_finds_its_place_by_what_the_memory_tells(lore: Lore) -> None:
-    one = shown(lore, "boil")
+def test_finds_its_place_by_what_the_memory_tells(knowledge: Knowledge) -> None:
+    one = shown(knowledge, "boil")
     told = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(told, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
@@ -210,8 +210,8 @@ def test_finds_its_place_by_what_the_memory_tells(lore: Lore) -> None:
     }
 
 
-def test_repeats_what_was_repeated_until_the_answer_changes(lore: Lore) -> None:
-    one = shown(lore, "inclined-plane-friction-named-surfaces")
+def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: Knowledge) -> None:
+    one = shown(knowledge, "inclined-plane-friction-named-surfaces")
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "look at")
     last = next(i for i in range(first, len(one.moves)) if "bottom" in one.moves[i].answer)
     on_the_way, arrived = one.moves[last - 1], one.moves[last]
@@ -225,8 +225,8 @@ def test_repeats_what_was_repeated_until_the_answer_changes(lore: Lore) -> None:
         assert progress(one, Terms(), scene, rng, history=True).done == done
 
 
-def test_sees_the_rounds_of_a_demonstration(lore: Lore) -> None:
-    one = shown(lore, "boil")
+def test_sees_the_rounds_of_a_demonstration(knowledge: Knowledge) -> None:
+    one = shown(knowledge, "boil")
     (start, end) = one.rounds[-1]
     assert end == len(one.moves)
     assert {move.act.verb for move in one.moves[start:]} == {"examine", "use"}
@@ -247,8 +247,8 @@ def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
 
 
 @pytest.mark.parametrize(("reading", "box"), [(120, "green box"), (-20, "blue box")])
-def test_decides_by_what_it_measured(lore: Lore, reading: int, box: str) -> None:
-    one = shown(lore, "use-thermometer")
+def test_decides_by_what_it_measured(knowledge: Knowledge, reading: int, box: str) -> None:
+    one = shown(knowledge, "use-thermometer")
     goal = (
         "Your task is to measure the temperature of unknown substance B, which is located around "
         "the living room. First, focus on the thermometer. Next, focus on the unknown substance B. "
@@ -262,8 +262,8 @@ def test_decides_by_what_it_measured(lore: Lore, reading: int, box: str) -> None
 
 
 @pytest.mark.parametrize(("height", "box"), [("short", "red box"), ("tall", "green box")])
-def test_decides_by_what_it_sees(lore: Lore, height: str, box: str) -> None:
-    one = shown(lore, "mendelian-genetics-unknown-plant")
+def test_decides_by_what_it_sees(knowledge: Knowledge, height: str, box: str) -> None:
+    one = shown(knowledge, "mendelian-genetics-unknown-plant")
     goal = (
         "Your task is to determine whether short plant height is a dominant or recessive trait in "
         "the unknown E plant. If the trait is dominant, focus on the red box. If the trait is "
@@ -279,8 +279,8 @@ def test_decides_by_what_it_sees(lore: Lore, height: str, box: str) -> None:
     )
 
 
-def test_focuses_on_nothing_of_another_stage(lore: Lore) -> None:
-    one = shown(lore, "identify-life-stages-1")
+def test_focuses_on_nothing_of_another_stage(knowledge: Knowledge) -> None:
+    one = shown(knowledge, "identify-life-stages-1")
     assert "turtle" in one.goal
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
     policy = Imitator(RECORDED)
@@ -292,14 +292,14 @@ def test_focuses_on_nothing_of_another_stage(lore: Lore) -> None:
     assert "until: focus on hatchling turtle" in str(policy.focus.aim)
 
 
-def test_knows_the_house_and_the_room_from_facts(lore: Lore) -> None:
+def test_knows_the_house_and_the_room_from_facts(knowledge: Knowledge) -> None:
     scene = read_scene(seen("The sink is now on.", "", "you, is in, kitchen"), Pursuit())
     assert scene.room == "kitchen"
-    assert lore.house.way("hallway", "outside") in (
+    assert knowledge.house.way("hallway", "outside") in (
         ["greenhouse", "outside"],
         ["kitchen", "outside"],
     )
-    assert lore.house.way("hallway", "moon") == []
+    assert knowledge.house.way("hallway", "moon") == []
 
 
 def test_reads_what_was_done_lately_apart_from_what_was_long_ago() -> None:
@@ -330,10 +330,10 @@ def test_takes_the_answer_to_a_question_for_that_of_the_move() -> None:
     assert [answer for _, answer in scene.done] == ["You move the seed."]
 
 
-def test_is_patient_for_as_long_as_nothing_new_was_shown(lore: Lore) -> None:
-    one = shown(lore, "mendelian-genetics-known-plant")
-    assert usual_pause(one.goal, lore.demonstrations) >= 15
-    assert usual_pause(GOAL, lore.demonstrations) <= 2
+def test_is_patient_for_as_long_as_nothing_new_was_shown(knowledge: Knowledge) -> None:
+    one = shown(knowledge, "mendelian-genetics-known-plant")
+    assert usual_pause(one.goal, knowledge.demonstrations) >= 15
+    assert usual_pause(GOAL, knowledge.demonstrations) <= 2
 
 
 BOIL = (
@@ -348,30 +348,32 @@ KITCHEN = (
 )
 
 
-def followed(lore: Lore, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
+def followed(knowledge: Knowledge, obs: Any, plan: Pursuit, abandoned: Any = ()) -> str:
     """What is due by the demonstration that agrees best."""
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
-    best = choose(lore.demonstrations, obs["task"], scene, rng, history=True, abandoned=abandoned)[
-        0
-    ]
+    best = choose(
+        knowledge.demonstrations, obs["task"], scene, rng, history=True, abandoned=abandoned
+    )[0]
     return str(best.here(best.standing.done))
 
 
-def packed(lore: Lore) -> str:
+def packed(knowledge: Knowledge) -> str:
     """What was done until the pot is at hand, which all ways to boil begin with."""
-    return told_by(shown(lore, "boil").moves[:3])
+    return told_by(shown(knowledge, "boil").moves[:3])
 
 
-def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(lore: Lore) -> None:
-    obs = seen(KITCHEN.format(""), packed(lore), task=BOIL.format("rubber"), held="metal pot")
+def test_what_the_goal_names_is_sought_though_other_demonstrations_could_go_on(
+    knowledge: Knowledge,
+) -> None:
+    obs = seen(KITCHEN.format(""), packed(knowledge), task=BOIL.format("rubber"), held="metal pot")
     assert (
-        followed(lore, obs, Pursuit(parse("focus on rubber"), "kitchen", later=True))
+        followed(knowledge, obs, Pursuit(parse("focus on rubber"), "kitchen", later=True))
         == "focus on rubber"
     )
 
 
-def test_what_was_seen_lying_about_is_poured_from_no_cup(lore: Lore) -> None:
+def test_what_was_seen_lying_about_is_poured_from_no_cup(knowledge: Knowledge) -> None:
     goal = (
         "Your task is to freeze rubber. First, focus on the substance. Then, take actions that "
         "will cause it to change its state of matter."
@@ -381,12 +383,16 @@ def test_what_was_seen_lying_about_is_poured_from_no_cup(lore: Lore) -> None:
     facts = ("table in workshop, contains, rubber", "you, is in, workshop")
     for where, due in ((facts, "move rubber"), ((), "pour")):
         obs = seen("You focus on the rubber.", memory, *where, task=goal, held="metal pot")
-        assert followed(lore, obs, Pursuit(parse("focus on rubber"), "workshop")).startswith(due)
+        assert followed(knowledge, obs, Pursuit(parse("focus on rubber"), "workshop")).startswith(
+            due
+        )
 
 
-def test_goes_on_in_the_room_where_it_is(lore: Lore) -> None:
-    one = next(d for d in lore.demonstrations if d.task == "boil" and d.moves[-1].room == "foundry")
-    here = shown(lore, "boil")
+def test_goes_on_in_the_room_where_it_is(knowledge: Knowledge) -> None:
+    one = next(
+        d for d in knowledge.demonstrations if d.task == "boil" and d.moves[-1].room == "foundry"
+    )
+    here = shown(knowledge, "boil")
     assert here.moves[-1].room == "kitchen"
     standings = []
     for room in ("kitchen", "foundry"):
@@ -406,7 +412,7 @@ def test_calls_a_substance_by_what_it_has_become() -> None:
     assert policy.act(seen(held, task=BOIL.format("soap")), {}) == "examine liquid soap"
 
 
-def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(lore: Lore) -> None:
+def test_what_is_given_up_is_looked_after_first_then_said_and_not_due(knowledge: Knowledge) -> None:
     policy = Imitator(RECORDED)
     policy.reset({}, 0)
     view = KITCHEN.format("\n\ta metal pot (containing a substance called soap)")
@@ -471,7 +477,9 @@ def test_does_in_a_dev_variation_what_it_saw_in_train_variations(task: str) -> N
     assert result.steps < 40
 
 
-def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(lore: Lore) -> None:
+def test_once_it_gave_something_up_it_focuses_on_what_the_goal_names_alone(
+    knowledge: Knowledge,
+) -> None:
     view = (
         "This outside location is called the outside. Here you see: \n\ta giant tortoise egg\n"
         "\ta adult dove"

@@ -29,7 +29,7 @@ def seen(actions: tuple[str, ...], text: str = "", memory: str = "", **more: obj
 def test_reads_causes() -> None:
     advice = Advice.read(CAUSES)
     assert advice.plan == [("open box", "hall"), ("take key", "hall")]
-    assert advice.ways == {"attic": [("go east", "hall")]}
+    assert advice.ways == {"attic": {"hall": "go east"}}
     assert advice.avoid == {"eat key", "look"}
     assert advice.doubt == {"put ..."}
     assert advice.verbs == {"open"}

@@ -124,15 +124,14 @@ class Errand:
         return sorted(found, key=lambda thing: self.beliefs.holder(thing) != self.here)
 
     def _delivered(self) -> str:
-        """Return where one of two things to bring already is; else empty."""
         if self.goal.number == 1:
             return ""
-        counts = {place: self._wanted_in(place) for place in self._targets()}
+        counts = {
+            place: sum(kind_of(fact.subject) == self.goal.thing for fact in self._inside(place))
+            for place in self._targets()
+        }
         best = max(counts, key=lambda place: counts[place], default="")
         return best if counts.get(best) else ""
-
-    def _wanted_in(self, place: str) -> int:
-        return sum(kind_of(fact.subject) == self.goal.thing for fact in self._inside(place))
 
     def _inside(self, place: str) -> list[Triple]:
         return [

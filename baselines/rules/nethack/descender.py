@@ -167,9 +167,11 @@ class Descender(RulePolicy):
 
     def _decide(self, now: Situation, plan: Descent) -> tuple[str, str]:
         if now.actions and "explore level" not in now.actions:
-            return "get rid of a question", self._answer(now)
+            known = [a for a in ("answer n", "cancel") if a in now.actions]
+            return "get rid of a question", known[0] if known else now.actions[0]
         if plan.idle > _IDLE:
-            return "try something else", self._any(now)
+            moves = [*now.options("go "), "search"]
+            return "try something else", moves[int(self._rng.integers(len(moves)))]
         for advise in (
             *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
             *(self._rest, self._descend),
@@ -178,14 +180,6 @@ class Descender(RulePolicy):
             if advice is not None:
                 return advice
         return "explore", "explore level"
-
-    def _answer(self, now: Situation) -> str:
-        known = [a for a in ("answer n", "cancel") if a in now.actions]
-        return known[0] if known else now.actions[0]
-
-    def _any(self, now: Situation) -> str:
-        moves = [*now.options("go "), "search"]
-        return moves[int(self._rng.integers(len(moves)))]
 
     def _survive(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
         in_need = now.hp < 1 / 7 or now.points < 6
@@ -223,7 +217,6 @@ class Descender(RulePolicy):
         return f"get rid of the {foes[0]}", f"melee attack {foes[0]}"
 
     def _fetch(self, now: Situation, plan: Descent) -> tuple[str, str] | None:
-        """Take food along."""
         if now.near or plan.action == "pick up":
             return None
         if plan.aim == "take food along" and "pick up" in now.actions:

@@ -212,7 +212,6 @@ def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: 
 
 
 def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[str, int, int]]:
-    """Yield possible answers with their place in the sentence."""
     lowered = question.lower()
     if re.search(r"\bhow (?!.*\bcalled\b)", lowered):
         for found in _NUMBER.finditer(sentence):
@@ -231,7 +230,6 @@ def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[
 
 
 def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -> float:
-    """Return how well an answer fits the question word."""
     lowered = question.lower()
     score = 0.0
     if re.search(r"\bwho\b|\bwhom\b|\bwhose\b", lowered) and " " in text:
@@ -248,7 +246,6 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
 
 
 def _options(question: str) -> list[str]:
-    """Return the names that a question with *or* offers."""
     found = re.search(r"([^,?:]+?),? or (?:the )?([^,?]+)", question)
     if found is None or _YES_NO.match(question):
         return []
@@ -257,7 +254,6 @@ def _options(question: str) -> list[str]:
 
 
 def _about(name: str, evidence: Iterable[Evidence]) -> str:
-    """Return all that is said under a title that shares its words with a name."""
     wanted = set(words_of(name))
     return " ".join(e.text for e in evidence if wanted and wanted <= set(words_of(e.title)))
 
@@ -268,7 +264,6 @@ def _year_of(name: str, evidence: Sequence[Evidence]) -> int:
 
 
 def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence]) -> str:
-    """Choose one of two: by their first years if asked about time, else by shared words."""
     if _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in options]
         if all(years):

@@ -59,7 +59,6 @@ def _timed(act: Act, goal: str, guide: Guide, scene: Scene) -> Act:
 
 
 def _is_above(threshold: float, scene: Scene, *, melting: bool) -> bool | None:
-    """True if a temperature, or the one at which it melts, is above a threshold."""
     if not melting:
         return scene.readings[-1][0] > threshold if scene.readings else None
     solid = [value for value, liquid in scene.readings if not liquid]

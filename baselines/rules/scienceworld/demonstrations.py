@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -33,11 +33,12 @@ from gym_memory.baselines.rules.scienceworld.scene import (
 )
 from gym_memory.core.records import PlanState
 from gym_memory.core.trajectory import Trajectory, read_trajectory
+from gym_memory.graph.map import shortest_path
 
 __all__ = [
     "Demonstration",
     "House",
-    "Lore",
+    "Knowledge",
     "Move",
     "is_shown_how",
     "learn",
@@ -125,20 +126,11 @@ class House:
 
     def way(self, here: str, there: str) -> list[str]:
         """Return the rooms on the shortest way, without the first; empty where there is none."""
-        before: dict[str, str] = {here: ""}
-        queue = deque([here])
-        while queue and there not in before:
-            room = queue.popleft()
-            for beyond in sorted(self.exits.get(room, ())):
-                if beyond not in before:
-                    before[beyond] = room
-                    queue.append(beyond)
-        if there not in before:
-            return []
-        path = [there]
-        while before[path[-1]]:
-            path.append(before[path[-1]])
-        return path[::-1][1:]
+
+        def ways(room: str) -> dict[str, str]:
+            return {beyond: beyond for beyond in sorted(self.exits.get(room, ()))}
+
+        return [move.place for move in shortest_path(here, there, ways) or ()]
 
     def likely(self, phrase: str) -> Counter[str]:
         """Count how often things whose name holds all words of a phrase were seen in each room."""
@@ -149,7 +141,7 @@ class House:
         return total
 
 
-class Lore(NamedTuple):
+class Knowledge(NamedTuple):
     """Hold all that was learnt.
 
     ``chosen`` counts, by task and word, how often a thing so called was the one to focus on, and
@@ -168,15 +160,15 @@ class Lore(NamedTuple):
         return min(1.0, sum(told) / len(told)) if told else 0.0
 
 
-def learn(path: str | os.PathLike[str]) -> Lore:
+def learn(path: str | os.PathLike[str]) -> Knowledge:
     """Learn from a recorded file; episodes that were not won teach nothing."""
     played = [t for t in read_trajectory(path) if t.outcome.success]
-    lore = Lore((), House(), {}, {})
-    found = tuple(_demonstration(trajectory, lore) for trajectory in played)
-    return lore._replace(demonstrations=found)
+    knowledge = Knowledge((), House(), {}, {})
+    found = tuple(_demonstration(trajectory, knowledge) for trajectory in played)
+    return knowledge._replace(demonstrations=found)
 
 
-def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
+def _demonstration(trajectory: Trajectory, knowledge: Knowledge) -> Demonstration:
     task = trajectory.task.id.split("/")[-2]
     moves: list[Move] = []
     room, view, focused = "", "", ""
@@ -190,7 +182,7 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         recipe = recipe or recipe_in(step.text)
         if is_view(step.text):
             view = step.text
-            lore.house.look(room, view)
+            knowledge.house.look(room, view)
         if step.action.isdigit() and moves:  # which of several was meant
             moves[-1] = moves[-1]._replace(answer=masked(step.text))
         if not step.action or is_refused(step.text) or step.action.isdigit():
@@ -199,8 +191,11 @@ def _demonstration(trajectory: Trajectory, lore: Lore) -> Demonstration:
         if is_move(act) or (act.verb == "open" and "is already" in step.text):
             continue
         if act.verb == "focus on":
-            _choose(lore, task, act, view)
             focused = act.things[0]
+            knowledge.chosen.setdefault(task, Counter()).update(words(focused))
+            passed = knowledge.passed.setdefault(task, Counter())
+            for thing in things_in(view):
+                passed.update(words(thing.name))
         elif act.verb == "pick up" and focused:
             act = act._replace(things=(_with(act.things[0], focused, view),))
         carried = frozenset(thing.name for thing in things_in(step.inventory))
@@ -216,18 +211,10 @@ def _look_of(phrase: str, view: str) -> str:
 
 
 def _with(phrase: str, focused: str, view: str) -> str:
-    """Return a thing that was picked up, with what was focused on where that is in it."""
     for thing in things_in(view):
         if words(phrase) <= words(thing.name) and words(focused) <= words(thing.line):
             return phrase if words(phrase) & words(focused) else f"{phrase} containing {focused}"
     return phrase
-
-
-def _choose(lore: Lore, task: str, act: Act, view: str) -> None:
-    lore.chosen.setdefault(task, Counter()).update(words(act.things[0]))
-    passed = lore.passed.setdefault(task, Counter())
-    for thing in things_in(view):
-        passed.update(words(thing.name))
 
 
 @lru_cache(maxsize=1 << 8)

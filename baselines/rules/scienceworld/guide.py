@@ -65,15 +65,10 @@ def choose(
     history: bool,
     abandoned: tuple[Act, ...] = (),
 ) -> list[Guide]:
-    """Return the demonstrations, that which agrees best first, then that with the nearest goal.
+    """Return the demonstrations of the nearest task, that which agrees best first.
 
-    Args:
-        demonstrations: All; those of the task whose goals are nearest are compared.
-        goal: The present goal.
-        scene: The present situation.
-        rng: Decides between equals.
-        history: True if moves and facts that the memory has count.
-        abandoned: Moves that are not to be due.
+    Of equal ones, that with the nearest goal is first. ``history`` is True if moves and facts
+    that the memory has count; ``abandoned`` moves are not to be due.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task

@@ -18,7 +18,7 @@ from gym_memory.baselines.base import Policy
 from gym_memory.baselines.registry import POLICIES
 from gym_memory.baselines.rules.plan import saw
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
-    Lore,
+    Knowledge,
     learn,
     usual_pause,
 )
@@ -68,30 +68,32 @@ class Imitator(Policy):
         if not 0.0 <= alike <= 1.0:
             raise InvalidArgumentError(f"expected alike in [0, 1], got {alike!r}")
         self.settings = Settings(float(alike), bool(history), bool(search), encoder)
-        self._lore: Lore | None = None if checkpoint is None else _learned(os.fspath(checkpoint))
+        self._knowledge: Knowledge | None = (
+            None if checkpoint is None else _learned(os.fspath(checkpoint))
+        )
         self._meaning = Meaning(encoder)
         self._rng = np.random.default_rng(0)
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Learn from recorded demonstrations."""
-        self._lore = _learned(os.fspath(path))
+        self._knowledge = _learned(os.fspath(path))
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Forget the plan."""
-        if self._lore is None or not self._lore.demonstrations:
+        if self._knowledge is None or not self._knowledge.demonstrations:
             raise InvalidArgumentError("expected checkpoint=FILE (recorded demonstrations)")
         self._rng = np.random.default_rng(seed)
         self.focus = Experiment()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next move of the demonstration that agrees best, or a step towards it."""
-        assert self._lore is not None
+        assert self._knowledge is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"
         idle, seen = saw(self.focus, obs["text"], obs["inventory"])
         plan = dataclasses.replace(self.focus, idle=idle, seen=seen)
         turn = self._turn(obs, plan)
-        pause = usual_pause(obs["task"], self._lore.demonstrations)
+        pause = usual_pause(obs["task"], self._knowledge.demonstrations)
         stuck = turn.aim is not None and idle > max(_PATIENCE, _PAUSES * pause)
         if stuck and turn.has_looked:
             plan = dataclasses.replace(plan.giving_up(turn.series()), idle=0)
@@ -101,12 +103,12 @@ class Imitator(Policy):
         return action
 
     def _turn(self, obs: Observation, plan: Experiment) -> Turn:
-        assert self._lore is not None
+        assert self._knowledge is not None
         scene = read_scene(obs, plan.aim)
         how = self.settings, self._meaning, self._rng
-        return Turn(self._lore, obs["task"], scene, *how, plan.abandoned)
+        return Turn(self._knowledge, obs["task"], scene, *how, plan.abandoned)
 
 
 @lru_cache(maxsize=4)
-def _learned(path: str) -> Lore:
+def _learned(path: str) -> Knowledge:
     return learn(path)

@@ -61,15 +61,8 @@ def progress(
 
     Every number of moves behind is scored by what speaks for it: the moves of the memory with their
     answers, in order, the effects that its facts show, the last answer, what is carried, and the
-    published plan.
-
-    Args:
-        shown: The demonstration.
-        terms: How to say it in terms of the present goal.
-        scene: The present situation.
-        rng: Decides between equals.
-        history: True if moves and facts that the memory has count.
-        abandoned: Moves that are not to be due.
+    published plan. ``history`` is True if moves and facts that the memory has count; ``abandoned``
+    moves are not to be due.
     """
     if scene.plan is None and not scene.done:
         return Standing(0, 0.0, ())
@@ -165,7 +158,6 @@ class _Alignment:
 
 @lru_cache(maxsize=1 << 8)
 def _vain(shown: Demonstration, terms: Terms, abandoned: tuple[Act, ...]) -> NDArray[np.bool_]:
-    """Return, for each number of moves behind, True if what is due then was given up."""
     vain = [is_among(act, abandoned) for act in _acts(shown, terms)]
     last = [vain[start] for start, end in shown.rounds if end == len(vain)]
     return np.array([*vain, any(last)])
@@ -193,7 +185,6 @@ def _answers(shown: Demonstration, answer: str) -> Scores:
 
 
 def _told(act: Act, facts: Sequence[Triple]) -> bool:
-    """True if facts show the effect of a move."""
     if not act.things:
         return False
     first, last = act.things[0], act.things[-1]
@@ -221,7 +212,6 @@ def _told(act: Act, facts: Sequence[Triple]) -> bool:
 
 
 def _present(shown: Demonstration, terms: Terms, scene: Scene) -> Scores:
-    """Return what the last answer, the inventory and the plan speak for."""
     score = np.zeros(len(shown.moves) + 1)
     carried = frozenset(thing.name for thing in scene.carried)
     score[1:] += 0.6 * np.array([_shared(move.carried, carried) for move in shown.moves])

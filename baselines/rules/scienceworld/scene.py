@@ -211,7 +211,6 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
 
 
 def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
-    """Return the moves with what came of them; a number only chooses one of several things."""
     done: list[tuple[Act, str]] = []
     for act, answer in told:
         if done and act.verb.isdigit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import Lore
+from gym_memory.baselines.rules.scienceworld.demonstrations import Knowledge
 from gym_memory.baselines.rules.scienceworld.goals import asked
 from gym_memory.baselines.rules.scienceworld.guide import Guide
 from gym_memory.baselines.rules.scienceworld.phrases import (
@@ -38,9 +38,15 @@ class Sight:
     """
 
     def __init__(
-        self, lore: Lore, goal: str, scene: Scene, guide: Guide, meaning: Meaning, alike: float
+        self,
+        knowledge: Knowledge,
+        goal: str,
+        scene: Scene,
+        guide: Guide,
+        meaning: Meaning,
+        alike: float,
     ):
-        self._lore, self._goal, self._scene, self._guide = lore, goal, scene, guide
+        self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
         self._meaning, self._alike = meaning, alike
 
     def names_of(self, act: Act) -> tuple[str, ...]:
@@ -72,7 +78,6 @@ class Sight:
         return Act("pour", (vessel[1], act.things[1]), "into") if vessel else act
 
     def _name_of(self, phrase: str, act: Act) -> str:
-        """Return what to call a thing that is in sight or carried; empty where none is like it."""
         things = (*self._scene.carried, *self._scene.view)
         core, _, content = phrase.partition(" containing ")
         if act.verb == "focus on":
@@ -96,17 +101,17 @@ class Sight:
             empty = self._as_empty(phrase, act)
             if empty:
                 return empty
+        others = {word for thing in act.things if thing != phrase for word in words(thing)}
         ranked = [
             (self._meaning.alike(core, thing.name), thing.name)
             for thing in things
             if asks <= words(thing.line) and (self._scene.view or content)
-            and not words(thing.name) <= self._words_of_others(phrase, act)
+            and not words(thing.name) <= others
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= self._alike else ""
 
     def _changed(self, core: str, things: tuple[Thing, ...]) -> str:
-        """Return what a substance in sight is called that has melted or frozen; else empty."""
         others = [words(thing.name) ^ words(core) for thing in things]
         if frozenset() in others:
             return ""
@@ -121,9 +126,6 @@ class Sight:
         if any(found is None or "substance called" in found[1] for found in named):
             return phrase
         return named[0][1].strip() if named and named[0] else ""
-
-    def _words_of_others(self, phrase: str, act: Act) -> frozenset[str]:
-        return frozenset(w for thing in act.things if thing != phrase for w in words(thing))
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
         """Return the thing in sight that is meant; where the goal leaves it free, the best liked.
@@ -176,12 +178,11 @@ class Sight:
         return ""
 
     def _played(self, phrase: str, act: Act) -> list[str]:
-        """Return what played the same part in other demonstrations of the task."""
         slot, count = act.things.index(phrase), len(act.things)
         return sorted(
             {
                 other[slot]
-                for shown in self._lore.demonstrations
+                for shown in self._knowledge.demonstrations
                 if shown.task == self._guide.shown.task
                 for verb, other, _ in (move.act for move in shown.moves)
                 if verb == act.verb and len(other) == count and other[slot] not in act.things
@@ -191,7 +192,7 @@ class Sight:
 
     def _liked(self, phrase: str) -> str:
         likings = [
-            (self._lore.liking(self._guide.shown.task, thing.name)
+            (self._knowledge.liking(self._guide.shown.task, thing.name)
              + 0.2 * self._meaning.alike(phrase, thing.name), thing.name)
             for thing in self._scene.view
         ]  # fmt: skip
@@ -199,7 +200,6 @@ class Sight:
         return name if value >= self._alike else ""
 
     def _focused(self, held: str) -> str:
-        """Return what was focused on in the place of what a demonstration held."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):

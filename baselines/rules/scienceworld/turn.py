@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from gym_memory.baselines.rules.scienceworld.decisions import decided, is_measured
-from gym_memory.baselines.rules.scienceworld.demonstrations import Lore, is_shown_how
+from gym_memory.baselines.rules.scienceworld.demonstrations import Knowledge, is_shown_how
 from gym_memory.baselines.rules.scienceworld.goals import is_named, told_to_focus_on
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
 from gym_memory.baselines.rules.scienceworld.phrases import (
@@ -63,7 +63,7 @@ class Turn:
 
     def __init__(
         self,
-        lore: Lore,
+        knowledge: Knowledge,
         goal: str,
         scene: Scene,
         settings: Settings,
@@ -72,16 +72,21 @@ class Turn:
         abandoned: tuple[Act, ...] = (),
     ):
         self._abandoned = abandoned
-        self._lore, self._goal, self._scene = lore, goal, scene
+        self._knowledge, self._goal, self._scene = knowledge, goal, scene
         self._settings, self._rng = settings, rng
         guides = choose(
-            lore.demonstrations, goal, scene, rng, history=settings.history, abandoned=abandoned
+            knowledge.demonstrations,
+            goal,
+            scene,
+            rng,
+            history=settings.history,
+            abandoned=abandoned,
         )
         self._guide = guides[0]
         if abandoned:
             self._guide = next(filter(self._leads_on, guides), guides[0])
-        self._sight = Sight(lore, goal, scene, self._guide, meaning, settings.alike)
-        self._is_shown = is_shown_how(goal, lore.demonstrations)
+        self._sight = Sight(knowledge, goal, scene, self._guide, meaning, settings.alike)
+        self._is_shown = is_shown_how(goal, knowledge.demonstrations)
         self._until: Act | None = None
         self.plan = Pursuit()
         self.aim = scene.until or scene.plan
@@ -95,7 +100,7 @@ class Turn:
             return f"open {shut[1]}" if shut else LOOK
         told = None if self._is_shown else self._told()
         if told is not None:
-            rooms = [room for room in sorted(self._lore.house.exits) if room in self._goal]
+            rooms = [room for room in sorted(self._knowledge.house.exits) if room in self._goal]
             return self._fulfil(told, next(iter(rooms), ""))
         number = self._known_now(self._next_move())
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
@@ -152,7 +157,6 @@ class Turn:
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def _was_left_out(self, number: int) -> bool:
-        """True if a move was not made, can be made here, and its effect is not in sight."""
         act = self._guide.here(number)
         made = any(other == number for _, other in self._guide.standing.pairs)
         if made or act.verb != "move" or not self._scene.view or is_among(act, self._abandoned):
@@ -179,7 +183,6 @@ class Turn:
         )
 
     def _known_now(self, number: int) -> int:
-        """Return the move that ends a series of measurements whose outcome is known already."""
         for size, end in ((end - start, end) for start, end in self._guide.shown.rounds):
             if number < end < len(self._guide.shown.moves) and end - number <= _SERIES * size:
                 act = self._guide.here(end)
@@ -201,16 +204,15 @@ class Turn:
 
     def _put_room(self, room: str) -> str:
         put = self._guide.terms.put(Act("go to", (room,))).things[0]
-        return put if put in self._lore.house.exits else room
+        return put if put in self._knowledge.house.exits else room
 
     def _ready(self, act: Act) -> bool:
         return not self._scene.view or all(self._sight.names_of(act))
 
     def _told(self) -> Act | None:
-        """Focus on what the goal names to focus on and was not focused on."""
         done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
         done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
-        seen = self._lore.house.seen
+        seen = self._knowledge.house.seen
         for name in told_to_focus_on(self._goal):
             if not any(words(name) <= words(one) for one in done):
                 known = name in seen or (" " in name and is_named(self._goal, name))
@@ -218,7 +220,6 @@ class Turn:
         return None
 
     def _is_unknown(self, name: str) -> bool:
-        """True if a thing is one to focus on neither by the goal nor as it was shown."""
         if self._is_shown and (not self._abandoned or f"focus on the {name}" in self._goal):
             return False
         return not is_named(self._goal, name)
@@ -270,7 +271,7 @@ class Turn:
         """Return where to look for a thing: where it usually is, else where the memory saw it."""
         scene = self._scene
         core = phrase.partition(" containing ")[0]
-        if scene.bound in self._lore.house.exits and scene.plan == act and not scene.view:
+        if scene.bound in self._knowledge.house.exits and scene.plan == act and not scene.view:
             return scene.bound
         looked = bool(scene.view) if scene.room == room else f"room {room}" in scene.sights
         if room and not looked:
@@ -278,7 +279,7 @@ class Turn:
         where = [
             where
             for name, where in scene.sights.items()
-            if where in self._lore.house.exits and words(core) <= words(name)
+            if where in self._knowledge.house.exits and words(core) <= words(name)
         ]
         if not where:
             return scene.room if scene.room and self._is_sought(phrase, act) else room
@@ -292,7 +293,7 @@ class Turn:
 
     def _go(self, room: str, act: Act) -> str:
         self._publish(act, room, later=True)
-        way = self._lore.house.way(self._scene.room, room)
+        way = self._knowledge.house.way(self._scene.room, room)
         if not way or is_refused(self._scene.text):
             return LOOK
         text = self._scene.text
@@ -303,7 +304,7 @@ class Turn:
 
     def _explore(self, aim: Act) -> str:
         """Look into what was not looked into, the nearest first, until something else is due."""
-        scene, house = self._scene, self._lore.house
+        scene, house = self._scene, self._knowledge.house
         explore, self._until = Act("explore"), aim
         self._publish(explore, scene.room, later=True)
         closed = _CLOSED.findall(scene.text) if scene.view else []
@@ -320,8 +321,7 @@ class Turn:
         return self._go(min(rooms, key=ways.__getitem__), explore) if rooms else WAIT
 
     def _search(self, phrase: str, act: Act) -> str:
-        """Go where such things were seen in demonstrations, to rooms not searched first."""
-        house, scene = self._lore.house, self._scene
+        house, scene = self._knowledge.house, self._scene
         likely = house.likely(phrase.partition(" containing ")[2] or phrase)
         rooms = [
             room for room in sorted(house.exits)

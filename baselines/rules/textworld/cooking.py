@@ -92,7 +92,6 @@ def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _read_all(beliefs: Beliefs) -> Iterator[Move]:
-    """Look at whatever may say how to cook, whatever it is called."""
     for thing in beliefs.contents(beliefs.here):
         looking = f"examine {thing}"
         told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
@@ -139,7 +138,6 @@ class _Kitchen:
         self.aim = self._aim()
 
     def _due(self, thing: str, states: Mapping[str, str]) -> str:
-        """Return the state that the recipe requires and the thing does not have yet."""
         for state in self.b.objects(thing, "needs to be"):
             if state in states and not self.b.is_state(thing, state):
                 return state
@@ -206,7 +204,6 @@ class _Kitchen:
                     yield Move(f"cook {thing} with {tool}", Aim(f"try {tool}", Kind.TRY))
 
     def _take_knife(self) -> str | None:
-        """Take the knife as long as something is to be cut; its blade is needed all the way."""
         return self.b.taking(self.knife) if self.cuts and not self.b.holds(self.knife) else None
 
     def _take_ingredient(self) -> str | None:
@@ -218,7 +215,6 @@ class _Kitchen:
         return None
 
     def _make_room(self) -> str | None:
-        """Drop something when the hands are full and something needed is here."""
         here = self.b.contents(self.b.here)
         wanted = [x for x in self.missing if x in here and not self._shut_in(x)]
         if self.cuts and self.knife in here and not self.b.holds(self.knife):
@@ -238,7 +234,6 @@ class _Kitchen:
         return self.b.openness(self.b.holder(thing)) == "closed"
 
     def _search_here(self) -> Move | None:
-        """Open what is shut here, if it holds or may hold something needed."""
         unknown = [x for x in self.missing if not self.b.room_of(x)]
         shut = [x for x in self.missing if self._shut_in(x)]
         if self.cuts and not self.b.room_of(self.knife):
@@ -254,7 +249,6 @@ class _Kitchen:
         return appliance(self.b, use) or APPLIANCES[use][0]
 
     def _go(self) -> Move | None:
-        """Go to the nearest place with something to do; into the unknown when none is known."""
         distances = self.b.distances()
         rooms = [self.b.room_of(x) for x in self.missing]
         if self.cuts and not self.b.holds(self.knife):

@@ -14,6 +14,7 @@ from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
 from gym_memory.baselines.rules.travel import explore, follow, go_to
 from gym_memory.core.records import Triple
+from gym_memory.graph.map import distances
 from gym_memory.graph.schema import INVENTORY, LOCATIONS
 from gym_memory.memory.reading import read_account
 
@@ -130,28 +131,15 @@ def _go_where(beliefs: Beliefs, sought: str, aim: Delivery) -> Iterator[Move]:
 
 def _search(beliefs: Beliefs, aim: Delivery, been: list[str]) -> Iterator[Move]:
     """Search the rooms around one, the nearest to it first; the aim lists those seen."""
-    around = _around(beliefs, aim.room)
+    near = distances(aim.room, beliefs.ways)
+    around = {room: moves for room, moves in near.items() if moves <= _NEAR}
     if beliefs.here in around and beliefs.here not in been:
         been.append(beliefs.here)
-    distances = beliefs.distances()
-    left = [room for room in around if room not in been and room in distances]
-    for room in sorted(left, key=lambda name: (around[name], distances[name])):
+    away = beliefs.distances()
+    left = [room for room in around if room not in been and room in away]
+    for room in sorted(left, key=lambda name: (around[name], away[name])):
         text = f"{aim.text} but not {' and '.join(been)}" if been else aim.text
         yield from only(go_to(beliefs, room, replace(aim, text=text, been=tuple(been))))
-
-
-def _around(beliefs: Beliefs, centre: str) -> dict[str, int]:
-    """Return known rooms near one, with their distance from it."""
-    found = {centre: 0}
-    for place in found.copy():
-        queue = [place]
-        for room in queue:
-            if found[room] < _NEAR:
-                for other in beliefs.ways(room).values():
-                    if other not in found:
-                        found[other] = found[room] + 1
-                        queue.append(other)
-    return found
 
 
 def _unknown(subject: str) -> Aim:
@@ -162,9 +150,9 @@ def _roam(beliefs: Beliefs, subject: str) -> Iterator[Move]:
     """Look around: nothing is known of what the task names, and more may be one day."""
     aim = _unknown(subject)
     yield from only(explore(beliefs, aim))
-    distances = beliefs.distances()
+    away = beliefs.distances()
     if beliefs.plan.aim.text == aim.text:
         yield from only(follow(beliefs))
-    for room in sorted(distances, key=lambda name: (-distances[name], name)):
+    for room in sorted(away, key=lambda name: (-away[name], name)):
         yield from only(go_to(beliefs, room, aim))
     yield Move("look", aim)

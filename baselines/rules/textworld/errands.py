@@ -79,7 +79,6 @@ class _Errand(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _errands(text: str) -> tuple[_Errand, ...]:
-    """Return what a text requests, in its order."""
     found = []
     before = ""
     for clause in _CLAUSE.split(text.lower()):
@@ -184,7 +183,6 @@ def is_asked_for(beliefs: Beliefs, thing: str, *verbs: str) -> bool:
 
 
 def _quoted(beliefs: Beliefs) -> Iterator[str]:
-    """Return valid actions that the text in view quotes: *Simon says, 'eat banana'*."""
     for quoted in _QUOTED.finditer(beliefs.text):
         action = canonical(quoted["words"])
         if action in beliefs.actions and not _NOT.search(beliefs.text[: quoted.start()]):
@@ -192,7 +190,6 @@ def _quoted(beliefs: Beliefs) -> Iterator[str]:
 
 
 def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
-    """Return the valid action that an errand requests; empty if there is none."""
     if errand.way:
         action = f"go {errand.way}"
         return action if action in beliefs.actions else ""
@@ -218,7 +215,6 @@ def _action_for(beliefs: Beliefs, errand: _Errand) -> str:
 
 
 def _is_done(beliefs: Beliefs, errand: _Errand) -> bool:
-    """True if it is so already: what should be opened is open, what should be taken is held."""
     if errand.verb == "take":
         return any(beliefs.is_named(thing, errand.text) for thing in beliefs.held())
     states = _DONE.get(errand.verb, ())

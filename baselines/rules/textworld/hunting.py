@@ -105,7 +105,6 @@ def is_key(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _placed(beliefs: Beliefs, thing: str) -> bool:
-    """True if the task wants the thing where it already is, or the player put it there."""
     goal, holder = beliefs.task.goal.lower(), beliefs.holder(thing)
     if holder and holder in beliefs.put_before(thing):
         return True
@@ -114,7 +113,7 @@ def _placed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def open_locks(beliefs: Beliefs) -> Iterator[Move]:
-    """Open what is shut here, and unlock what a key at hand fits."""
+    """Open what is shut here, and unlock what a held key fits."""
     for thing in beliefs.contents(beliefs.here):
         shut = beliefs.openness(thing) == "closed" and f"open {thing}" in beliefs.actions
         if shut and not is_asked_for(beliefs, thing, "close", "lock"):
@@ -140,7 +139,8 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
     unknown: list[str] = []
     for key in beliefs.held():
         for lock in _opened_by(beliefs, key):
-            if beliefs.openness(lock) == "open" or _turned_here(beliefs, lock):
+            can_open = beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
+            if can_open or beliefs.openness(lock) == "open":
                 continue
             room = beliefs.room_of(lock) or _told_room(beliefs, lock)
             aim = f"unlock {lock} with {key}"
@@ -155,11 +155,6 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
     if unknown:
         find = Aim(unknown[0], Kind.FIND)
         yield from only(explore(beliefs, find) or _recollect(beliefs, find))
-
-
-def _turned_here(beliefs: Beliefs, lock: str) -> bool:
-    """True if the lock is here and open to anyone: it may be opened, or is a door to pass."""
-    return beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
 
 
 def _recollect(beliefs: Beliefs, aim: Aim) -> Move | None:
@@ -241,7 +236,6 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _told_room(beliefs: Beliefs, thing: str) -> str:
-    """Return the room that is mentioned together with a thing, "" if none is."""
     for note in beliefs.subjects("mentions", thing):
         for name in beliefs.objects(note, "mentions"):
             if beliefs.is_place(name):

@@ -51,11 +51,6 @@ def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -
 
     0.2 to 1 for what is listed together, about 0 for what has nothing to do with each other, or
     is like nothing that is listed.
-
-    Args:
-        things: Names of things.
-        holders: Piece of furniture to its room.
-        encoder: Encodes names; rows of unit length.
     """
     sense = _sense(encoder)
     of_things = sense.things(encode(encoder, "a {}", tuple(things)))
@@ -126,7 +121,6 @@ def _fit(encoder: Encoder) -> _Sense:
 
 
 def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
-    """Return all names, and one row a name with the kinds that list it."""
     rows = {name: row for row, name in enumerate(dict.fromkeys(n for part in names for n in part))}
     under = np.zeros((len(rows), len(names)))
     for kind, part in enumerate(names):

@@ -127,14 +127,8 @@ def likeness(
 ) -> Floats:
     """Return how well each thing (row) suits each piece of furniture (column).
 
-    Judged by kind, by the names of the furniture and of its room, and by what is there. From a
-    piece that is like everything, most of that is taken off.
-
-    Args:
-        things: Names of things.
-        holders: Piece of furniture to its room.
-        company: Thing to the holder that it is in or on.
-        encoder: Encodes names; rows of unit length.
+    Judged by kind, by the names of the furniture and of its room (``holders``), and by what is
+    there (``company``). From a piece that is like everything, most of that is taken off.
     """
     rows = encode(encoder, "a {}", tuple(things))
     pieces = encode(encoder, "a {}", tuple(holders))
@@ -157,11 +151,7 @@ def homes(
 ) -> Floats:
     """Return how probably each thing belongs in or on each piece, where it is apart; rows sum to 1.
 
-    Args:
-        things: Names of things.
-        holders: Piece of furniture to its room; at least one.
-        company: Thing to the holder that it is in or on.
-        encoder: Encodes names; rows of unit length.
+    The arguments are those of :func:`likeness`, with at least one holder.
     """
     scores = likeness(things, holders, company, encoder) / _SPREAD
     weights: Floats = np.exp(scores - scores.max(1, keepdims=True))

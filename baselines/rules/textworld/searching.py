@@ -51,7 +51,6 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _is_hunt(beliefs: Beliefs) -> bool:
-    """True if keys or texts were met."""
     if beliefs.texts_read():
         return True
     return any(is_key(beliefs, name) for name in beliefs.graph.entities())

@@ -158,7 +158,6 @@ class Tidier:
         return [(thing, room) for thing, room, _ in out]
 
     def _decide_again(self, beliefs: Beliefs) -> Placings:
-        """Return what to bring to which piece of furniture, most probable and nearest first."""
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances()}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
         lying = {
@@ -300,14 +299,12 @@ class _Outcomes(NamedTuple):
 
     @classmethod
     def of(cls, beliefs: Beliefs) -> _Outcomes:
-        """Return what is believed of it."""
         tried = frozenset(_placings(beliefs, "was put"))
         praised = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
         return cls(tried, praised, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
 
     @property
     def lost(self) -> frozenset[str]:
-        """Return things that were taken from their place, for which a point was lost."""
         return self.praised - self.placed
 
     @property
@@ -316,7 +313,6 @@ class _Outcomes(NamedTuple):
 
     @property
     def astray(self) -> frozenset[str]:
-        """Return things that were not in their place, as far as is known."""
         return (self.placed | self.held) - self.lost
 
 
@@ -368,7 +364,6 @@ def _is_worth_searching(astray: Sequence[float]) -> bool:
 
 
 def _apart(distances: dict[str, int], start: str, room: str) -> int:
-    """Return the moves between two rooms, as far as the distances from here are known."""
     return 0 if start == room else max(1, abs(distances[room] - distances.get(start, 0)))
 
 
@@ -398,7 +393,6 @@ def _take(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def _go(beliefs: Beliefs, plan: Placings) -> str | None:
-    """Go to the nearest room with something to pick up or to put down."""
     distances = beliefs.distances()
     rooms = [
         (target if beliefs.is_place(target) else beliefs.room_of(target))
@@ -416,7 +410,6 @@ def _is_message(thing: str) -> bool:
 
 
 def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
-    """True if a thing is still to be brought to a room or a piece of furniture."""
     if beliefs.holds(thing):
         return True
     return target not in (beliefs.room_of(thing), beliefs.holder(thing))
@@ -432,7 +425,6 @@ def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _count(beliefs: Beliefs) -> int | None:
-    """Return how many things the task says are out of place; None where it does not."""
     told = _COUNT.search(beliefs.task.goal)
     return int(told[1]) if told else None
 
@@ -451,7 +443,6 @@ def _things(beliefs: Beliefs, room: str, furniture: tuple[str, ...]) -> list[str
 
 
 def _furniture(beliefs: Beliefs, room: str) -> tuple[str, ...]:
-    """Return things in a room that open or hold others, or are seen to hold nothing: they stay."""
     return tuple(
         t.subject
         for t in beliefs.graph.incoming(room)

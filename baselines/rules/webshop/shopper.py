@@ -241,7 +241,6 @@ class Shopper(RulePolicy):
         return max(shelf.looked_at, shelf.idle) >= self.patience
 
     def _buy(self, shelf: Shelf, product: Candidate, last: str) -> Choice:
-        """Choose what the request names, one option after the other, then buy."""
         offered = (pair for pair in product.choice.items() if f"click[{pair[1]}]" in shelf.actions)
         wanted = list(offered)
         clicked = [i for i, (_, value) in enumerate(wanted) if last == f"click[{value}]"]
@@ -286,7 +285,6 @@ class Shopper(RulePolicy):
         return self._settle(shelf)
 
     def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
-        """Return the listed product whose title satisfies most; the first of equal ones."""
         kind = frozenset(shelf.request.runs[0]) if shelf.request.runs else frozenset()
         listed = [p for a in shelf.actions if (p := shelf.products.get(a[6:-1])) is not None]
         fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
