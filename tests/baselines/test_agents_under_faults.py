@@ -11,6 +11,7 @@ import pytest
 from gym_memory.baselines.registry import make_policy
 from gym_memory.core.names import format_spec
 from gym_memory.llm import Budget
+from gym_memory.llm.base import Request
 from gym_memory.llm.prompts import read_slots
 from gym_memory.run import rollout
 from gym_memory.run.compare import compare
@@ -119,9 +120,9 @@ def test_text_of_the_game_stays_text(name: str, memory: str) -> None:
         policy = make_policy(agent(name, server))
         complete = policy.llm.complete
 
-        def noted(messages: Any, **options: Any) -> Any:
-            asked.append(messages)
-            return complete(messages, **options)
+        def noted(request: Request) -> Any:
+            asked.append(request.messages)
+            return complete(request)
 
         policy.llm.complete = noted
         env = MemoryObservation(Hostile(gym.make(RAW_ID, max_steps=5)), memory)
