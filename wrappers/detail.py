@@ -42,13 +42,13 @@ class StepDetail:
         self._graph: TemporalGraph | None = None
         self._memory = memory
         self._numbers: dict[Triple, int] = {}
-        self._told: int = -1
+        self._reported: int = -1
         self._clock = time.perf_counter()
 
     def rewind(self) -> None:
         """Go on from the memory's present state: it was taken back to an earlier step."""
         graph = self._find_graph()
-        self._told = 0 if graph is None else len(graph.events)
+        self._reported = 0 if graph is None else len(graph.events)
 
     def of(
         self,
@@ -91,12 +91,14 @@ class StepDetail:
         graph = self._find_graph()
         if graph is None:
             return [], []
-        if self._told < 0 or self._told > len(graph.events):  # the first row: all that is known
-            self._told = len(graph.events)
+        if self._reported < 0 or self._reported > len(
+            graph.events
+        ):  # the first row: all that is known
+            self._reported = len(graph.events)
             return [self._number(triple) for triple in graph.live()], []
         began: dict[int, None] = {}
         ended: dict[int, str] = {}
-        for position in range(self._told, len(graph.events)):
+        for position in range(self._reported, len(graph.events)):
             _, triple, by, *_ = graph.events[position]
             number = self._number(triple)
             if not by:
@@ -106,7 +108,7 @@ class StepDetail:
                 del began[number]
             else:
                 ended[number] = by
-        self._told = len(graph.events)
+        self._reported = len(graph.events)
         return list(began), [[number, by] for number, by in ended.items()]
 
     def _stats(self, stats: MemoryStats | None) -> dict[str, float]:

@@ -66,21 +66,21 @@ class Advice(NamedTuple):
     def _read_sentence(self, sentence: str) -> list[tuple[str, str]]:
         effect = _EFFECT.search(sentence)
         cause = sentence[: effect.start()] if effect else sentence
-        told = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
+        reported = [(found[1], found[2] or "") for found in _QUOTED.finditer(cause)]
         if _NEGATIVE.search(_QUOTED.sub("", cause)):
             fatal = _FATAL.search(sentence)
-            for action, _ in told:
+            for action, _ in reported:
                 unsure = _UNSURE.search(sentence) or action.endswith(" ...")
                 sure = fatal or _SURE.search(sentence) or not unsure
                 (self.avoid if sure else self.doubt).add(action)
             return []
         reaching = _REACHING.search(sentence, effect.start()) if effect else None
-        if reaching and told and told[0][1]:
-            action, place = told[0]
+        if reaching and reported and reported[0][1]:
+            action, place = reported[0]
             self.ways.setdefault(place, {}).setdefault(reaching[1], action)
             return []
-        self.verbs.update(_verb(action) for action, _ in told if action.endswith(" ..."))
-        return [item for item in told if not item[0].endswith(" ...")]
+        self.verbs.update(_verb(action) for action, _ in reported if action.endswith(" ..."))
+        return [item for item in reported if not item[0].endswith(" ...")]
 
     def way(self, here: str, there: str) -> str:
         """Return the first move on the shortest known way; empty where none is known."""

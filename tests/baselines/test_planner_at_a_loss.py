@@ -72,8 +72,11 @@ def test_a_held_key_is_carried_to_the_lock_that_is_known() -> None:
     actions = ("go east", "look")
     told = beliefs(triples=(*LOCKED, Triple("brass key", "opens", "chest")), valid_actions=actions)
     assert next(iter(use_keys(told))) == ("go east", Aim("unlock chest with brass key"))
-    untold = beliefs(triples=LOCKED, valid_actions=actions)
-    assert next(iter(try_keys(untold))) == ("go east", Aim("try brass key on chest", Kind.TRY))
+    unclear_appliances = beliefs(triples=LOCKED, valid_actions=actions)
+    assert next(iter(try_keys(unclear_appliances))) == (
+        "go east",
+        Aim("try brass key on chest", Kind.TRY),
+    )
 
 
 def test_a_key_is_not_carried_on_once_it_opened_a_door_or_where_it_does_not_turn() -> None:

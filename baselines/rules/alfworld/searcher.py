@@ -80,8 +80,8 @@ class Errand:
         self.beliefs, self.goal, self._chance, self._rng = beliefs, goal, chance, rng
         self.here = beliefs.here
         self.held = beliefs.held()
-        told = [a.removeprefix("go to ") for a in beliefs.options("go")]
-        known = [*told, *beliefs.subjects("is in", "room"), self.here]
+        reported = [a.removeprefix("go to ") for a in beliefs.options("go")]
+        known = [*reported, *beliefs.subjects("is in", "room"), self.here]
         self.furniture = sorted(
             (name for name in dict.fromkeys(known) if _NUMBER.search(name)), key=_in_order
         )

@@ -119,8 +119,8 @@ def evidence_in(memory: str) -> list[Evidence]:
     for line in first.splitlines():
         subject, colon, facts = line.partition(": ")
         if colon:
-            told = [fact.removeprefix("says ") for fact in facts.split("; ")]
-            parts = [part for fact in told for part in _SENTENCE.split(fact)]
+            reported = [fact.removeprefix("says ") for fact in facts.split("; ")]
+            parts = [part for fact in reported for part in _SENTENCE.split(fact)]
             found.append(Evidence(subject, tuple(parts)))
         elif line.strip():
             found.append(Evidence("", tuple(_SENTENCE.split(line.strip()))))

@@ -156,8 +156,8 @@ class Knowledge(NamedTuple):
     def liking(self, task: str, name: str) -> float:
         """Return how likely a thing in sight is the one to focus on, by its words, in (0, 1]."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
-        told = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
-        return min(1.0, sum(told) / len(told)) if told else 0.0
+        reported = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
+        return min(1.0, sum(reported) / len(reported)) if reported else 0.0
 
 
 def learn(path: str | os.PathLike[str]) -> Knowledge:
@@ -173,7 +173,7 @@ def _demonstration(trajectory: Trajectory, knowledge: Knowledge) -> Demonstratio
     moves: list[Move] = []
     room, view, focused = "", "", ""
     recipe: tuple[str, ...] = ()
-    told = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
+    reported = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
     plan, pause = PlanState(), 0
     for step in trajectory.steps:
         idle, seen = saw(plan, step.text, step.inventory)
@@ -203,7 +203,7 @@ def _demonstration(trajectory: Trajectory, knowledge: Knowledge) -> Demonstratio
         moves.append(Move(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
     mark = is_shown(goal, view)
-    return Demonstration(task, goal, tuple(moves), recipe, measured(told), mark, pause)
+    return Demonstration(task, goal, tuple(moves), recipe, measured(reported), mark, pause)
 
 
 def _look_of(phrase: str, view: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gym_memory.baselines.rules.scienceworld.phrases import Act, words
 
 __all__ = ["Terms", "asked", "condition_of", "is_named", "is_shown", "recipe_in", "terms"]
-__all__ += ["told_to_focus_on"]
+__all__ += ["named_to_focus_on"]
 
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
 _CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
@@ -115,10 +115,10 @@ def asked(goal: str, phrase: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def told_to_focus_on(goal: str) -> tuple[str, ...]:
+def named_to_focus_on(goal: str) -> tuple[str, ...]:
     """Return what a goal says, on no condition, to focus on.
 
-    >>> told_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
+    >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
     """
     sentences = (one for one in _SENTENCE.split(goal) if one.startswith(_STEPS))
@@ -133,7 +133,7 @@ def is_named(goal: str, name: str) -> bool:
     >>> is_named("Find an animal. Then, move it to the red box.", "red box")
     False
     """
-    about = (_SENTENCE.split(goal)[0], *told_to_focus_on(goal))
+    about = (_SENTENCE.split(goal)[0], *named_to_focus_on(goal))
     return bool(words(name)) and any(f" {name.lower()} " in f" {_plain(one)} " for one in about)
 
 

@@ -78,7 +78,7 @@ def progress(
         acts = _acts(shown, terms)
         first = {act: number for number, act in reversed([*enumerate(acts)])}
         found = np.array(
-            [_EFFECT * (first[a] == n and _told(a, scene.facts)) for n, a in enumerate(acts)]
+            [_EFFECT * (first[a] == n and _reported(a, scene.facts)) for n, a in enumerate(acts)]
         )
         score[1:] += np.cumsum(found)
         score[:-1] -= np.cumsum(found[::-1])[::-1]
@@ -184,7 +184,7 @@ def _answers(shown: Demonstration, answer: str) -> Scores:
     return np.array([likeness(answer, move.answer) for move in shown.moves])
 
 
-def _told(act: Act, facts: Sequence[Triple]) -> bool:
+def _reported(act: Act, facts: Sequence[Triple]) -> bool:
     if not act.things:
         return False
     first, last = act.things[0], act.things[-1]

@@ -130,8 +130,8 @@ class Scene(NamedTuple):
     @property
     def recipe(self) -> tuple[str, ...]:
         """Return what a recipe that was read says to mix."""
-        told = [*(answer for _, answer in self.done), self.text]
-        return next((found for answer in told if (found := recipe_in(answer))), ())
+        reported = [*(answer for _, answer in self.done), self.text]
+        return next((found for answer in reported if (found := recipe_in(answer))), ())
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
@@ -173,10 +173,10 @@ def room_of(text: str) -> str:
 def read_scene(obs: Observation, aim: Pursuit) -> Scene:
     """Read an observation, with the aim of the last step."""
     text = obs["text"].strip()
-    told, gap, cut = _transcript(obs["memory"])
+    reported, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
     planned = parse(str(aim.act)) if aim.act.verb else None
-    rooms = [room for _, answer in told if (room := room_of(answer))]
+    rooms = [room for _, answer in reported if (room := room_of(answer))]
     stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
     room = room_of(text) or next(iter(stands + rooms[::-1]), "") or aim.room
     sights: dict[str, str] = {}
@@ -186,7 +186,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
             kept[fact.object] = f"{fact.subject} {fact.relation} {fact.object}"
             sights[fact.object] = _room_holding(fact.subject, facts, room)
     where = ""
-    for _, answer in told:
+    for _, answer in reported:
         where = room_of(answer) or where
         if is_view(answer):
             sights.update((thing.name, where) for thing in things_in(answer))
@@ -196,7 +196,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
         if relation == "contains":
             sights[f"room {subject}"] = subject
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
-    long_ago, done = _settled(told[:gap]), _settled(told[gap:])
+    long_ago, done = _settled(reported[:gap]), _settled(reported[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # told but for its answer, which is the present text
     elif planned is not None and made:
@@ -210,9 +210,9 @@ def read_scene(obs: Observation, aim: Pursuit) -> Scene:
     )  # fmt: skip
 
 
-def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+def _settled(reported: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     done: list[tuple[Act, str]] = []
-    for act, answer in told:
+    for act, answer in reported:
         if done and act.verb.isdigit():
             done[-1] = (done[-1][0], answer)
         elif act.verb:
@@ -220,7 +220,7 @@ def _settled(told: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     return done
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     """Hold what a memory shows of what was done.
 
     A step without a verb is an observation only. ``gap`` counts the steps before the last gap, and
@@ -233,28 +233,28 @@ class _Told(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _transcript(memory: str) -> _Told:
+def _transcript(memory: str) -> _Report:
     """Return the actions and answers that a memory shows, by their steps where it has these."""
     before, entries = split_entries(memory)
     if before.startswith("This "):
         entries.insert(0, Entry(None, "", before))
     numbered: dict[int, Entry] = {}
-    told = []
+    reported = []
     for entry in entries:
         if entry.t is None:
-            told.append(entry)
+            reported.append(entry)
         elif entry.t not in numbered or len(entry.text) > len(numbered[entry.t].text):
             numbered[entry.t] = entry
-    told += [numbered[t] for t in sorted(numbered)]
-    gap = len(told) - 1 if told else 0
-    while gap and told[gap].t == _after(told[gap - 1].t):
+    reported += [numbered[t] for t in sorted(numbered)]
+    gap = len(reported) - 1 if reported else 0
+    while gap and reported[gap].t == _after(reported[gap - 1].t):
         gap -= 1
-    for i in range(len(told) - 1, 0, -1):  # of what was done in a row the last answer is told
-        if told[i - 1][1:] == (told[i].action, "") and told[i].t is not None:
-            told[i - 1] = told[i - 1]._replace(text=told[i].text)
-    outset = told[gap].t in (0, 1) or not told[gap].action if told else False
-    steps = tuple((parse(one.action), one.text.strip()) for one in told)
-    return _Told(steps, gap, not outset)
+    for i in range(len(reported) - 1, 0, -1):  # of what was done in a row the last answer is told
+        if reported[i - 1][1:] == (reported[i].action, "") and reported[i].t is not None:
+            reported[i - 1] = reported[i - 1]._replace(text=reported[i].text)
+    outset = reported[gap].t in (0, 1) or not reported[gap].action if reported else False
+    steps = tuple((parse(one.action), one.text.strip()) for one in reported)
+    return _Report(steps, gap, not outset)
 
 
 def _after(t: int | None) -> int | None:

@@ -70,8 +70,8 @@ class Sight:
 
     def poured(self, act: Act) -> Act:
         """Return a move of what cannot be picked up: its vessel is poured out instead."""
-        told = next((answer for one, answer in reversed(self._scene.done) if one == act), "")
-        if act.verb != "move" or _LIQUID not in told:
+        reported = next((answer for one, answer in reversed(self._scene.done) if one == act), "")
+        if act.verb != "move" or _LIQUID not in reported:
             return act
         inside = rf"\ban? ([\w ]+) \(containing [^()]*\b{re.escape(act.things[0])}\b"
         vessel = re.search(inside, self._scene.text.lower())
@@ -204,6 +204,6 @@ class Sight:
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
             return held
-        told = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
-        told = told or [f.object for f in self._scene.facts if f.relation == "focused on"]
-        return told[-1].partition(" in the ")[0] if told else held
+        reported = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
+        reported = reported or [f.object for f in self._scene.facts if f.relation == "focused on"]
+        return reported[-1].partition(" in the ")[0] if reported else held

@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_memory.baselines.rules.scienceworld.decisions import decided, is_measured
 from gym_memory.baselines.rules.scienceworld.demonstrations import Knowledge, is_shown_how
-from gym_memory.baselines.rules.scienceworld.goals import is_named, told_to_focus_on
+from gym_memory.baselines.rules.scienceworld.goals import is_named, named_to_focus_on
 from gym_memory.baselines.rules.scienceworld.guide import Guide, choose
 from gym_memory.baselines.rules.scienceworld.phrases import (
     THE_SAME,
@@ -98,10 +98,10 @@ class Turn:
             shut = _SHUT.search(scene.text)
             self.plan = Pursuit(scene.plan or Act(""), later=bool(shut), again=not shut)
             return f"open {shut[1]}" if shut else LOOK
-        told = None if self._is_shown else self._told()
-        if told is not None:
+        reported = None if self._is_shown else self._reported()
+        if reported is not None:
             rooms = [room for room in sorted(self._knowledge.house.exits) if room in self._goal]
-            return self._fulfil(told, next(iter(rooms), ""))
+            return self._fulfil(reported, next(iter(rooms), ""))
         number = self._known_now(self._next_move())
         act = decided(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
@@ -209,11 +209,11 @@ class Turn:
     def _ready(self, act: Act) -> bool:
         return not self._scene.view or all(self._sight.names_of(act))
 
-    def _told(self) -> Act | None:
+    def _reported(self) -> Act | None:
         done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
         done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
         seen = self._knowledge.house.seen
-        for name in told_to_focus_on(self._goal):
+        for name in named_to_focus_on(self._goal):
             if not any(words(name) <= words(one) for one in done):
                 known = name in seen or (" " in name and is_named(self._goal, name))
                 return Act("focus on", (name,)) if known else None

@@ -16,7 +16,7 @@ from gym_memory.baselines.rules.textworld.utensils import (
     is_food,
     is_portable,
     offered,
-    untold,
+    unclear_appliances,
 )
 from gym_memory.baselines.rules.travel import explore, go_to, open_here
 from gym_memory.extract.notes import is_readable
@@ -38,7 +38,7 @@ _TEXTS = "search what tells how to cook"
 def cook(beliefs: Beliefs) -> Iterator[Move]:
     """Return the next step towards the meal; nothing when the task is not about one."""
     needed = beliefs.ingredients()
-    if not (needed or _is_asked(beliefs.task.goal)):
+    if not (needed or _is_about_meal(beliefs.task.goal)):
         return
     if "eat meal" in beliefs.actions:
         yield Move("eat meal", Aim("eat meal"))
@@ -53,7 +53,7 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
         yield from _read_all(beliefs)
 
 
-def _is_asked(goal: str) -> bool:
+def _is_about_meal(goal: str) -> bool:
     """True if a task is about a meal; tidying up after dinner is not."""
     if is_about_tidying(goal):
         return _COOKING.search(goal) is not None
@@ -94,8 +94,8 @@ def find_recipe(beliefs: Beliefs) -> Iterator[Move]:
 def _read_all(beliefs: Beliefs) -> Iterator[Move]:
     for thing in beliefs.contents(beliefs.here):
         looking = f"examine {thing}"
-        told = is_food(beliefs, thing) or not is_portable(beliefs, thing)
-        if not told and looking in beliefs.actions and not beliefs.tried(looking):
+        reported = is_food(beliefs, thing) or not is_portable(beliefs, thing)
+        if not reported and looking in beliefs.actions and not beliefs.tried(looking):
             yield Move(looking, Aim(f"look at {thing}", Kind.READ))
     if not beliefs.frontier():  # what was not seen yet comes before what was
         yield from tour(beliefs, _TEXTS, (r for r in beliefs.distances() if beliefs.contents(r)))
@@ -191,7 +191,7 @@ class _Kitchen:
         uses = {HEATS[heat] for heat in self.heats.values()}
         if all(self.b.subjects("used for", use) for use in uses):
             return
-        for tool in untold(self.b):
+        for tool in unclear_appliances(self.b):
             if self.b.can(f"examine {tool}") and not self.b.tried(f"examine {tool}"):
                 yield Move(f"examine {tool}", Aim(f"look at {tool}", Kind.READ))
 
@@ -200,7 +200,7 @@ class _Kitchen:
         spare = [x for x in self.b.held() if x not in self.needed]
         for thing in (*spare, *(x for x in self.held if x in self.heats)):
             for tool in offered(self.b, thing):
-                if tool in untold(self.b):
+                if tool in unclear_appliances(self.b):
                     yield Move(f"cook {thing} with {tool}", Aim(f"try {tool}", Kind.TRY))
 
     def _take_knife(self) -> str | None:
@@ -284,8 +284,8 @@ class _Kitchen:
             yield Move("prepare meal", Aim("prepare meal"))
             return
         stoves = [self.b.room_of(self._appliance(heat)) for heat in HEATS]
-        told = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
-        for room in told:
+        reported = [*self.b.objects("meal", "is prepared in"), "kitchen", *stoves]
+        for room in reported:
             if self.b.is_place(room):
                 yield from only(go_to(self.b, room, Aim(f"prepare meal in {room}")))
                 break

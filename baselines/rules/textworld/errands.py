@@ -125,14 +125,14 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
             yield Move(action, Aim(text, instruction=done * (number + 1)))
         if errand.way:
             break
-    for subject, errand in _told(beliefs):
+    for subject, errand in _reported(beliefs):
         action = _action_for(beliefs, errand)
         if action and not beliefs.tried(action):
             text = f"do as {subject} says: {errand.text[:_MAX_ERRAND_CHARS]}"
             yield Move(action, Aim(text))
 
 
-def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
+def _reported(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
     """Yield what was read requests, with what says so; directions and states are none of it."""
     aside = _PREPARING if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
@@ -144,7 +144,7 @@ def _told(beliefs: Beliefs) -> Iterator[tuple[str, _Errand]]:
 def carry(beliefs: Beliefs) -> Iterator[Move]:
     """Carry what is held to where the task, or something that was read, wants it put."""
     distances = beliefs.distances()
-    asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _told(beliefs)))
+    asked = (*_errands(beliefs.task.goal), *(errand for _, errand in _reported(beliefs)))
     for errand in asked:
         if errand.verb not in _CARRIED:
             continue

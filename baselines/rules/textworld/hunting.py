@@ -44,9 +44,11 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
     new = [thing for thing in beliefs.held() if not last or last.startswith(f"take {thing}")]
     done = aim.pages if isinstance(aim, Reading) else ()
     for thing in (*beliefs.contents(beliefs.here), *new):
-        tells = is_readable(thing) or _is_guarded(beliefs, thing) or _is_to_tell(beliefs, thing)
-        tells = tells and not is_key(beliefs, thing)
-        if tells and thing not in done and not _is_read(beliefs, thing):
+        informs = (
+            is_readable(thing) or _is_guarded(beliefs, thing) or _is_informative(beliefs, thing)
+        )
+        informs = informs and not is_key(beliefs, thing)
+        if informs and thing not in done and not _is_read(beliefs, thing):
             for verb in ("read", "examine"):
                 if beliefs.can(f"{verb} {thing}") and not beliefs.tried(f"{verb} {thing}"):
                     pages = (*done, thing)
@@ -54,7 +56,7 @@ def read_here(beliefs: Beliefs) -> Iterator[Move]:
                     yield Move(f"{verb} {thing}", Reading(text, Kind.READ, pages=pages))
 
 
-def _is_to_tell(beliefs: Beliefs, thing: str) -> bool:
+def _is_informative(beliefs: Beliefs, thing: str) -> bool:
     """True if the task says that this thing, which is no furniture, has something to say."""
     goal = beliefs.task.goal.lower()
     spoken_of = _TELLING.search(goal) is not None and beliefs.is_named(thing, goal)
@@ -142,7 +144,7 @@ def use_keys(beliefs: Beliefs) -> Iterator[Move]:
             can_open = beliefs.room_of(lock) == beliefs.here and f"open {lock}" in beliefs.actions
             if can_open or beliefs.openness(lock) == "open":
                 continue
-            room = beliefs.room_of(lock) or _told_room(beliefs, lock)
+            room = beliefs.room_of(lock) or _mentioned_room(beliefs, lock)
             aim = f"unlock {lock} with {key}"
             if room in distances:
                 known.append((distances[room], room, aim))
@@ -195,21 +197,21 @@ def _may_fit(beliefs: Beliefs, key: str, lock: str) -> bool:
     """True if it may be a key, and nothing is known of it but where else it does not turn."""
     # Of what is nowhere, the text may have another name.
     opened = _opened_by(beliefs, key)
-    known = any(beliefs.room_of(told) or beliefs.openness(told) for told in opened)
-    if known or not (_KEY.search(head_noun(key)) or _are_told_of(beliefs, key, lock)):
+    known = any(beliefs.room_of(reported) or beliefs.openness(reported) for reported in opened)
+    if known or not (_KEY.search(head_noun(key)) or _are_mentioned(beliefs, key, lock)):
         return False
     return lock not in beliefs.objects(key, "does not open")
 
 
 def _go_together(beliefs: Beliefs, key: str, lock: str) -> bool:
     """True if a text names both, or their names share a word that sets each apart from others."""
-    if _are_told_of(beliefs, key, lock):
+    if _are_mentioned(beliefs, key, lock):
         return True
     apart = (set(name.split()) - {head_noun(name)} for name in (key, lock))
     return bool(set.intersection(*apart))
 
 
-def _are_told_of(beliefs: Beliefs, key: str, lock: str) -> bool:
+def _are_mentioned(beliefs: Beliefs, key: str, lock: str) -> bool:
     return bool({*beliefs.subjects("mentions", key)} & {*beliefs.subjects("mentions", lock)})
 
 
@@ -235,7 +237,7 @@ def fetch_wanted(beliefs: Beliefs) -> Iterator[Move]:
         yield from only(go_to(beliefs, room, Aim(text)))
 
 
-def _told_room(beliefs: Beliefs, thing: str) -> str:
+def _mentioned_room(beliefs: Beliefs, thing: str) -> str:
     for note in beliefs.subjects("mentions", thing):
         for name in beliefs.objects(note, "mentions"):
             if beliefs.is_place(name):

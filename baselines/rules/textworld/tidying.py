@@ -425,8 +425,8 @@ def _is_fixed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def _count(beliefs: Beliefs) -> int | None:
-    told = _COUNT.search(beliefs.task.goal)
-    return int(told[1]) if told else None
+    reported = _COUNT.search(beliefs.task.goal)
+    return int(reported[1]) if reported else None
 
 
 def _placings(beliefs: Beliefs, relation: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from gym_memory.extract.notes import is_readable
 from gym_memory.extract.notes.recipes import APPLIANCES, BLADES, CUTS, is_tool
 from gym_memory.extract.notes.words import STATES, head_noun
 
-__all__ = ["appliance", "blade", "is_food", "is_portable", "offered", "untold"]
+__all__ = ["appliance", "blade", "is_food", "is_portable", "offered", "unclear_appliances"]
 
 _SURE = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
 """Appliances of which everybody knows what they do."""
@@ -54,16 +54,16 @@ def offered(beliefs: Beliefs, food: str) -> list[str]:
 
 def appliance(beliefs: Beliefs, use: str) -> str:
     """Return what serves for ``frying``, ``roasting`` or ``grilling``; empty if unknown."""
-    told = beliefs.subjects("used for", use)
+    reported = beliefs.subjects("used for", use)
     named = (
         name
         for name in beliefs.things()
         if head_noun(name) in APPLIANCES[use] and not beliefs.objects(name, "used for")
     )
-    return next(iter((*told, *named)), "")
+    return next(iter((*reported, *named)), "")
 
 
-def untold(beliefs: Beliefs) -> list[str]:
+def unclear_appliances(beliefs: Beliefs) -> list[str]:
     """Return appliances in reach of which neither a text nor the name surely says what they do."""
     here = dict.fromkeys(a.rpartition(" with ")[2] for a in beliefs.options("cook"))
     return [x for x in here if not beliefs.objects(x, "used for") and head_noun(x) not in _SURE]

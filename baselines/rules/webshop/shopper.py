@@ -41,7 +41,7 @@ _DETAILS = ("features", "description")
 _SATISFIED = 2
 """Words of the request on a page of details that do where nothing else of the product is known."""
 _NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
-_TOLD = ("costs", "was read", "mentions")
+_REPORTED = ("costs", "was read", "mentions")
 
 
 class Candidate:
@@ -106,7 +106,7 @@ class Shelf:
         facts = list(graph.live())
         self.refused = {f.object for f in facts if f[:2] == (PLAYER, "turned down")}
         self.chosen = {f.object for f in facts if f[:2] == (PLAYER, "chose")}
-        codes = dict.fromkeys(f.subject for f in facts if f.relation in _TOLD)
+        codes = dict.fromkeys(f.subject for f in facts if f.relation in _REPORTED)
         self.products = {code: Candidate(graph, code, request) for code in codes}
         offered = {
             word.stem
