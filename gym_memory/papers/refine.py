@@ -24,10 +24,9 @@ from gym_memory.core.names import parse_spec
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm import Budget, Meter, episode_usage
-from gym_memory.memory.base import Memory
+from gym_memory.memory.base import Memory, make_memory
 from gym_memory.memory.ldm2.formation import score_of
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.memory.base import make_memory
 from gym_memory.memory.stores.store import Store
 from gym_memory.papers.explore import Exploration, explore
 from gym_memory.run.jobs import Job, with_parameter

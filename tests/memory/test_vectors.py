@@ -144,7 +144,6 @@ def test_cache_is_written_by_several_at_once(tmp_path, python) -> None:
     path = tmp_path / "vectors.sqlite"
     program = """
 import sys
-import time
 
 import numpy as np
 from gym_memory.memory.encoders.vectors import VectorCache
