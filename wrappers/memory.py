@@ -88,7 +88,7 @@ class MemoryObservation(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstru
 
     @property
     def focus(self) -> str:
-        """Return what steered the last recall besides the observation."""
+        """Return what steered the last recall in addition to the observation."""
         return self._cue.focus
 
     @property

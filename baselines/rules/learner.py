@@ -112,7 +112,7 @@ class Course(PlanState):
         return cls(f"plan: {'; '.join(items)}", left=tuple(left), here=here, begun=True)
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show besides the aim, by name."""
+        """Return what there is to show next to the aim, by name."""
         return {"place": self.here} if self.here else {}
 
 

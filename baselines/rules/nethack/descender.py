@@ -43,7 +43,7 @@ class Descent(PlanState):
     prayed: int = 0
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show besides the aim, by name."""
+        """Return what there is to show next to the aim, by name."""
         prayed = {"prayed": f"at turn {self.prayed}"} if self.prayed else {}
         return {**super().notes(), "turn": str(self.turn), **prayed}
 

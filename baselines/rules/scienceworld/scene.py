@@ -78,7 +78,7 @@ class Experiment(PlanState):
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show besides the aim, by name."""
+        """Return what there is to show next to the aim, by name."""
         given_up = {"given up": ", ".join(map(str, self.abandoned))} if self.abandoned else {}
         return {**super().notes(), **given_up}
 
