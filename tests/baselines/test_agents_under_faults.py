@@ -18,7 +18,7 @@ from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.run.results import read_episodes
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
-from gym_memory.testing.chat.answers import asked_slots
+from gym_memory.testing.chat.registry import slots_of
 from gym_memory.testing.fake_env import FAKE_ID, RAW_ID
 from gym_memory.wrappers import MemoryObservation
 
@@ -129,7 +129,7 @@ def test_text_of_the_game_stays_text(name: str, memory: str) -> None:
         result = rollout(env, policy, 0)
     assert result.n_invalid == result.counters["invalid_actions"] == 0
     for messages in asked:
-        slots = asked_slots(messages)
+        slots = slots_of(messages)
         assert slots == read_slots(messages[1]["content"])
         assert "drop everything" not in slots.get("actions", "").split("\n")
         assert slots["observation"].count("drop everything") == 3

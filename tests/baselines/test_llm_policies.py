@@ -39,7 +39,7 @@ from gym_memory.run import EpisodeResult, rollout
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import Job, RunConfig, play_job
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer
-from gym_memory.testing.chat.play_answers import ariadne_act, ariadne_plan, facts_of, observation_of
+from gym_memory.testing.chat.play import ariadne_act, ariadne_plan, facts_of, observation_of
 from gym_memory.testing.fake_env import FAKE_ID
 from gym_memory.wrappers import Navigate
 

@@ -12,7 +12,7 @@ from gym_memory.games.scienceworld.engine import check_installed
 from gym_memory.llm.base import Reply
 from gym_memory.run import rollout
 from gym_memory.testing.chat import answer
-from gym_memory.testing.chat.scientist import IN_VAIN, Notes, Scientist, plan_for
+from gym_memory.testing.chat.scienceworld import IN_VAIN, Notes, Scientist, plan_for
 from gym_memory.wrappers.make import make_env
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ import pytest
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.llm.prompts import load_prompt, prompt_names
 from gym_memory.testing.chat import FAULTS, Faults, ScriptedServer, answer, answers
-from gym_memory.testing.chat.answers import UNKNOWN_PROMPT
+from gym_memory.testing.chat.registry import ANSWERS, UNKNOWN_PROMPT
 
 EXPLORE = load_prompt("explore").messages(task="", plan="find the red key")
 SUMMARY = load_prompt("summary").messages(
@@ -56,15 +56,13 @@ def test_other_prompts_get_a_plain_answer(client):
 
 
 def test_a_prompt_is_taught_by_one_function(monkeypatch):
-    from gym_memory.testing.chat import answers as module
-
-    monkeypatch.setattr(sys.modules[answers.__module__], "_ANSWERS", {})
+    assert answer(EXPLORE) == "True"
+    monkeypatch.setitem(ANSWERS, "explore", ANSWERS["explore"])  # restored at the end
 
     @answers("explore")
     def explore(slots):
         return f"Is {slots['plan']} exploring?"
 
-    assert module is answers
     assert answer(EXPLORE) == "Is find the red key exploring?"
 
 
@@ -190,15 +188,14 @@ def test_slow_clients_are_cut_off(serve):
     assert post(f"{server.base_url}/chat/completions", body)[0] == 200
 
 
-def test_the_prefix_cache_is_bounded(serve, monkeypatch):
-    monkeypatch.setattr("gym_memory.testing.chat.server._MOST_BLOCKS", 100)
+def test_the_prefix_cache_is_bounded(serve):
     url = f"{serve().base_url}/chat/completions"
 
     def cached(text: str) -> int:
         body = json.dumps({"messages": [{"role": "user", "content": text}]}).encode()
         return post(url, body)[1]["usage"]["prompt_tokens_details"]["cached_tokens"]
 
-    first, long = "first " * 40, "long " * 10_000
+    first, long = "first " * 40, "long " * 900_000
     assert cached(first) == 0
     assert cached(first) > 0
     assert cached(long) == 0
@@ -232,7 +229,7 @@ def test_a_bug_in_an_answer_shows(serve, monkeypatch):
     def broken(slots):
         raise KeyError("a bug")
 
-    monkeypatch.setitem(sys.modules[answers.__module__]._ANSWERS, "explore", broken)
+    monkeypatch.setitem(ANSWERS, "explore", broken)
     body = json.dumps({"messages": EXPLORE}).encode()
     status, value = post(f"{serve().base_url}/chat/completions", body)
     assert status == 500

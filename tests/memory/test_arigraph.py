@@ -27,7 +27,7 @@ from gym_memory.memory.recall.render import Page, fact_block, fit_episodes, fit_
 from gym_memory.memory.recall.semantic import SemanticIndex
 from gym_memory.memory.recall.structural import StructuralIndex
 from gym_memory.memory.stores.episodes import EpisodeStore
-from gym_memory.testing.chat.answers import answer
+from gym_memory.testing.chat import answer
 from gym_memory.testing.fake_env import FakeHouse
 
 TASK = Task("house/0", "Find the golden key.", "textworld")

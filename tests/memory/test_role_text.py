@@ -30,7 +30,7 @@ from gym_memory.memory.roles.text import (
     trace_text,
     triples_json,
 )
-from gym_memory.testing.chat.lesson_answers import read_trace
+from gym_memory.testing.chat.memories import read_trace
 
 quick = settings(max_examples=80, derandomize=True, deadline=None)
 words = st.text(alphabet="abz09'-", min_size=1, max_size=6).map(lambda word: f"x{word}")

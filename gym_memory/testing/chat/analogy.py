@@ -1,17 +1,23 @@
-"""Analogy by rules: what an example did, carried over to the things that are here.
+"""Answers to the prompt of LDM2: what the examples did, carried over to the present things.
 
-This stands in for what LDM2 asks its model for. It knows no game. Examples and the present
-situation are read from the text of the prompt: subgoals with their state, a summary, what was
-seen, the action. A thing of an example stands for that thing of ours of which the same has been
-done and is left to do; an action that names one is reworded and compared with what is possible.
+It knows no game. A thing of an example corresponds to a present thing with the same progress; an
+action that names one is reworded and compared with what is possible.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import re
+import zlib
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
+
+from gym_memory.memory.reading import split_entries
+from gym_memory.testing.chat.registry import Slots, answers
 
 __all__ = ["Situation", "analogies", "read_examples", "read_present"]
 
@@ -23,85 +29,74 @@ _SEEN = re.compile(r"^Observation: (.*)^Action: (.*)\Z", re.MULTILINE | re.DOTAL
 _POINTS = re.compile(r" \([\d.e+-]+ points\)$")
 _WORD = re.compile(r"[a-z0-9'-]+")
 _SMALL = frozenset({"the", "a", "an", "some", "it", "in", "on", "from", "with", "to", "of", "and"})
+_CANDIDATES = 4
 _FADE = 0.6
-"""What the weight of an example is multiplied by for every example that stands before it."""
+"""Factor of the weight of an example for every example before it."""
 _ABSENT = 0.05
-"""What is left of a likeness where the thing that an action is about is not there."""
+"""Factor of an action that does not name the thing."""
 _OTHER_VERB = 0.4
-"""What is left of it where something else is to be done with the thing."""
+"""Factor of an action where something else is left to do with the thing."""
 _TRIED = 0.2
-"""What is left of it where the action was done in this very situation already."""
+"""Factor of an action that was done in this very situation already."""
+
+Words = tuple[str, ...]
 
 
 class _Subgoal(NamedTuple):
     verb: str
-    thing: tuple[str, ...]
+    thing: Words
     done: bool
 
 
 class Situation(NamedTuple):
-    """A situation as a prompt tells it.
-
-    Attributes:
-        subgoals: The subgoals in their order.
-        last: The action that led to it, as the summary has it.
-        seen: The words of what was seen, without things that subgoals name.
-        action: What was done then; empty for the present situation.
-    """
+    """Hold a situation as words: subgoals, the last action, what is seen, what was done then."""
 
     subgoals: tuple[_Subgoal, ...]
-    last: tuple[str, ...]
+    last: Words
     seen: frozenset[str]
-    action: tuple[str, ...] = ()
+    action: Words = ()
 
-    def things(self) -> dict[tuple[str, ...], str]:
-        """Things that subgoals name, with the verb that is left to do with each next."""
-        left: dict[tuple[str, ...], str] = {}
+    def things(self) -> dict[Words, str]:
+        """Return the things that subgoals name, with the verb that is left to do with each."""
+        left: dict[Words, str] = {}
         for verb, thing, done in self.subgoals:
             if thing and not left.get(thing):
                 left[thing] = "" if done else verb
         return left
 
-    def stage(self, thing: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
-        """What is done and what is left to do with a thing."""
+    def stage(self, thing: Words) -> frozenset[tuple[str, bool]]:
+        """Return what is done and what is left to do with a thing."""
         return frozenset((s.verb, s.done) for s in self.subgoals if s.thing == thing)
 
 
 def read_examples(memory: str) -> list[Situation]:
-    """The examples that a memory shows, in their order."""
+    """Return the examples that a memory shows, in their order."""
     shown, _, _ = memory.partition(f"\n{_OWN}\n")
-    found = []
-    for text in _EXAMPLE.split(shown)[1:]:
-        seen = _SEEN.search(text)
-        if seen is not None:
-            found.append(_situation(text[: seen.start()], seen[1], seen[2]))
-    return found
+    texts = _EXAMPLE.split(shown)[1:]
+    seen = ((text, _SEEN.search(text)) for text in texts)
+    return [_situation(text[: m.start()], m[1], m[2]) for text, m in seen if m]
 
 
 def read_present(memory: str, observation: str) -> Situation:
-    """The present situation: what the memory tells of this episode, and what is seen."""
+    """Return the present situation: what the memory says of this episode, and what is seen."""
     _, _, own = f"\n{memory}".partition(f"\n{_OWN}\n")
     return _situation(own, observation, "")
 
 
 def _situation(history: str, seen: str, action: str) -> Situation:
     subgoals = []
-    for told, state in _SUBGOAL.findall(history):
-        verb, *thing = _words(told) or ("",)
+    for subgoal, state in _SUBGOAL.findall(history):
+        verb, *thing = _words(subgoal) or ("",)
         subgoals.append(_Subgoal(verb, tuple(thing), state == "complete"))
     summary = _SUMMARY.search(history)
     last = _POINTS.sub("", summary[1]).rpartition(", ")[2] if summary else ""
     named = {word for subgoal in subgoals for word in subgoal.thing}
-    return Situation(
-        tuple(subgoals),
-        _words(last),
-        frozenset(_words(seen)) - named,
-        tuple(_WORD.findall(action.lower())),
-    )
+    words = frozenset(_words(seen)) - named
+    return Situation(tuple(subgoals), _words(last), words, tuple(_WORD.findall(action.lower())))
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _words(text: str) -> tuple[str, ...]:
+def _words(text: str) -> Words:
     return tuple(word for word in _WORD.findall(text.lower()) if word not in _SMALL)
 
 
@@ -111,17 +106,13 @@ def analogies(
     possible: Sequence[str],
     tried: Iterable[str] = (),
 ) -> dict[str, float]:
-    """How much the examples speak for each possible action; those that nothing speaks for are out.
+    """Return how much the examples, most relevant first, speak for actions; zeros are left out.
 
-    Args:
-        examples: Situations with their actions, most relevant first.
-        present: The present situation.
-        possible: The possible actions.
-        tried: Actions that led back to this very situation.
+    ``tried`` are actions that led back to this very situation.
     """
     worth: dict[str, float] = {}
     words = {action: tuple(_WORD.findall(action.lower())) for action in possible}
-    spoilt = set(tried)
+    in_vain = set(tried)
     weight = 1.0
     for example in examples:
         likeness = weight * (0.5 + _alike(example, present))
@@ -132,68 +123,78 @@ def analogies(
                 near * _match(wanted, thing, words[action]) for wanted, thing, near in reworded
             )
             if value > 0:
-                value *= _TRIED if action in spoilt else 1.0
+                value *= _TRIED if action in in_vain else 1.0
                 worth[action] = worth.get(action, 0.0) + likeness * value**3
     return worth
 
 
 def _alike(example: Situation, present: Situation) -> float:
-    """How much two situations have in common, in [0, 1]."""
+    """Return how much two situations have in common, in [0, 1]."""
     stages = [
         frozenset((s.verb, s.done, n) for n, s in enumerate(situation.subgoals))
         for situation in (example, present)
     ]
-    return (
-        _share(*stages)
-        + _share(example.seen, present.seen)
-        + (example.last[:1] == present.last[:1])
-    ) / 3
+    verb = example.last[:1] == present.last[:1]
+    return (_share(*stages) + _share(example.seen, present.seen) + verb) / 3
 
 
 def _share(one: frozenset, other: frozenset) -> float:
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
-def _reworded(
-    example: Situation, present: Situation
-) -> list[tuple[tuple[str, ...], tuple[str, ...], float]]:
-    """The example's action in our terms: words, the thing it is about, how well things match.
+def _reworded(example: Situation, present: Situation) -> list[tuple[Words, Words, float]]:
+    """Return the example's action with each present thing: words, thing, how well things match.
 
-    An action about a thing serves the first subgoal that is left to do with it, and becomes the
-    action for that of ours, for each of our things in turn. Where it is the very verb of the
-    subgoal, it takes our verb; else other verbs make it a worse match.
+    An action about a thing serves the first subgoal that is left to do with it. If it is the very
+    verb of that subgoal, it takes the verb of ours.
     """
-    action = example.action
-    told = []
+    found = []
     for theirs, serves in example.things().items():
-        if not _within(theirs, action):
+        at = _find(theirs, example.action)
+        if at is None:
             continue
         for mine, ours in present.things().items():
-            wanted = _exchanged(action, theirs, mine)
+            wanted = example.action[:at] + mine + example.action[at + len(theirs) :]
             alike = _share(example.stage(theirs), present.stage(mine))
             fits = serves == ours
             if serves == wanted[0] and ours:
                 wanted, fits = (ours, *wanted[1:]), True
-            told.append((wanted, mine, (0.5 + alike / 2) * (1.0 if fits else _OTHER_VERB)))
-    return told or [(action, (), 1.0)]
+            found.append((wanted, mine, (0.5 + alike / 2) * (1.0 if fits else _OTHER_VERB)))
+    return found or [(example.action, (), 1.0)]
 
 
-def _within(thing: tuple[str, ...], action: tuple[str, ...]) -> bool:
-    return any(action[n : n + len(thing)] == thing for n in range(len(action)))
+def _find(thing: Words, action: Words) -> int | None:
+    """Return where an action names a thing."""
+    starts = range(len(action))
+    return next((n for n in starts if action[n : n + len(thing)] == thing), None)
 
 
-def _exchanged(
-    action: tuple[str, ...], old: tuple[str, ...], new: tuple[str, ...]
-) -> tuple[str, ...]:
-    for n in range(len(action)):
-        if action[n : n + len(old)] == old:
-            return action[:n] + new + action[n + len(old) :]
-    return action
-
-
-def _match(wanted: tuple[str, ...], thing: tuple[str, ...], action: tuple[str, ...]) -> float:
-    """How near a possible action comes to the one that is wanted, in [0, 1]."""
+def _match(wanted: Words, thing: Words, action: Words) -> float:
+    """Return how near a possible action comes to the one that is wanted, in [0, 1]."""
     if not wanted or not action or wanted[0] != action[0]:
         return 0.0
-    here = 1.0 if not thing or _within(thing, action) else _ABSENT
+    here = 1.0 if not thing or _find(thing, action) is not None else _ABSENT
     return here * _share(frozenset(wanted), frozenset(action))
+
+
+@answers("ldm2")
+def ldm2(slots: Slots) -> str:
+    """Return the analogies of the examples; without examples, actions by chance."""
+    possible = [action for action in slots["actions"].split("\n") if action]
+    present = read_present(slots["memory"], slots["observation"])
+    entries = split_entries(slots["history"])[1]
+    seen = _lines(slots["observation"])
+    tried = [then.action for entry, then in pairwise(entries) if _lines(entry.text) == seen]
+    worth = analogies(read_examples(slots["memory"]), present, possible, tried)
+    if not worth:
+        draw = np.random.default_rng(zlib.crc32((slots["history"] + slots["observation"]).encode()))
+        worth = {possible[int(n)]: 1.0 for n in draw.permutation(len(possible))[:_CANDIDATES]}
+    chosen = sorted(worth, key=lambda action: -worth[action])[:_CANDIDATES]
+    total = sum(worth[action] for action in chosen)
+    return json.dumps(
+        {"actions": [{"action": a, "confidence": round(worth[a] / total, 3)} for a in chosen]}
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""The HTTP side of the scripted chat server: wire format, streaming, errors, latency, counters."""
+"""The HTTP side of the scripted chat server: wire format, streaming, faults, latency, counters."""
 
 from __future__ import annotations
 
@@ -11,29 +11,49 @@ import socket
 import threading
 import time
 from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs
 
-from gym_memory.core.errors import GymMemoryError
+from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.files import parse_json
 from gym_memory.core.settings import check_int
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.testing.chat.answers import answer, asked_slots, prompt_of
-from gym_memory.testing.chat.faults import Faults, check_fault
+from gym_memory.testing.chat.registry import answer, prompt_of, slots_of
 
-__all__ = ["ScriptedServer"]
+__all__ = ["FAULTS", "Faults", "ScriptedServer"]
 
 MODEL = "scripted"
 _LARGEST_REQUEST = 32 * 2**20
 _BLOCK = 64
 """Characters of a block of the prefix cache (16 tokens, as in vLLM)."""
 _MOST_BLOCKS = 1 << 16
-"""Blocks that the prefix cache keeps; the oldest give way."""
+_STREAMED = 64
+"""Characters of a piece of a stream."""
 
-_IMPOSSIBLE = "fly to the moon"
+FAULTS = {
+    "429": "too many requests, with Retry-After",
+    "quota": "429 because the money is gone: waiting does not help",
+    "401": "wrong key",
+    "400": "a request that the server rejects (prompt too long)",
+    "500": "internal error",
+    "503": "overloaded, with Retry-After",
+    "timeout": "no response for an hour, or until the client leaves",
+    "cut": "the connection closes in the middle of the response",
+    "half_json": "the body of the response ends in the middle, its length is right",
+    "no_choice": "a response without an answer",
+    "refusal": "the model refuses",
+    "empty": "an empty answer",
+    "wrong_json": "an answer in JSON that was not requested",
+    "other_action": "the answer, with an action in it that was never possible",
+    "unasked_text": "an answer in prose that was not requested",
+    "half_answer": "the first half of the answer, finish reason stop",
+    "huge": "an answer of one megabyte",
+    "slow": "one second late",
+}
+"""Faults and what they do."""
 _STATUS_FAULTS = {
     "429": (429, "rate_limit_exceeded", "too many requests"),
     "quota": (429, "insufficient_quota", "you have used up your quota"),
@@ -44,20 +64,63 @@ _STATUS_FAULTS = {
 }
 
 
+class Faults:
+    """Choose the fault of each request.
+
+    Args:
+        schedule: Faults of the first requests in their order; an empty name is no fault.
+        rates: Share of the later requests that meets a fault, by name; the sum is at most 1.
+        seed: Seed of the draw.
+    """
+
+    def __init__(
+        self,
+        schedule: Sequence[str] = (),
+        rates: Mapping[str, float] | None = None,
+        seed: int = 0,
+    ):
+        self.schedule, self.rates, self.seed = tuple(schedule), dict(rates or {}), seed
+        for name in (*self.schedule, *self.rates):
+            _check_fault(name)
+        if not all(rate >= 0 for rate in self.rates.values()) or sum(self.rates.values()) > 1:
+            raise InvalidArgumentError(
+                f"expected rates >= 0 that add up to at most 1, got {self.rates}"
+            )
+
+    def of(self, request: int) -> str:
+        """Return the fault of the request of that number (from 0), empty for none."""
+        if request < len(self.schedule):
+            return self.schedule[request]
+        draw = hashlib.sha256(f"{self.seed}/{request}".encode()).digest()
+        point = int.from_bytes(draw[:8], "big") / 2**64
+        for name in sorted(self.rates):
+            point -= self.rates[name]
+            if point < 0:
+                return name
+        return ""
+
+
+def _check_fault(name: str) -> str:
+    if name and name not in FAULTS:
+        raise UnknownNameError("fault", name, FAULTS)
+    return name
+
+
 class ScriptedServer:
-    """A chat server on localhost, in threads of this process.
+    """Serve the chat format on localhost, in threads of this process.
 
     A request may name its own fault in the header ``X-Scripted-Fault`` or the query ``fault``.
+    The counters are ``received`` (chat requests, with those that met a fault), ``served``
+    (requests answered without an error, by name of the prompt) and ``most_active`` (most at once).
 
     Args:
         port: TCP port; 0 takes a free one.
         host: Address to listen on.
         latency: Seconds before every response.
         faults: Which requests meet which fault.
-        retry_after: Seconds that 429 and 503 ask to wait.
+        retry_after: Seconds that 429 and 503 say to wait.
         key: Key that every request must carry; None for any or none.
-        patience: Seconds that a client may take to send a request or to take in an answer; one
-            that is slower is cut off, for it holds a thread.
+        patience: Seconds that a client may take to send a request or to take in an answer.
 
     Example:
         >>> with ScriptedServer() as server:
@@ -80,34 +143,25 @@ class ScriptedServer:
         self.patience = patience
         self.faults = faults or Faults()
         self.closing = threading.Event()
+        self.received = self.most_active = self._active = 0
+        self.served: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._prefixes: OrderedDict[bytes, None] = OrderedDict()
-        self._received = self._active = 0
-        self.served: Counter[str] = Counter()
-        """Requests answered as they should be, by name of the prompt."""
-        self.most_active = 0
-        """Most requests that were under way at once."""
         self._http = _Http((host, port), _Handler)
         self._http.scripted, self._http.handlers = self, set()
         self._thread: threading.Thread | None = None
 
     @property
     def port(self) -> int:
-        """The port that the server listens on."""
+        """Return the port that the server listens on."""
         return int(self._http.server_address[1])
 
     @property
     def base_url(self) -> str:
-        """What a client takes as its base URL."""
+        """Return the base URL for a client."""
         return f"http://{self._http.server_address[0]!s}:{self.port}/v1"
 
-    @property
-    def received(self) -> int:
-        """Chat requests received so far, those that met a fault included."""
-        with self._lock:
-            return self._received
-
-    def start(self) -> ScriptedServer:
+    def start(self) -> Self:
         """Serve in a thread until :meth:`close`."""
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
@@ -120,83 +174,75 @@ class ScriptedServer:
         self._http.serve_forever()
 
     def close(self) -> None:
-        """Stop serving and let go of the port."""
+        """Stop serving and free the port."""
         self.closing.set()
         if self._thread is not None:
             self._http.shutdown()
             self._thread.join()
         self._http.server_close()
 
-    def __enter__(self) -> ScriptedServer:
+    def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # ------------------------------------------------------------ called by the handler
 
-    def enter(self) -> int:
-        """Count a request in; gives its number."""
+    @contextlib.contextmanager
+    def count(self) -> Iterator[int]:
+        """Count a request while it is under way; yield its number."""
         with self._lock:
-            self._received += 1
+            number = self.received
+            self.received += 1
             self._active += 1
             self.most_active = max(self.most_active, self._active)
-            return self._received - 1
-
-    def leave(self) -> None:
-        """Count a request out."""
-        with self._lock:
-            self._active -= 1
+        try:
+            yield number
+        finally:
+            with self._lock:
+                self._active -= 1
 
     def complete(self, messages: list[dict[str, Any]], max_tokens: int) -> dict[str, Any]:
-        """A chat completion as the wire has it."""
+        """Return a chat completion in the wire format."""
         text = answer(messages)
         room = max_tokens * CHARS_PER_TOKEN
         finish = "stop" if len(text) <= room else "length"
+        text = text[:room]
+        message = {"role": "assistant", "content": text, "refusal": None}
+        choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+        prompt = "\n".join(f"{m.get('role')}: {m.get('content')}" for m in messages)
         with self._lock:
             self.served[prompt_of(messages) or "unknown"] += 1
-        return _completion(text[:room], finish, self._usage(messages))
-
-    def _usage(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        """Prompt tokens, and how many of them stand in a prefix that was seen before."""
-        text = "\n".join(f"{m.get('role')}: {m.get('content')}" for m in messages)
-        chain, known, unbroken = hashlib.blake2b(), 0, True
-        with self._lock:
-            for start in range(0, len(text) - _BLOCK + 1, _BLOCK):
-                chain.update(text[start : start + _BLOCK].encode("utf-8", "replace"))
-                digest = chain.digest()[:12]
-                unbroken = unbroken and digest in self._prefixes
-                known += _BLOCK * unbroken
-                self._prefixes[digest] = None
-                self._prefixes.move_to_end(digest)
-            while len(self._prefixes) > _MOST_BLOCKS:
-                self._prefixes.popitem(last=False)
+            cached = self._cached(prompt)
+        size, answer_size = count_tokens(prompt), count_tokens(text)
         return {
-            "prompt_tokens": count_tokens(text),
-            "prompt_tokens_details": {"cached_tokens": known // CHARS_PER_TOKEN},
+            "id": "chatcmpl-scripted",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": MODEL,
+            "choices": [choice],
+            "usage": {
+                "prompt_tokens": size,
+                "prompt_tokens_details": {"cached_tokens": cached // CHARS_PER_TOKEN},
+                "completion_tokens": answer_size,
+                "total_tokens": size + answer_size,
+            },
         }
 
-
-def _completion(text: str, finish: str, usage: dict[str, Any]) -> dict[str, Any]:
-    size = count_tokens(text)
-    message = {"role": "assistant", "content": text, "refusal": None}
-    return {
-        "id": "chatcmpl-scripted",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": MODEL,
-        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
-        "usage": {
-            **usage,
-            "completion_tokens": size,
-            "total_tokens": usage["prompt_tokens"] + size,
-        },
-    }
+    def _cached(self, text: str) -> int:
+        """Return the length of the prefix that was seen before, in characters, and note it."""
+        chain, known, unbroken = hashlib.blake2b(), 0, True
+        for start in range(0, len(text) - _BLOCK + 1, _BLOCK):
+            chain.update(text[start : start + _BLOCK].encode("utf-8", "replace"))
+            digest = chain.digest()[:12]
+            unbroken = unbroken and digest in self._prefixes
+            known += _BLOCK * unbroken
+            self._prefixes[digest] = None
+            self._prefixes.move_to_end(digest)
+        while len(self._prefixes) > _MOST_BLOCKS:
+            self._prefixes.popitem(last=False)
+        return known
 
 
 class _Http(ThreadingHTTPServer):
@@ -207,7 +253,7 @@ class _Http(ThreadingHTTPServer):
     handlers: set[_Handler]
 
     def service_actions(self) -> None:
-        """Cut off clients that are out of patience's reach; called several times a second."""
+        """Cut off clients that are too slow; called several times a second."""
         now = time.monotonic()
         for handler in tuple(self.handlers):
             if now > handler.due:
@@ -215,14 +261,14 @@ class _Http(ThreadingHTTPServer):
                     handler.connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that left is no error."""
+        """Do nothing: a client that left is no error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Http
     due = math.inf
-    """When the client must have sent or taken what it is about."""
+    """Time at which the server stops waiting for the client."""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: requests carry keys."""
@@ -238,18 +284,17 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def handle_one_request(self) -> None:
-        self._hurry()
+        self._wait_for_client()
         with contextlib.suppress(ConnectionError):
             super().handle_one_request()
             return
         self.close_connection = True
 
-    def _hurry(self) -> None:
-        """From here on the client is waited for."""
+    def _wait_for_client(self) -> None:
         self.due = time.monotonic() + self.server.scripted.patience
 
     def do_GET(self) -> None:
-        """The list of models, and a sign of life."""
+        """Send the list of models, or a sign of life."""
         path = self.path.partition("?")[0].rstrip("/")
         if path.endswith("/models"):
             model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "gym-memory"}
@@ -260,13 +305,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(404, "not_found", f"no such path: {path}")
 
     def do_POST(self) -> None:
-        """A chat completion."""
-        scripted = self.server.scripted
-        number = scripted.enter()
-        try:
-            self._chat(scripted, number)
-        finally:
-            scripted.leave()
+        """Send a chat completion."""
+        with self.server.scripted.count() as number:
+            self._chat(self.server.scripted, number)
 
     def _chat(self, scripted: ScriptedServer, number: int) -> None:
         try:
@@ -281,9 +322,8 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if not path.rstrip("/").endswith("/chat/completions"):
             return self._error(404, "not_found", f"no such path: {path}")
-        if scripted.key is not None and self.headers.get("Authorization") != (
-            f"Bearer {scripted.key}"
-        ):
+        key = self.headers.get("Authorization")
+        if scripted.key is not None and key != f"Bearer {scripted.key}":
             return self._error(401, "invalid_api_key", "incorrect key")
         try:
             request = parse_json(body)
@@ -291,42 +331,30 @@ class _Handler(BaseHTTPRequestHandler):
             limit = request.get("max_completion_tokens") or request.get("max_tokens") or 4096
             max_tokens = check_int("max_tokens", limit, 1)
             options = dict(request.get("stream_options") or {})
-            asked = parse_qs(query).get("fault", [""])[0]
-            asked = check_fault(self.headers.get("X-Scripted-Fault") or asked)
+            named = self.headers.get("X-Scripted-Fault") or parse_qs(query).get("fault", [""])[0]
+            fault = _check_fault(named) or scripted.faults.of(number)
         except (GymMemoryError, KeyError, TypeError, ValueError) as error:
             return self._error(400, "invalid_request", f"expected a chat completion: {error}")
-        fault = asked or scripted.faults.of(number)
-        self._sleep(scripted.latency)
-        if fault and self._fails(fault):
-            return None
+        scripted.closing.wait(scripted.latency)
+        if fault in _STATUS_FAULTS:
+            return self._error(*_STATUS_FAULTS[fault])
+        if fault == "timeout":
+            return self._wait_for_leave(3600.0)
+        if fault == "slow":
+            scripted.closing.wait(1.0)
         try:
             completion = scripted.complete(messages, max_tokens)
         except Exception as error:  # a fault of ours must show, not look like a cut connection
             return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
-        completion = _spoilt(completion, fault, messages)
+        _spoil(completion, fault, messages)
         if request.get("stream"):
             return self._stream(completion, bool(options.get("include_usage")), fault)
         return self._send(200, completion, fault)
 
-    def _sleep(self, seconds: float) -> None:
-        if seconds > 0:
-            self.server.scripted.closing.wait(seconds)
-
-    def _fails(self, fault: str) -> bool:
-        """Play a fault that leaves no answer; False for any other."""
-        if fault in _STATUS_FAULTS:
-            self._error(*_STATUS_FAULTS[fault])
-        elif fault == "timeout":
-            self._wait_for_leave(3600.0)
-            self.close_connection = True
-        else:
-            self._sleep(1.0 if fault == "slow" else 0.0)
-            return False
-        return True
-
     def _wait_for_leave(self, seconds: float) -> None:
         """Wait until the client closes the connection, the server stops, or time is up."""
         deadline = time.monotonic() + seconds
+        self.close_connection = True
         self.connection.settimeout(0.1)
         while time.monotonic() < deadline and not self.server.scripted.closing.is_set():
             with contextlib.suppress(TimeoutError):
@@ -339,7 +367,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, {"error": error})
 
     def _send(self, status: int, value: dict[str, Any], fault: str = "") -> None:
-        self._hurry()
+        self._wait_for_client()
         body = json.dumps(value).encode()
         if fault == "half_json":
             body = body[: len(body) // 2]
@@ -350,74 +378,60 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", str(self.server.scripted.retry_after))
         self.end_headers()
         if fault == "cut":
-            self.wfile.write(body[: len(body) // 2])
+            body = body[: len(body) // 2]
             self.close_connection = True
-        else:
-            self.wfile.write(body)
+        self.wfile.write(body)
 
     def _stream(self, completion: dict[str, Any], with_usage: bool, fault: str) -> None:
-        """The completion in pieces, as server-sent events."""
-        self._hurry()
+        """Send the completion in pieces, as server-sent events."""
+        self._wait_for_client()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        choice = completion["choices"][0] if completion["choices"] else None
         base = {key: completion[key] for key in ("id", "created", "model")}
         base["object"] = "chat.completion.chunk"
         events: list[dict[str, Any]] = []
-        if choice is not None:
+        for choice in completion["choices"]:
             text = choice["message"]["content"] or ""
             deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-            deltas += [{"content": text[at : at + 64]} for at in range(0, len(text), 64)]
-            events += [
-                {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-                for delta in deltas
-            ]
-            end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
-            events.append({**base, "choices": [end]})
+            starts = range(0, len(text), _STREAMED)
+            deltas += [{"content": text[at : at + _STREAMED]} for at in starts]
+            parts = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+            parts.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
+            events += [{**base, "choices": [part]} for part in parts]
         if with_usage:
             events.append({**base, "choices": [], "usage": completion["usage"]})
         pieces = [f"data: {json.dumps(event)}\n\n".encode() for event in events]
         if fault in ("cut", "half_json"):
-            for piece in pieces[: len(pieces) // 2]:
-                self._chunk(piece)
+            pieces = pieces[: len(pieces) // 2]
             self.close_connection = True
-            return
-        for piece in (*pieces, b"data: [DONE]\n\n", b""):
-            self._chunk(piece)
-
-    def _chunk(self, data: bytes) -> None:
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        else:
+            pieces += [b"data: [DONE]\n\n", b""]
+        for piece in pieces:
+            self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
 
-def _spoilt(
-    completion: dict[str, Any], fault: str, messages: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """A completion with the answer that a fault puts in its place."""
+def _spoil(completion: dict[str, Any], fault: str, messages: list[dict[str, Any]]) -> None:
+    """Put the answer that a fault makes into a completion."""
     message = completion["choices"][0]["message"]
+    text = message["content"]
     if fault == "no_choice":
-        return {**completion, "choices": []}
-    if fault == "refusal":
+        completion["choices"] = []
+    elif fault == "refusal":
         message.update(content=None, refusal="I cannot help with that.")
     elif fault == "empty":
         message["content"] = ""
     elif fault == "wrong_json":
         message["content"] = '{"unasked": [1, 2, 3]}'
     elif fault == "other_action":
-        message["content"] = _with_other_action(message["content"], messages)
+        actions = slots_of(messages).get("actions", "").split("\n")
+        for action in sorted(filter(None, actions), key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(action)}(?!\w)", "fly to the moon", text)
+        message["content"] = text
     elif fault == "unasked_text":
         message["content"] = "What a lovely day for a walk."
     elif fault == "half_answer":
-        message["content"] = message["content"][: len(message["content"]) // 2]
+        message["content"] = text[: len(text) // 2]
     elif fault == "huge":
         message["content"] = "all work and no play " * 50_000
-    return completion
-
-
-def _with_other_action(text: str, messages: list[dict[str, Any]]) -> str:
-    """An answer with an impossible action wherever it names a possible one."""
-    actions = asked_slots(messages).get("actions", "").split("\n")
-    for action in sorted(filter(None, actions), key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(action)}(?!\w)", _IMPOSSIBLE, text)
-    return text

@@ -1,8 +1,4 @@
-"""Answers to the prompt of NetPlay: the descender by rules plays it.
-
-The observation is rebuilt from the slots of the prompt, and the plan is read from the last
-thought in the transcript. So what it reaches shows what the prompt carries.
-"""
+"""Answers to the prompt of NetPlay: the rule-based descender plays, from the prompt alone."""
 
 from __future__ import annotations
 
@@ -11,8 +7,9 @@ import re
 import zlib
 
 from gym_memory.baselines.rules.nethack.descender import Descender, Descent
-from gym_memory.core.records import Observation, Triple
-from gym_memory.testing.chat.answers import Slots, answers
+from gym_memory.core.records import Triple
+from gym_memory.testing.chat.play import rebuilt
+from gym_memory.testing.chat.registry import Slots, answers
 
 __all__ = ["facts_recalled"]
 
@@ -33,46 +30,33 @@ _SKILLS = (
 
 
 def facts_recalled(memory: str) -> list[Triple]:
-    """The facts in what a memory recalls, up to the first recalled observation."""
+    """Return the facts in what a memory recalls, up to the first recalled observation."""
     facts = []
-    for line in memory.split("\n"):
-        if line.startswith("[step "):
-            break
+    for line in f"\n{memory}".partition("\n[step ")[0].split("\n"):
         found = _LINE.match(line)
         for part in found["rest"].split("; ") if found else ():
-            said = _RELATION.match(part)
-            if found and said:
-                facts.append(Triple(found["subject"], said[1], said[2]))
+            fact = _RELATION.match(part)
+            if found and fact:
+                facts.append(Triple(found["subject"], fact[1], fact[2]))
     return facts
 
 
-def read_descent(thought: str) -> Descent:
-    """Read a descender's plan as it is written."""
+def _descent(thought: str) -> Descent:
     found = _PLAN.fullmatch(thought)
     assert found is not None
     turn, idle, prayed = (int(found[name] or 0) for name in ("turn", "idle", "prayed"))
-    action = found["action"] or ""
-    return Descent(found["aim"], action, idle=idle, turn=turn, prayed=prayed)
+    return Descent(found["aim"], found["action"] or "", idle=idle, turn=turn, prayed=prayed)
 
 
 @answers("netplay")
 def netplay(slots: Slots) -> str:
-    """The descender's action as a skill with its arguments, its plan as the thought."""
+    """Return the descender's action as a skill with arguments, and its plan as the thought."""
     policy = Descender()
     policy.reset({"dialect": "nethack"}, zlib.crc32(slots["history"].encode()))
     thoughts = _THOUGHT.findall(slots["history"])
-    policy.focus = read_descent(thoughts[-1]) if thoughts else Descent()
-    observation = Observation(
-        text=slots["observation"],
-        task=slots["task"],
-        inventory=slots["inventory"],
-        valid_actions=tuple(line for line in slots["actions"].split("\n") if line),
-        memory=slots["memory"],
-        triples=tuple(facts_recalled(slots["memory"])),
-        episodes=(),
-        lessons=(),
-    )
-    action = policy.act(observation, {})
+    policy.focus = _descent(thoughts[-1]) if thoughts else Descent()
+    memory = slots["memory"]
+    action = policy.act(rebuilt(slots, memory, facts_recalled(memory)), {})
     skill = next((name for name in _SKILLS if action.startswith(f"{name} ")), action)
     rest = action[len(skill) :].strip()
     arguments = [rest] if rest else []

@@ -1,0 +1,387 @@
+"""Answers to the prompts of memories: about facts, and about what happened."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+from gym_memory.baselines.rules.learner import Advice
+from gym_memory.core.errors import ModelError
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import LOCATIONS, direction_of
+from gym_memory.memory.lessons.causes import NEW
+from gym_memory.memory.reading import ACTIONS, GOALS, PLACES, READ, item_line, read_item, sections
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import CausalAbstraction
+from gym_memory.memory.roles.text import (
+    fact_lines,
+    numbered,
+    read_triple_lists,
+    read_triples,
+    triples_json,
+    unmarked,
+)
+from gym_memory.testing.chat.registry import Slots, answers
+
+__all__ = ["LESSON_FACT", "facts_in", "graph_of", "lessons_of", "plan_in", "read_trace"]
+
+LESSON_FACT = re.compile(
+    r'(?:"(?P<action>[^"]+)" in the (?P<here>.+?)|going to the (?P<place>.+?)|'
+    r"reading the (?P<page>.+?)|having the (?P<key>.+?)|"
+    r"making the (?P<raw>.+) (?P<how>\w+)) (?:MAY|SHOULD) BE NECESSARY TO "
+    r"(?:reaching the (?P<there>.+)|finding something new|finding the (?P<thing>.+?)"
+    r"(?: in the (?P<holder>.+?))?(?:, which is (?P<state>\w+))?|"
+    r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+)|"
+    r"following the (?P<recipe>.+))\."
+)
+"""A learning about a place, a thing, a key or a recipe."""
+
+_PROGRESS = "making progress with the task"
+_LESSON = re.compile(r"(\d+)\. (.+)")
+_THING = re.compile(
+    r"\b(?:the|an?|some|your)\s+([a-z][a-z'-]*(?:\s+[a-z][a-z'-]*){0,3}?)"
+    r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:is|are|in|on|at|and|or|to|of|from|with|here|that|which)\b)"
+)
+_STEP = re.compile(r"^Step (\d+)\n(?:Action: (.*)\n)?Observation: ", re.MULTILINE)
+_REWARD = re.compile(r" \(reward ([+-][\d.e+-]+)\)$")
+_NO_EFFECT = re.compile(
+    r"\b(?:nothing happens|can't|cannot|could not|not possible|don't|isn't|wrong|already)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z]{3,}")
+
+
+# ------------------------------------------------------------ what a prompt shows
+
+
+def lessons_of(memory: str) -> dict[int, str]:
+    """Return the numbered lessons that a memory shows first."""
+    lessons: dict[int, str] = {}
+    for line in memory.split("\n"):
+        found = _LESSON.fullmatch(line)
+        if found is not None:
+            lessons[int(found[1])] = found[2]
+        elif lessons:
+            break
+    return lessons
+
+
+def plan_in(lessons: Mapping[int, str]) -> list[tuple[str, str]]:
+    """Return the plan of lessons as (action, place), in order, without unexplored places."""
+    read = [f"{n}. {lesson}" for n, lesson in lessons.items() if not lesson.endswith(f" {NEW}.")]
+    return Advice.read(read).plan
+
+
+def graph_of(triples: Iterable[Triple]) -> TemporalGraph:
+    """Return a graph of facts that all hold now."""
+    graph = TemporalGraph()
+    for triple in triples:
+        graph.add(triple, 0)
+    return graph
+
+
+def facts_in(step: Step, task: str, known: Iterable[Triple] = ()) -> list[Triple]:
+    """Return the facts that the extraction rules read in a step, given those known."""
+    graph = graph_of(known)
+    for dialect in ("textworld", "plain"):
+        goal = Task("", task, dialect)
+        mentions = get_extractor(dialect).extract(step, graph, goal).mentions
+        if mentions:
+            return [mention.triple for mention in mentions]
+    return []
+
+
+def _facts_after(trace: list[Step], task: str, before: Iterable[Triple]) -> list[Triple]:
+    """Return the facts that hold after a trace; what was rewarded says nothing about them."""
+    graph = graph_of(before)
+    for step in trace:
+        for fact in facts_in(step._replace(reward=0.0), task, graph.live()):
+            graph.add(fact, 0)
+    return list(graph.live())
+
+
+def _facts(lines: str) -> list[Triple]:
+    try:
+        return read_triples(lines)
+    except ModelError:
+        return []
+
+
+def _items(lines: Iterable[str]) -> list[Triple]:
+    """Return the facts that an account lists."""
+    items = (read_item(line.strip()) for line in lines if line.lstrip().startswith("- "))
+    # What an account says of a meal's kitchen it takes for a state of the meal.
+    return [
+        fact._replace(relation="is", object=f"prepared in {fact.object}")
+        if fact.relation == "is prepared in"
+        else fact
+        for fact in items
+        if fact
+    ]
+
+
+def read_trace(text: str) -> list[Step]:
+    """Return the steps of a trace as a prompt shows it."""
+    marks = list(_STEP.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    steps = []
+    for mark, end in zip(marks, ends, strict=False):
+        seen = text[mark.end() : end].rstrip("\n")
+        rewarded = _REWARD.search(seen)
+        reward = float(rewarded[1]) if rewarded else 0.0
+        seen = seen[: rewarded.start()] if rewarded else seen
+        steps.append(Step(int(mark[1]), seen, mark[2] or "", reward))
+    return steps
+
+
+def _gist(text: str) -> str:
+    return " ".join(text.split())[:160]
+
+
+# ------------------------------------------------------------ facts
+
+
+@answers("extract")
+def extract(slots: Slots) -> str:
+    """Return what the extraction rules read in the observation."""
+    step = Step(1, slots["observation"], slots["action"], inventory=slots["inventory"])
+    facts = facts_in(step, slots["task"], _facts(slots["known"]))
+    return "; ".join(fact_lines([fact]) for fact in facts) or "none"
+
+
+@answers("outdated")
+def outdated(slots: Slots) -> str:
+    """Return facts whose slot is filled again, contents that left, and wrongly empty things."""
+    existing, new = _facts(slots["existing"]), _facts(slots["new"])
+    placed = [fact for fact in new if fact.relation in LOCATIONS]
+    place = {fact.subject: fact for fact in placed}
+    content = {fact.object: fact for fact in placed}
+    pairs = []
+    for fact in existing:
+        moved = place.get(fact.object)
+        if rules.outdated([fact], new, Task("", "")):
+            pairs.append((fact, next(f for f in new if f.subject in fact or f.object in fact)))
+        elif fact.relation in ("contains", "holds") and moved and moved.object != fact.subject:
+            pairs.append((fact, moved))
+        elif fact[1:] == ("is", "empty") and fact.subject in content:
+            pairs.append((fact, content[fact.subject]))
+    replaced = ", ".join(f"[{fact_lines([old])} -> {fact_lines([by])}]" for old, by in pairs)
+    return f"[{replaced}]"
+
+
+@answers("entities")
+def entities(slots: Slots) -> str:
+    """Return things in the plan and the task (2 hops), then those in view and held (1 hop)."""
+    depth: dict[str, int] = {}
+    for name, hops in (("plan", 2), ("task", 2), ("observation", 1), ("inventory", 1)):
+        for thing in _THING.findall(slots[name].lower()):
+            depth.setdefault(thing, hops)
+    return json.dumps(dict(list(depth.items())[:10]))
+
+
+@answers("explore")
+def explore(slots: Slots) -> str:
+    """Return True if the plan is about seeking something."""
+    return str(rules.explore(slots["plan"], Task("", slots["task"])))
+
+
+@answers("relations")
+def relations(slots: Slots) -> str:
+    """Return the spatial facts among the lines of the belief, the latest of each slot."""
+    spatial = [
+        fact
+        for fact in graph_of(_items(slots["belief"].split("\n"))).live()
+        if fact.relation in LOCATIONS | {"has exit"} or direction_of(fact.relation)
+    ]
+    return f"```\n{triples_json(spatial)}\n```"
+
+
+@answers("aggregate")
+def aggregate(slots: Slots) -> str:
+    """Return the triples as sentences, and what follows from two ways in one direction."""
+    try:
+        triples = read_triple_lists(slots["triples"])
+    except ModelError:
+        triples = []
+    sentences = [f"The {t.subject} {t.relation} the {t.object}." for t in triples]
+    ways = {(t.object, t.relation): t.subject for t in triples if direction_of(t.relation)}
+    for (start, relation), middle in ways.items():
+        end = ways.get((middle, relation))
+        if end is not None and end != start:
+            sentences.append(f"So the {end} {relation} the {start}, beyond the {middle}.")
+    return " ".join(sentences) or "Nothing is known."
+
+
+# ------------------------------------------------------------ what happened
+
+
+@answers("summary")
+def summary(slots: Slots) -> str:
+    """Return facts known so far as lines, then what was done."""
+    trace = read_trace(slots["trace"])
+    lines = slots["previous"].split("\n")
+    facts = _facts_after(trace, slots["task"], _items(lines))
+    done = [line for line in lines if line.startswith("* ")]
+    done += [line for step in trace if (line := f"* {step.action}: {_gist(step.text)}") not in done]
+    return "\n".join([*map(item_line, facts), *done[-10:]]) or "Nothing was seen."
+
+
+@answers("belief")
+def belief(slots: Slots) -> str:
+    """Return the four headings, filled from the last belief and the trajectory."""
+    trace = read_trace(slots["trace"])
+    past = sections(slots["previous"])
+    facts = _facts_after(trace, slots["task"], _items([*past[PLACES], *past[READ]]))
+    from_texts = {"says", "requires", "needs to be", "mentions"}
+    new = trace[-1:] if slots["previous"].strip() else trace
+    done = [*past[ACTIONS], *(f"* {s.action}" for s in new if s.action)]
+    lines_of = {
+        ACTIONS: done[-40:],
+        PLACES: [item_line(f) for f in facts if f.relation not in from_texts],
+        GOALS: [f"* {_gist(slots['task'])}"],
+        READ: [item_line(f) for f in facts if f.relation in from_texts],
+    }
+    return "\n".join(line for name, lines in lines_of.items() for line in (f"{name}:", *lines))
+
+
+@answers("past")
+def past(slots: Slots) -> str:
+    """Return the actions in order."""
+    done = ", then ".join(step.action for step in read_trace(slots["trace"]) if step.action)
+    return f"Summary: {done or 'nothing was done yet'}"
+
+
+@answers("importance")
+def importance(slots: Slots) -> str:
+    """Return the rule's rating."""
+    return str(round(rules.importance(slots["memory"], Task("", slots["task"]))))
+
+
+@answers("insights")
+def insights(slots: Slots) -> str:
+    """Return the statements that matter most, as rated by the rule."""
+    task = Task("", slots["task"])
+    items = [unmarked(line) for line in slots["statements"].split("\n") if line.strip()]
+    ranked = sorted(dict.fromkeys(items), key=lambda item: -rules.importance(item, task))
+    return numbered(f"It matters that {_gist(item)}" for item in ranked[:5])
+
+
+def _gains(trace: list[Step]) -> tuple[list[str], list[str]]:
+    """Return actions that were rewarded, and actions that had no effect or cost points."""
+    useful = [step.action for step in trace if step.action and step.reward > 0]
+    useless = [
+        step.action
+        for before, step in pairwise(trace)
+        if step.action
+        and step.reward <= 0
+        and (step.reward < 0 or step.text == before.text or _NO_EFFECT.search(step.text))
+    ]
+    return list(dict.fromkeys(useful)), list(dict.fromkeys(useless))
+
+
+@answers("reflect")
+def reflect(slots: Slots) -> str:
+    """Repeat what was rewarded, leave what had no effect, then try something else."""
+    useful, useless = _gains(read_trace(slots["trace"]))
+    plan = []
+    if useful:
+        plan.append(f"Do again what brought points: {', then '.join(useful)}.")
+    if useless:
+        plan.append(f"Do not try again: {', '.join(useless)}.")
+    return " ".join([*plan, "Then go on to places and things that were not tried yet."])
+
+
+@answers("advice")
+def advice(slots: Slots) -> str:
+    """Return the same as items, after the earlier ones."""
+    useful, useless = _gains(read_trace(slots["trace"]))
+    old = [unmarked(line) for line in slots["previous"].split("\n") if line.strip()]
+    new = [f"Do: {action}." for action in useful] + [f"Do not: {action}." for action in useless]
+    return numbered(dict.fromkeys([*old, *new, "Try what was not tried yet."]))
+
+
+def _causes_in(text: str) -> list[CausalAbstraction]:
+    read = (CausalAbstraction.parse(unmarked(line)) for line in text.split("\n"))
+    return [item for item in read if item]
+
+
+@answers("causes")
+def causes(slots: Slots) -> str:
+    """Return what came right before progress and what had no effect; seen twice is certain."""
+    useful, useless = _gains(read_trace(slots["trace"]))
+    before = dict.fromkeys(_causes_in(slots["previous"]))
+    learnt = {(item.cause, item.effect): item for item in before}
+    new = [CausalAbstraction(action, _PROGRESS) for action in useful]
+    new += [CausalAbstraction(action, _PROGRESS, necessary=False) for action in useless]
+    for item in new:
+        known = learnt.get(item[:2])
+        again = known is not None and known.necessary == item.necessary
+        learnt[item.cause, item.effect] = item._replace(certain=again)
+    return numbered(learnt.values() or [CausalAbstraction("Looking around", _PROGRESS)])
+
+
+def _common_causes(archive: str) -> list[CausalAbstraction]:
+    """Return the learnings of all lists; those that several lists state are certain."""
+    counts = Counter(item._replace(certain=False) for item in _causes_in(archive))
+    merged = [item._replace(certain=count > 1) for item, count in counts.items()]
+    return merged or [CausalAbstraction("Looking around", "doing the task")]
+
+
+@answers("causes_environment")
+def causes_environment(slots: Slots) -> str:
+    """Return the common learnings."""
+    return numbered(_common_causes(slots["archive"]))
+
+
+@answers("causes_task")
+def causes_task(slots: Slots) -> str:
+    """Return the same for another task, for which nothing is certain."""
+    return numbered(item._replace(certain=False) for item in _common_causes(slots["archive"]))
+
+
+@answers("subgoals")
+def subgoals(slots: Slots) -> str:
+    """Return the clauses of the goal; an action with half of a clause's words completes it."""
+    actions = " ".join(step.action.lower() for step in read_trace(slots["trace"]))
+    lines: list[str] = []
+    for clause in re.split(r"[.;!?]|,? (?:and then|then|and) ", slots["task"]):
+        words = set(_WORD.findall(clause.lower())) - {"the", "you", "your"}
+        if words:
+            done = 2 * sum(word in actions for word in words) >= len(words)
+            state = "complete" if done else "incomplete"
+            lines.append(f"subgoal {len(lines) + 1}: {_gist(clause)} - {state}")
+    return "\n".join(lines) or "subgoal 1: do the task - incomplete"
+
+
+@answers("cluster")
+def cluster(slots: Slots) -> str:
+    """Return types by the first word of each text."""
+    types: dict[str, list[int]] = {}
+    for number, line in enumerate(slots["texts"].split("\n"), 1):
+        words = _WORD.findall(unmarked(line).lower())
+        types.setdefault(words[0] if words else "other", []).append(number)
+    lines = enumerate(types.items(), 1)
+    return "\n".join(f"High-level Type{n}: {name} {numbers}" for n, (name, numbers) in lines)
+
+
+@answers("classify")
+def classify(slots: Slots) -> str:
+    """Return the type that shares the most words with the text."""
+    words = set(_WORD.findall(slots["text"].lower()))
+    shared = [len(words & set(_WORD.findall(x.lower()))) for x in slots["types"].split("\n")]
+    return f"[{shared.index(max(shared)) + 1}]: {max(shared)} words in common"
+
+
+@answers("compare")
+def compare(slots: Slots) -> str:
+    """Return the first step whose action differs."""
+    first, second = read_trace(slots["first"]), read_trace(slots["second"])
+    if not first:
+        return "0: there are no steps"
+    index = rules.compare(first, second, Task("", slots["task"]))
+    return f"{first[index].t}: the actions differ"

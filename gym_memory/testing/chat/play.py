@@ -1,0 +1,434 @@
+"""Answers to the prompts of agents: a plan, a decision, a verdict.
+
+The rule-based planner plays, from an observation that is rebuilt from the prompt; for a task of
+ScienceWorld, that game's player. So a score shows what the prompts carry.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.baselines.rules.learner import Course, Learner
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan
+from gym_memory.baselines.rules.qa.reader import answer_to, bridge_from, evidence_in
+from gym_memory.baselines.rules.textworld.delivering import Delivery
+from gym_memory.baselines.rules.textworld.hunting import Reading
+from gym_memory.baselines.rules.textworld.planner import Planner
+from gym_memory.baselines.rules.textworld.searching import Round
+from gym_memory.baselines.rules.textworld.tidying import Tidying
+from gym_memory.baselines.rules.travel import step_towards
+from gym_memory.core.records import Observation, Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
+from gym_memory.memory.reading import read_description, read_head, read_line, split_entries
+from gym_memory.testing.chat.memories import (
+    LESSON_FACT,
+    facts_in,
+    graph_of,
+    lessons_of,
+    plan_in,
+)
+from gym_memory.testing.chat.registry import Slots, answers
+from gym_memory.testing.chat.scienceworld import IN_VAIN, Scientist, is_science, plan_for
+
+__all__ = ["ariadne_act", "ariadne_plan", "facts_of", "observation_of", "read_plan", "rebuilt"]
+
+MAX_WALK_MOVES = 12
+_MOST_LOOKS = 6
+_PATIENCE = 3
+"""Steps with the same goal after which a plan goes on."""
+_IGNORED = "is at"
+"""Relation whose facts the planner does not get: it would take a spot in a room for a room."""
+_KINDS = {
+    "explore": Kind.EXPLORE, "look round": Kind.EXPLORE, "wander": Kind.WANDER,
+    "survey": Kind.SURVEY, "search ": Kind.SEARCH, "find ": Kind.FIND, "cook: ": Kind.COOK,
+    "tidy: ": Kind.TIDY, "read ": Kind.READ, "look at ": Kind.READ, "try ": Kind.TRY,
+}  # fmt: skip
+
+_DIRECTION = "|".join(DIRECTIONS)
+_AIM = re.compile(
+    rf"(?P<text>.*?)(?:, (?P<exit>{_DIRECTION}) of (?P<place>[^,]+?))?"
+    rf"(?:, by (?P<route>(?:{_DIRECTION})(?: (?:{_DIRECTION}))*))?"
+    r"(?: \(not again: (?P<given_up>.+)\))?"
+)
+_COUNTED = re.compile(r"(?P<aim>.+) x(?P<times>\d+)")
+_INSTRUCTION = re.compile(r"do (\d+): ")
+_DELIVERY = re.compile(
+    r"(?:find|fetch|bring) (?P<thing>[\w -]+?) for (?P<holder>[\w -]+?)"
+    r"(?: (?:in|near) (?P<room>[\w -]+?))?(?: but not (?P<been>[\w -]+?))?(?::.*)?"
+)
+_LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
+_NOT_AGAIN = re.compile(r" \(not again: .+\)")
+_FIRST_STEP = re.compile(r"^1\. (.+)$", re.MULTILINE)
+_THOUGHT = re.compile(r"^Thought: (.+)$", re.MULTILINE)
+_AFTER = "I am after this: "
+_BROUGHT = re.compile(r"Do again what brought points: (.+?)\.(?: |$)")
+_NEXT = re.compile(r'Next \((\d+) of \d+\): "(?P<action>.+?)"(?: in the (?P<place>.+))?')
+_UNLOCK = re.compile(r"unlock (.+) with (.+)")
+
+
+# ------------------------------------------------------------ what a prompt carries
+
+
+def facts_of(memory: str) -> list[Triple]:
+    """Return the facts that a memory recalls, in any form, above the recalled observations.
+
+    Prose above observations is the first of them, not facts: *You are in Room T.*
+    """
+    head, entries = split_entries(memory)
+    lines = [line for line in head.split("\n") if line and line[:2] != "* "]
+    stated = [read_line(line) or read_description(line) for line in lines]
+    if entries and not all(stated):
+        return []
+    return [fact for facts in stated for fact in facts if fact.relation != _IGNORED]
+
+
+def rebuilt(slots: Slots, memory: str, facts: Iterable[Triple]) -> Observation:
+    """Return the observation that a prompt shows, with what its memory says."""
+    return Observation(
+        text=slots["observation"],
+        task=slots["task"],
+        inventory=slots["inventory"],
+        valid_actions=tuple(line for line in slots["actions"].split("\n") if line),
+        memory=memory,
+        triples=tuple(facts),
+        episodes=(),
+        lessons=(),
+    )
+
+
+def observation_of(slots: Slots, facts: Sequence[Triple] | None = None) -> Observation:
+    """Return the planner's observation.
+
+    The past is ``facts`` or those that the memory recalls, else the transcript that it recalls,
+    else the latest steps.
+    """
+    memory = slots["memory"]
+    facts = facts_of(memory) if facts is None else facts
+    if facts or not split_entries(memory)[1]:
+        lines = slots["history"].split("\n")
+        memory = "\n".join(line for line in lines if not line.startswith("Thought: "))
+    return rebuilt(slots, memory, facts)
+
+
+def _last_action(slots: Slots) -> str:
+    head = read_head(slots["history"].rpartition("\n")[2])
+    return head.action if head else ""
+
+
+def _beliefs(slots: Slots) -> Beliefs:
+    task = Task("", slots["task"])
+    rules = get_extractor(task.dialect)
+    return Beliefs(observation_of(slots), rules, task, Plan(action=_last_action(slots)))
+
+
+# ------------------------------------------------------------ plans in words
+
+
+def read_plan(text: str) -> Plan:
+    """Read a plan as :func:`_written` puts it; the player's own state is not in a prompt.
+
+    >>> read_plan("fetch bowl, by east south").aim
+    Aim(text='fetch bowl', kind=<Kind.OTHER: 1>, exit=None, route=('east', 'south'), instruction=0)
+    """
+    found = _AIM.fullmatch(text)
+    assert found is not None
+    counted = (_COUNTED.fullmatch(one) for one in (found["given_up"] or "").split("; "))
+    given_up = tuple((_read_aim(one["aim"]).key, int(one["times"])) for one in counted if one)
+    exit_ = (found["place"], found["exit"]) if found["exit"] else None
+    route = tuple((found["route"] or "").split())
+    return Plan(replace(_read_aim(found["text"]), exit=exit_, route=route), given_up=given_up)
+
+
+def _read_aim(text: str) -> Aim:
+    kind = next((kind for start, kind in _KINDS.items() if text.startswith(start)), Kind.OTHER)
+    if kind is Kind.TIDY:
+        pairs = (entry.rpartition(" to ") for entry in text.removeprefix("tidy: ").split("; "))
+        return Tidying.of([(thing, target) for thing, _, target in pairs if thing])
+    if kind is Kind.SEARCH:
+        purpose, _, been = text.partition(" after ")
+        return Round.of(purpose, been.split(" and ") if been else ())
+    if delivery := _DELIVERY.fullmatch(text):
+        thing, holder, room, been = delivery.groups("")
+        rooms = tuple(been.split(" and ")) if been else ()
+        return Delivery(text, kind, thing=thing, holder=holder, room=room, been=rooms)
+    if text.startswith("read "):
+        return Reading(text, kind, pages=tuple(text.removeprefix("read ").split(", ")))
+    instruction = _INSTRUCTION.match(text)
+    return Aim(text, kind, instruction=int(instruction[1]) if instruction else 0)
+
+
+def _written(plan: Plan) -> str:
+    """Return a plan in words: the aim, and the aims that led nowhere."""
+    given_up = "; ".join(f"{aim} x{times}" for aim, times in plan.given_up)
+    return f"{plan.aim} (not again: {given_up})" if given_up else str(plan.aim)
+
+
+def _choice(slots: Slots, aim: str, facts: Sequence[Triple] | None = None) -> tuple[str, str]:
+    """Return the player's action and the plan behind it, given the plan so far."""
+    if is_science(slots["task"]):
+        scientist = Scientist(slots, aim)
+        return scientist.act(), str(scientist.notes)
+    planner = Planner()
+    planner.reset({}, zlib.crc32(slots["history"].encode()))
+    plan = read_plan(aim)
+    planner.focus = replace(plan, action=_last_action(slots), done=plan.aim.instruction)
+    action = planner.act(observation_of(slots, facts), {})
+    return action, _written(planner.focus)
+
+
+def _walk(slots: Slots, aim: str, first: str) -> list[str]:
+    """Return the moves to the exit that an aim names, beginning with the first one."""
+    moves, exit_ = [first], read_plan(aim).aim.exit
+    if exit_ is None or not first.startswith("go "):
+        return moves
+    beliefs = _beliefs({**slots, "actions": ""})
+    for _ in range(MAX_WALK_MOVES):
+        here = beliefs.ways(beliefs.here).get(moves[-1].removeprefix("go "), "")
+        if not here:
+            break
+        beliefs.here = here
+        moves.append(step_towards(beliefs, exit_[0]) or f"go {exit_[1]}")
+        if here == exit_[0]:
+            break
+    return moves
+
+
+# ------------------------------------------------------------ Ariadne
+
+
+@answers("ariadne_plan")
+def ariadne_plan(slots: Slots) -> str:
+    """Return the player's aim as the one sub-goal."""
+    before = _first_goal(slots["plan"])
+    action, aim = _choice({**slots, "actions": ""}, before)
+    plan = _seen_before(aim, before, _last_action(slots))
+    again = _NOT_AGAIN.search(plan)
+    step = {
+        "sub_goal_1": _NOT_AGAIN.sub("", plan),
+        "reason": f"it is not done yet; {action} may come next{again[0] if again else ''}",
+    }
+    return json.dumps({"main_goal": slots["task"][:200], "plan_steps": [step]})
+
+
+@answers("ariadne_act")
+def ariadne_act(slots: Slots) -> str:
+    """Return the player's action towards the first sub-goal."""
+    planned, possible = _first_goal(slots["plan"]), slots["actions"].split("\n")
+    action, aim = _choice(slots, _pursued(planned))
+    named = read_plan(planned).aim.exit
+    through = f"go {named[1]}" if named else ""
+    elsewhere = action == "look" or action.startswith("go ")
+    if named and elsewhere and through in possible and named[0] == _beliefs(slots).here:
+        # The player may know by now, from the map, where it leads, and plan again.
+        action = through
+    exit_ = read_plan(aim).aim.exit
+    whole_way = f"go to {exit_[0]}" if exit_ else ""
+    if whole_way in possible and len(_walk(slots, aim, action)) > 2:
+        action = whole_way
+    return json.dumps({"reason_for_action": f"for: {aim}", "action_to_take": action})
+
+
+def _first_goal(plan: str) -> str:
+    """Return the first sub-goal of a plan, with what its reason says not to do again."""
+    step, again = _FIRST_STEP.search(plan), _NOT_AGAIN.search(plan)
+    return (step[1] if step else "") + (again[0] if again else "")
+
+
+def _pursued(text: str) -> str:
+    """Return what is left of a plan: not to wander, nor to read the last thing again.
+
+    >>> _pursued("read letter, note"), _pursued("read note (not again: go up x1)")
+    ('read letter', ' (not again: go up x1)')
+    """
+    plan = read_plan(text)
+    aim = plan.aim
+    if isinstance(aim, Reading):
+        pages = aim.pages[:-1]
+        aim = replace(aim, text=f"read {', '.join(pages)}" if pages else "", pages=pages)
+    elif aim.kind is Kind.WANDER:
+        aim = Aim(aim.text.removeprefix("wander"), aim.kind)
+    return _written(replace(plan, aim=aim))
+
+
+def _seen_before(text: str, before: str, last: str) -> str:
+    """Return a plan that names what was looked at last as something not to look at again.
+
+    >>> _seen_before("explore (not again: go up x1)", "explore", "examine desk")
+    'explore (not again: read desk x1; look at desk x1; go up x1)'
+    """
+    looked = [aim for aim, _ in read_plan(before).given_up if aim.kind is Kind.READ]
+    if found := _LOOKED.fullmatch(last):
+        looked += [_read_aim(f"{verb} {found['thing']}").key for verb in ("read", "look at")]
+    looks = tuple((one, 1) for one in list(dict.fromkeys(looked))[-_MOST_LOOKS:])
+    plan = read_plan(text)
+    others = tuple(one for one in plan.given_up if (one[0], 1) not in looks)
+    # A player keeps the last ones of too many.
+    return _written(replace(plan, given_up=looks + others))
+
+
+# ------------------------------------------------------------ plain, ReAct, Reflexion, STMA, QA
+
+
+@answers("plain")
+def plain(slots: Slots) -> str:
+    """Return the player's action, without a plan from the step before."""
+    return _choice(slots, "")[0]
+
+
+def _aim_in(history: str) -> str:
+    """Return the aim in the last thought that names one."""
+    thoughts = [text for text in _THOUGHT.findall(history) if text.startswith(_AFTER)]
+    return thoughts[-1].removeprefix(_AFTER) if thoughts else ""
+
+
+@answers("react")
+def react(slots: Slots) -> str:
+    """Return the player's action, with the aim as the thought."""
+    action, aim = _choice(slots, _aim_in(slots["history"]))
+    return f"Thought: {_AFTER}{aim}\nAction: {action}"
+
+
+@answers("reflexion")
+def reflexion(slots: Slots) -> str:
+    """Return what the plans say brought points, if possible and not done; else as ReAct."""
+    possible = slots["actions"].split("\n")
+    for advice in _BROUGHT.findall(slots["lessons"]):
+        for action in advice.split(", then "):
+            if action in possible and f"> {action}\n" not in slots["history"]:
+                return f"Thought: {_AFTER}{_aim_in(slots['history'])}\nAction: {action}"
+    return react(slots)
+
+
+@answers("stma_plan")
+def stma_plan(slots: Slots) -> str:
+    """Return the player's aim and action, with the known way on if it is a walk."""
+    action, aim = _choice(slots, slots["subgoal"])
+    return json.dumps({"thought": "", "subgoal": aim, "actions": _walk(slots, aim, action)})
+
+
+@answers("stma_critic")
+def stma_critic(slots: Slots) -> str:
+    """Accept what the player would do now."""
+    action, _ = _choice(slots, slots["subgoal"])
+    suitable = action == slots["action"]
+    feedback = "" if suitable else f"Better now: {action}."
+    return json.dumps({"thought": "", "suitable": suitable, "feedback": feedback})
+
+
+@answers("qa_query")
+def qa_query(slots: Slots) -> str:
+    """Return the name that leads on from the sentence closest to the question."""
+    return json.dumps({"look_up": bridge_from(slots["task"], evidence_in(slots["memory"]))})
+
+
+@answers("qa_answer")
+def qa_answer(slots: Slots) -> str:
+    """Return the rule-based reader's answer."""
+    found = answer_to(slots["task"], evidence_in(slots["memory"]))
+    return json.dumps({"reason": "It shares most words with the question.", "answer": found})
+
+
+# ------------------------------------------------------------ CLIN
+
+
+@answers("clin_goal")
+def clin_goal(slots: Slots) -> str:
+    """Return the next item of the learnings' plan; after its end, the player's aim."""
+    lessons, task = lessons_of(slots["memory"]), slots["task"]
+    plan = plan_for(task, lessons) if is_science(task) else plan_in(lessons)
+    goals = _THOUGHT.findall(slots["history"])
+    number = _progress(plan, goals, _last_action(slots))
+    if number < len(plan):
+        action, place = plan[number]
+        where = f" in the {place}" if place else ""
+        goal = f'Next ({number + 1} of {len(plan)}): "{action}"{where}'
+    else:
+        last = goals[-1] if goals and not _NEXT.match(goals[-1]) else ""
+        _, goal = _choice_by_lessons({**slots, "actions": ""}, last)
+    return json.dumps({"learnings": list(lessons), "goal": goal})
+
+
+def _progress(plan: Sequence[tuple[str, str]], goals: list[str], done: str) -> int:
+    """Return the item to go for: the next one if the last is done, or leads nowhere."""
+    if not goals:
+        return 0
+    found = _NEXT.match(goals[-1])
+    if found is None or int(found[1]) > len(plan):
+        return len(plan)
+    stuck = goals[-_PATIENCE:] == [goals[-1]] * _PATIENCE and not done.startswith("go ")
+    return int(found[1]) - 1 + (found["action"] == done or stuck or done == IN_VAIN)
+
+
+@answers("clin_act")
+def clin_act(slots: Slots) -> str:
+    """Return the next action of a plan, else the player's action for the goal."""
+    slots = {**slots, "memory": slots["learnings"]}
+    item = _NEXT.fullmatch(slots["goal"])
+    if item is None:
+        return _choice_by_lessons(slots, slots["goal"])[0]
+    errand = (item["action"], item["place"] or "")
+    if is_science(slots["task"]):
+        return Scientist(slots, "").carry_out(*errand)
+    here = _beliefs({**slots, "memory": ""}).here
+    learner = Learner()
+    learner.reset({}, zlib.crc32(slots["history"].encode()))
+    learner.focus = Course.of([errand], here)
+    observation = observation_of({**slots, "memory": ""})
+    observation["lessons"] = tuple(slots["learnings"].split("\n"))
+    return learner.act(observation, {})
+
+
+def _choice_by_lessons(slots: Slots, aim: str) -> tuple[str, str]:
+    """Return the player's choice, to whom learnings are facts; the steps since change them."""
+    if is_science(slots["task"]):
+        return _choice(slots, aim)  # that player reads lessons itself
+    facts = list(_facts_in(lessons_of(slots["memory"])))
+    if facts:
+        _, entries = split_entries(slots["history"])
+        for _, action, text in entries:
+            if text.strip():
+                facts += facts_in(Step(1, text.strip(), action), slots["task"])
+        facts = list(graph_of(facts).live())
+    else:
+        facts = facts_of(slots["memory"])
+    return _choice({**slots, "memory": ""}, aim, facts)
+
+
+def _facts_in(lessons: Mapping[int, str]) -> Iterator[Triple]:
+    """Yield the facts that learnings state.
+
+    They describe the start of a trial; what their plan, done by now, took or opened has changed.
+    """
+    plan = plan_in(lessons)
+    done = "; ".join(action for action, _ in plan)
+    for found in map(LESSON_FACT.fullmatch, lessons.values()):
+        if found is None:
+            continue
+        direction = (found["action"] or "").rpartition(" ")[2]
+        if found["thing"]:
+            if found["thing"] not in done:
+                yield Triple(found["thing"], "is in", found["holder"] or found["place"])
+                if found["state"]:
+                    yield Triple(found["thing"], "is", found["state"])
+        elif found["text"]:
+            yield Triple(found["page"], "says", found["text"])
+        elif found["raw"]:
+            yield Triple(found["raw"], "needs to be", found["how"])
+        elif found["recipe"]:
+            yield Triple(found["recipe"], "requires", found["key"])
+        elif found["lock"]:
+            yield Triple(found["key"], "opens", found["lock"])
+        elif direction in DIRECTIONS and found["there"]:
+            yield Triple(found["there"], way_relation(direction), found["here"])
+        elif direction in DIRECTIONS:
+            yield Triple(found["here"], EXIT, direction)
+    for action, _ in plan:
+        if unlocked := _UNLOCK.fullmatch(action):
+            yield Triple(unlocked[2], "opens", unlocked[1])
+            yield Triple(unlocked[1], "is", "open")

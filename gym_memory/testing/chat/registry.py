@@ -1,0 +1,70 @@
+"""From a prompt to its answer: one function a prompt, found by the system message.
+
+To teach the server a prompt, write a function from its slots to the answer::
+
+    @answers("explore")
+    def explore(slots):
+        return str("find" in slots["plan"])
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gym_memory.llm.prompts import Prompt, load_prompt, prompt_names, read_slots
+
+__all__ = ["ANSWERS", "UNKNOWN_PROMPT", "Slots", "answer", "answers", "prompt_of", "slots_of"]
+
+Slots = Mapping[str, str]
+"""The text between the tags of a prompt, by name."""
+Answer = Callable[[Slots], str]
+
+UNKNOWN_PROMPT = "I know no answer to this prompt."
+ANSWERS: dict[str, Answer] = {}
+"""The functions that answer, by the name of their prompt."""
+_MODULES = ("memories", "play", "nethack", "analogy")
+
+
+def answers(prompt: str) -> Callable[[Answer], Answer]:
+    """Declare the function that answers a prompt."""
+
+    def declare(function: Answer) -> Answer:
+        ANSWERS[prompt] = function
+        return function
+
+    return declare
+
+
+@functools.cache
+def _prompts() -> tuple[Prompt, ...]:
+    """Return all prompts, once the functions that answer them are declared."""
+    for module in _MODULES:
+        importlib.import_module(f"gym_memory.testing.chat.{module}")
+    return tuple(map(load_prompt, prompt_names()))
+
+
+def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of the prompt that a chat begins with; empty if it is unknown."""
+    system = str(messages[0].get("content", "")) if messages else ""
+    user = _request(messages)
+    return next((prompt.name for prompt in _prompts() if prompt.asked_in(system, user)), "")
+
+
+def answer(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the answer to a chat, from its text alone."""
+    function = ANSWERS.get(prompt_of(messages))
+    return UNKNOWN_PROMPT if function is None else function(slots_of(messages))
+
+
+def slots_of(messages: Sequence[Mapping[str, Any]]) -> Slots:
+    """Return the slots of the prompt that a chat begins with."""
+    return read_slots(_request(messages))
+
+
+def _request(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the first message of the user: later ones request a corrected answer."""
+    contents = (m.get("content", "") for m in messages if m.get("role") == "user")
+    return str(next(contents, ""))
