@@ -47,8 +47,11 @@ _THING = re.compile(
     r"\b(?:the|an?|some|your)\s+([a-z][a-z'-]*(?:\s+[a-z][a-z'-]*){0,3}?)"
     r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:is|are|in|on|at|and|or|to|of|from|with|here|that|which)\b)"
 )
-_STEP = re.compile(r"^Step (\d+)\n(?:Action: (.*)\n)?Observation: ", re.MULTILINE)
-_REWARD = re.compile(r" \(reward ([+-][\d.e+-]+)\)$")
+_STEP = re.compile(
+    r"^Step (\d+)\n(?:Action: ([^\n]*)\n)?Observation: (.*?)(?: \(reward ([+-][\d.e+-]+)\))?\n*"
+    r"(?=\Z|^Step \d+\n(?:Action: [^\n]*\n)?Observation: )",
+    re.MULTILINE | re.DOTALL,
+)
 _NO_EFFECT = re.compile(
     r"\b(?:nothing happens|can't|cannot|could not|not possible|don't|isn't|wrong|already)\b",
     re.IGNORECASE,
@@ -127,16 +130,10 @@ def _items(lines: Iterable[str]) -> list[Triple]:
 
 def read_trace(text: str) -> list[Step]:
     """Return the steps of a trace as a prompt shows it."""
-    marks = list(_STEP.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    steps = []
-    for mark, end in zip(marks, ends, strict=False):
-        seen = text[mark.end() : end].rstrip("\n")
-        rewarded = _REWARD.search(seen)
-        reward = float(rewarded[1]) if rewarded else 0.0
-        seen = seen[: rewarded.start()] if rewarded else seen
-        steps.append(Step(int(mark[1]), seen, mark[2] or "", reward))
-    return steps
+    return [
+        Step(int(t), seen, action, float(reward or 0))
+        for t, action, seen, reward in _STEP.findall(text)
+    ]
 
 
 def _gist(text: str) -> str:
@@ -147,15 +144,14 @@ def _gist(text: str) -> str:
 
 
 @answers("extract")
-def extract(slots: Slots) -> str:
-    """Return what the extraction rules read in the observation."""
+def _extract(slots: Slots) -> str:
     step = Step(1, slots["observation"], slots["action"], inventory=slots["inventory"])
     facts = facts_in(step, slots["task"], _facts(slots["known"]))
     return "; ".join(fact_lines([fact]) for fact in facts) or "none"
 
 
 @answers("outdated")
-def outdated(slots: Slots) -> str:
+def _outdated(slots: Slots) -> str:
     """Return facts whose slot is filled again, contents that left, and wrongly empty things."""
     existing, new = _facts(slots["existing"]), _facts(slots["new"])
     placed = [fact for fact in new if fact.relation in LOCATIONS]
@@ -175,7 +171,7 @@ def outdated(slots: Slots) -> str:
 
 
 @answers("entities")
-def entities(slots: Slots) -> str:
+def _entities(slots: Slots) -> str:
     """Return things in the plan and the task (2 hops), then those in view and held (1 hop)."""
     depth: dict[str, int] = {}
     for name, hops in (("plan", 2), ("task", 2), ("observation", 1), ("inventory", 1)):
@@ -185,13 +181,12 @@ def entities(slots: Slots) -> str:
 
 
 @answers("explore")
-def explore(slots: Slots) -> str:
-    """Return True if the plan is about seeking something."""
+def _explore(slots: Slots) -> str:
     return str(rules.explore(slots["plan"], Task("", slots["task"])))
 
 
 @answers("relations")
-def relations(slots: Slots) -> str:
+def _relations(slots: Slots) -> str:
     """Return the spatial facts among the lines of the belief, the latest of each slot."""
     spatial = [
         fact
@@ -202,7 +197,7 @@ def relations(slots: Slots) -> str:
 
 
 @answers("aggregate")
-def aggregate(slots: Slots) -> str:
+def _aggregate(slots: Slots) -> str:
     """Return the triples as sentences, and what follows from two ways in one direction."""
     try:
         triples = read_triple_lists(slots["triples"])
@@ -221,7 +216,7 @@ def aggregate(slots: Slots) -> str:
 
 
 @answers("summary")
-def summary(slots: Slots) -> str:
+def _summary(slots: Slots) -> str:
     """Return facts known so far as lines, then what was done."""
     trace = read_trace(slots["trace"])
     lines = slots["previous"].split("\n")
@@ -232,7 +227,7 @@ def summary(slots: Slots) -> str:
 
 
 @answers("belief")
-def belief(slots: Slots) -> str:
+def _belief(slots: Slots) -> str:
     """Return the four headings, filled from the last belief and the trajectory."""
     trace = read_trace(slots["trace"])
     past = sections(slots["previous"])
@@ -250,20 +245,18 @@ def belief(slots: Slots) -> str:
 
 
 @answers("past")
-def past(slots: Slots) -> str:
-    """Return the actions in order."""
+def _past(slots: Slots) -> str:
     done = ", then ".join(step.action for step in read_trace(slots["trace"]) if step.action)
     return f"Summary: {done or 'nothing was done yet'}"
 
 
 @answers("importance")
-def importance(slots: Slots) -> str:
-    """Return the rule's rating."""
+def _importance(slots: Slots) -> str:
     return str(round(rules.importance(slots["memory"], Task("", slots["task"]))))
 
 
 @answers("insights")
-def insights(slots: Slots) -> str:
+def _insights(slots: Slots) -> str:
     """Return the statements that matter most, as rated by the rule."""
     task = Task("", slots["task"])
     items = [unmarked(line) for line in slots["statements"].split("\n") if line.strip()]
@@ -285,7 +278,7 @@ def _gains(trace: list[Step]) -> tuple[list[str], list[str]]:
 
 
 @answers("reflect")
-def reflect(slots: Slots) -> str:
+def _reflect(slots: Slots) -> str:
     """Repeat what was rewarded, leave what had no effect, then try something else."""
     useful, useless = _gains(read_trace(slots["trace"]))
     plan = []
@@ -297,7 +290,7 @@ def reflect(slots: Slots) -> str:
 
 
 @answers("advice")
-def advice(slots: Slots) -> str:
+def _advice(slots: Slots) -> str:
     """Return the same as items, after the earlier ones."""
     useful, useless = _gains(read_trace(slots["trace"]))
     old = [unmarked(line) for line in slots["previous"].split("\n") if line.strip()]
@@ -311,7 +304,7 @@ def _causes_in(text: str) -> list[CausalAbstraction]:
 
 
 @answers("causes")
-def causes(slots: Slots) -> str:
+def _causes(slots: Slots) -> str:
     """Return what came right before progress and what had no effect; seen twice is certain."""
     useful, useless = _gains(read_trace(slots["trace"]))
     before = dict.fromkeys(_causes_in(slots["previous"]))
@@ -333,19 +326,18 @@ def _common_causes(archive: str) -> list[CausalAbstraction]:
 
 
 @answers("causes_environment")
-def causes_environment(slots: Slots) -> str:
-    """Return the common learnings."""
+def _causes_environment(slots: Slots) -> str:
     return numbered(_common_causes(slots["archive"]))
 
 
 @answers("causes_task")
-def causes_task(slots: Slots) -> str:
+def _causes_task(slots: Slots) -> str:
     """Return the same for another task, for which nothing is certain."""
     return numbered(item._replace(certain=False) for item in _common_causes(slots["archive"]))
 
 
 @answers("subgoals")
-def subgoals(slots: Slots) -> str:
+def _subgoals(slots: Slots) -> str:
     """Return the clauses of the goal; an action with half of a clause's words completes it."""
     actions = " ".join(step.action.lower() for step in read_trace(slots["trace"]))
     lines: list[str] = []
@@ -359,7 +351,7 @@ def subgoals(slots: Slots) -> str:
 
 
 @answers("cluster")
-def cluster(slots: Slots) -> str:
+def _cluster(slots: Slots) -> str:
     """Return types by the first word of each text."""
     types: dict[str, list[int]] = {}
     for number, line in enumerate(slots["texts"].split("\n"), 1):
@@ -370,16 +362,14 @@ def cluster(slots: Slots) -> str:
 
 
 @answers("classify")
-def classify(slots: Slots) -> str:
-    """Return the type that shares the most words with the text."""
+def _classify(slots: Slots) -> str:
     words = set(_WORD.findall(slots["text"].lower()))
     shared = [len(words & set(_WORD.findall(x.lower()))) for x in slots["types"].split("\n")]
     return f"[{shared.index(max(shared)) + 1}]: {max(shared)} words in common"
 
 
 @answers("compare")
-def compare(slots: Slots) -> str:
-    """Return the first step whose action differs."""
+def _compare(slots: Slots) -> str:
     first, second = read_trace(slots["first"]), read_trace(slots["second"])
     if not first:
         return "0: there are no steps"

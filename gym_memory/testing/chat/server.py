@@ -62,6 +62,12 @@ _STATUS_FAULTS = {
     "500": (500, "internal_error", "internal error"),
     "503": (503, "overloaded", "overloaded"),
 }
+_OTHER_ANSWERS = {
+    "empty": "",
+    "wrong_json": '{"unasked": [1, 2, 3]}',
+    "unasked_text": "What a lovely day for a walk.",
+    "huge": "all work and no play " * 50_000,
+}
 
 
 class Faults:
@@ -110,8 +116,8 @@ class ScriptedServer:
     """Serve the chat format on localhost, in threads of this process.
 
     A request may name its own fault in the header ``X-Scripted-Fault`` or the query ``fault``.
-    The counters are ``received`` (chat requests, with those that met a fault), ``served``
-    (requests answered without an error, by name of the prompt) and ``most_active`` (most at once).
+    It counts ``received`` chat requests, with those that met a fault, ``served`` ones by name of
+    the prompt, and ``most_active`` at once.
 
     Args:
         port: TCP port; 0 takes a free one.
@@ -161,14 +167,6 @@ class ScriptedServer:
         """Return the base URL for a client."""
         return f"http://{self._http.server_address[0]!s}:{self.port}/v1"
 
-    def start(self) -> Self:
-        """Serve in a thread until :meth:`close`."""
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        self._thread.start()
-        return self
-
     def serve_forever(self) -> None:
         """Serve in this thread until it is interrupted."""
         self._http.serve_forever()
@@ -182,7 +180,11 @@ class ScriptedServer:
         self._http.server_close()
 
     def __enter__(self) -> Self:
-        return self.start()
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -420,18 +422,12 @@ def _spoil(completion: dict[str, Any], fault: str, messages: list[dict[str, Any]
         completion["choices"] = []
     elif fault == "refusal":
         message.update(content=None, refusal="I cannot help with that.")
-    elif fault == "empty":
-        message["content"] = ""
-    elif fault == "wrong_json":
-        message["content"] = '{"unasked": [1, 2, 3]}'
+    elif fault == "half_answer":
+        message["content"] = text[: len(text) // 2]
     elif fault == "other_action":
         actions = slots_of(messages).get("actions", "").split("\n")
         for action in sorted(filter(None, actions), key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(action)}(?!\w)", "fly to the moon", text)
         message["content"] = text
-    elif fault == "unasked_text":
-        message["content"] = "What a lovely day for a walk."
-    elif fault == "half_answer":
-        message["content"] = text[: len(text) // 2]
-    elif fault == "huge":
-        message["content"] = "all work and no play " * 50_000
+    else:
+        message["content"] = _OTHER_ANSWERS.get(fault, text)
