@@ -1,6 +1,6 @@
-"""A chat server in the OpenAI wire format that answers by rules, from the text of a prompt alone.
+"""Serve the OpenAI wire format with answers by rules, from the text of a prompt alone.
 
-It lets an agent or a memory that needs a language model run without a key::
+The server lets an agent or a memory that needs a language model run without a key::
 
     gym-memory serve-scripted --port 8000
     OPENAI_BASE_URL=http://127.0.0.1:8000/v1 GYM_MEMORY_MODEL=scripted gym-memory run ...

@@ -1,6 +1,6 @@
-"""Answers to the prompt of LDM2: what the examples did, carried over to the present things.
+"""Answer the prompt of LDM2: carry over what the examples did to the present things.
 
-It knows no game. A thing of an example corresponds to a present thing with the same progress; an
+No game is known here. A thing of an example corresponds to a present thing with the same progress; an
 action that names one is reworded and compared with what is possible.
 """
 

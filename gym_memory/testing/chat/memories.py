@@ -1,4 +1,4 @@
-"""Answers to the prompts of memories: about facts, and about what happened."""
+"""Answer the prompts of memories: about facts, and about what happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to the prompt of NetPlay: the rule-based descender plays, from the prompt alone."""
+"""Answer the prompt of NetPlay: the rule-based descender plays, from the prompt alone."""
 
 from __future__ import annotations
 

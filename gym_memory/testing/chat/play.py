@@ -1,4 +1,4 @@
-"""Answers to the prompts of agents: a plan, a decision, a verdict.
+"""Answer the prompts of agents: a plan, a decision, a verdict.
 
 The rule-based planner plays, from an observation that is rebuilt from the prompt; for a task of
 ScienceWorld, that game's player. So a score shows what the prompts carry.

@@ -1,4 +1,4 @@
-"""From a prompt to its answer: one function a prompt, found by the system message.
+"""Find the answer to a prompt: one function a prompt, known by the system message.
 
 To teach the server a prompt, write a function from its slots to the answer::
 

@@ -1,6 +1,6 @@
-"""The player of ScienceWorld in the scripted server.
+"""Play ScienceWorld for the scripted server.
 
-It knows which words name plants and animals, that doors are opened, and that what a task names is
+The player knows which words name plants and animals, that doors are opened, and that what a task names is
 focused on and then carried to its box. All else comes from the prompt. Experiments are beyond it.
 It keeps its notes in the goal that it states, for example ``find plant; focused on nothing;
 been in art studio; doors art studio>hallway; now in hallway``.
@@ -234,9 +234,9 @@ class Scientist:
         """Return a step to the site, to a likely room, or to the nearest room that is unknown."""
         new = [room for room in self._ways if room not in self.notes.been]
         likely = [room for room in new if any(map(self._fits, self._things.get(room, ())))]
-        untold = [room for room in new if room not in self._things]
+        unseen = [room for room in new if room not in self._things]
         site = [self._site[1]] if self._site else []
-        for rooms in (site, [] if self.notes.focused else likely, untold, new):
+        for rooms in (site, [] if self.notes.focused else likely, unseen, new):
             step = self._towards(rooms)
             if step:
                 return step

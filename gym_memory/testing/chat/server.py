@@ -1,4 +1,4 @@
-"""The HTTP side of the scripted chat server: wire format, streaming, faults, latency, counters."""
+"""Speak HTTP for the scripted chat server: wire format, streaming, faults, latency, counters."""
 
 from __future__ import annotations
 

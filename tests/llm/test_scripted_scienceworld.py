@@ -1,4 +1,4 @@
-"""The scripted player of ScienceWorld: what it reads in a prompt, and trials on the real engine."""
+"""Test the scripted player of ScienceWorld, with a prompt and on the real engine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def slots(actions: str, observation: str = HALL, history: str = "", **more: str)
     return {**found, "memory": "", "actions": actions.replace("; ", "\n"), **more}
 
 
-def test_it_goes_where_learnings_tell_of_such_a_thing() -> None:
+def test_it_goes_where_learnings_place_such_a_thing() -> None:
     ways = "go to greenhouse; open door to bedroom"
     new = Scientist(slots(ways), "")
     assert new.act() == "open door to bedroom"
@@ -46,7 +46,7 @@ def test_it_goes_where_learnings_tell_of_such_a_thing() -> None:
     assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
 
 
-def test_it_does_not_go_round_where_what_was_told_is_gone() -> None:
+def test_it_moves_on_where_the_thing_of_a_learning_is_gone() -> None:
     notes = str(Notes("plant", been=("hallway",), here="hallway"))
     arrived = {"observation": "You move to the greenhouse.", "memory": KNOWN}
     there = Scientist(
@@ -70,20 +70,20 @@ def test_it_leaves_alone_what_ended_a_trial_and_carries_what_it_focused_on() -> 
     assert Scientist(held, str(there)).act() == "move apple tree to red box"
 
 
-def test_it_carries_out_what_learnings_tell_though_the_thing_has_grown() -> None:
+def test_it_carries_out_a_learning_though_the_thing_has_grown() -> None:
     notes = str(Notes("plant", been=("greenhouse",), here="greenhouse"))
     player = Scientist(slots("focus on apple tree; go to hallway"), notes)
     assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"
     assert player.carry_out("focus on baby wolf", "greenhouse") == IN_VAIN
 
 
-def test_the_plan_ends_where_the_task_says_whither() -> None:
-    told = [
+def test_the_plan_ends_where_the_task_names_a_box() -> None:
+    learnings = [
         '"open door to greenhouse" in the hallway MAY BE NECESSARY TO scoring.',
         '"focus on apple tree" in the greenhouse MAY BE NECESSARY TO scoring.',
         '"go to kitchen" in the hallway MAY BE NECESSARY TO scoring.',
     ]
-    lessons = dict(enumerate(told, 1))
+    lessons = dict(enumerate(learnings, 1))
     assert plan_for(TASK, lessons) == [("focus on apple tree", "greenhouse")]
     assert len(plan_for("Your task is to boil lead.", lessons)) == 2
 
