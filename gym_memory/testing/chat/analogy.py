@@ -1,7 +1,7 @@
 """Answer the prompt of LDM2: carry over what the examples did to the present things.
 
-No game is known here. A thing of an example corresponds to a present thing with the same progress; an
-action that names one is reworded and compared with what is possible.
+No game is known here. A thing of an example corresponds to a present thing with the same progress.
+An action that names one is reworded and compared with what is possible.
 """
 
 from __future__ import annotations

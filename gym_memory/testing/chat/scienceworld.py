@@ -1,9 +1,8 @@
 """Play ScienceWorld for the scripted server.
 
-The player knows which words name plants and animals, that doors are opened, and that what a task names is
-focused on and then carried to its box. All else comes from the prompt. Experiments are beyond it.
-It keeps its notes in the goal that it states, for example ``find plant; focused on nothing;
-been in art studio; doors art studio>hallway; now in hallway``.
+The player knows words for plants and animals, that doors are opened, and that a thing is focused
+on and then carried to its box. It does no experiments. The goal that it states holds its notes:
+``find plant; focused on nothing; been in art studio; doors art studio>hallway; now in hallway``.
 """
 
 from __future__ import annotations
