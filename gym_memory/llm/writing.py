@@ -1,9 +1,7 @@
 """Text of local weights: prompts whose beginnings are kept, and answers held to a form.
 
-A :class:`Writer` continues a prompt by three moves: given text, free text up to a mark, and a
-choice among options, a walk down the trie of their tokens. Only a branch of the trie needs the
-model, and given text goes through it in one piece, so an answer held to a form takes fewer passes
-than a free one (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
+Given text goes through the model in one piece, and a choice is a walk down the trie of its
+options' tokens (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
 """
 
 from __future__ import annotations
@@ -56,12 +54,8 @@ class Started(NamedTuple):
 class Prefix:
     """The latest prompts of one model, each up to its last whole piece.
 
-    A prompt always goes through the model in pieces that end at tokens 64, 128, 256, ..., known or
-    not, so that the bits of an answer do not depend on earlier calls. Pieces double because short
-    ones are slow: on a CPU 64 tokens take a third more time each than 256.
-
-    Args:
-        model: A causal transformers model whose keys and values can be cut.
+    Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
+    earlier calls; short pieces are slow.
     """
 
     def __init__(self, model: Any):
@@ -134,8 +128,7 @@ class Writer:
         model: A causal transformers model.
         start: The prompt to continue; its keys and values are changed.
         ends: Ids that end an answer.
-        most: Most tokens of the answer. Given text and choices may exceed it; free text takes at
-            most half of what is left, so that they seldom do.
+        most: Most tokens of the answer; free text takes at most half of what is left.
         temperature: 0 takes the most likely token, of equal ones the lowest id; above, samples.
         seed: Seed of the sampling.
     """
@@ -177,13 +170,7 @@ class Writer:
         self._write(self._encoded(text))
 
     def free(self, stop: str = "", most: int | None = None) -> str:
-        """Write free text and return it.
-
-        Args:
-            stop: Characters that it ends before, as at the end of the answer; without any, the end
-                of the answer is written too.
-            most: Most tokens; default: half of what is left.
-        """
+        """Write free text up to a character of ``stop`` or the answer's end; ``most`` in tokens."""
         first = len(self.ids)
         for _ in range(self.left // _FREE_SHARE if most is None else most):
             token = self._pick(None)
@@ -201,10 +188,7 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts and return it; with ``last`` the answer ends with it.
-
-        Only with ``last`` may one of them begin another.
-        """
+        """Write one of several texts; with ``last`` the answer ends, and one may begin another."""
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
         for number, option in enumerate(options):

@@ -44,11 +44,7 @@ _SEEN = frozenset(
 
 
 def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
-    """Reflect by rules: return what was read or worked out (a recipe, what opens what).
-
-    At most five sentences, one a thing, the latest first. The statements are observations as a
-    transcript shows them, oldest first.
-    """
+    """Reflect by rules: at most five sentences of what was read or worked out, latest first."""
     stated: dict[str, list[Triple]] = {}
     for fact in reversed(stated_facts("\n".join(statements), task)):
         if fact.relation not in _SEEN:
@@ -69,10 +65,9 @@ class Simulacra(Memory):
     each term min-max scaled to [0, 1] over the stream. If the importance of the records since the
     last reflection exceeds ``threshold``, a reflection on them adds insights to the stream.
 
-    What differs from the paper: age counts steps since a record was last *observed*, not retrieved,
-    because a recall must not change the next one; a reflection is one call, without questions in
-    between; the threshold is 50 instead of 150, because an episode has 50 to 150 steps and not
-    days. The query is the mean of the unit vectors of the observation and the plan.
+    What differs from the paper: age counts steps since a record was last *observed*, because a
+    recall must not change the next one; a reflection is one call; the threshold is 50 instead of
+    150, for 50 to 150 steps. The query is the mean of observation and plan as unit vectors.
     """
 
     name: ClassVar[str] = "simulacra"
@@ -146,8 +141,7 @@ class Simulacra(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return insights, then retrieved and latest observations in order of time.
 
-        The latest observations may take half of the budget; ``episodes`` has them newest first,
-        then the retrieved ones by score; ``lessons`` are the retrieved insights.
+        The latest may take half of the budget; ``episodes`` has them newest first, then by score.
         """
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         records = self._stream.records

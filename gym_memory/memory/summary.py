@@ -37,17 +37,7 @@ class Summary(Memory):
     r"""Iterative summarisation, the baseline of the AriGraph paper.
 
     After every step ``summary = summarise(summary, step)``; nothing else is kept. The rule keeps
-    facts (:class:`FactNotes`); a language model writes prose. Facts that recalled lines state are
-    recalled as triples, too.
-
-    Example:
-        >>> memory = Summary()
-        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
-        >>> memory.observe(Step(0, "-= Hall =-\nYou are in a hall. You see a closed chest."))
-        >>> print(memory.recall(Cue(""), budget=100).text)
-        Places:
-        you: is in hall
-        chest: is in hall; is closed
+    facts (:class:`FactNotes`); a language model writes prose.
     """
 
     name: ClassVar[str] = "summary"

@@ -98,9 +98,8 @@ def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
 def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     """Return the directions that were read, else the parts of the goal, each judged.
 
-    Extraction rules may know the parts of their dialect's goals (a method ``subgoals``); else they
-    are the clauses. A part is complete if one action that was not refused, with the first line of
-    its answer, had more than three quarters of its words (``sliced`` counts for ``slice``).
+    Parts are those of the dialect (``subgoals``), else the clauses. A part is complete if one
+    accepted action and the first line of its answer had over three quarters of its words.
     """
     read = [
         line for step in trace for block in _directions(step.text) for line in block.splitlines()
@@ -199,13 +198,7 @@ def form(
 ) -> Iterator[Addition]:
     """Form one batch memory from every ``batch_size`` trajectories worth imitating.
 
-    Args:
-        trajectories: Demonstrations, or other processes.
-        historian: Writes the histories.
-        cluster_goals: Finds the types of goals (Eq. 7).
-        cluster_observations: Finds the types of observations within a goal type (Eq. 8).
-        batch_size: B, trajectories a batch, >= 1.
-        first_batch: Number of the first batch memory.
+    The two roles find the types of goals (Eq. 7) and, within one, of observations (Eq. 8).
     """
     rest, number = iter(trajectories), first_batch
     while batch := list(islice(rest, batch_size)):
@@ -232,10 +225,7 @@ def score_of(outcome: Outcome) -> float:
 
 
 def choose(processes: Sequence[Trajectory]) -> int:
-    """Return the index of the best process: highest score, then fewest steps, then first (Eq. 5).
-
-    The paper lets a language model choose; here the environment's score does.
-    """
+    """Return the best process by score, then steps, then order (Eq. 5; the paper asks a model)."""
     return min(
         range(len(processes)),
         key=lambda i: (-score_of(processes[i].outcome), len(processes[i].steps), i),
@@ -256,9 +246,6 @@ class Bank:
         store: Keeps what is formed or learnt; None keeps it in this process.
         batch_size: Trajectories a batch memory, B.
         capacity: Number of tuples at which learning from episodes ends.
-
-    Attributes:
-        formed: Tuples that outlive a lifetime: formed from trajectories, or refined.
     """
 
     def __init__(
@@ -317,8 +304,7 @@ class Bank:
             task: The task of the process.
             steps: The process.
             score: Its score.
-            worse: The process to compare with. None: the best process of its goal type, which it
-                must beat; without one, all of it is added.
+            worse: The process to compare with; None: the best of its goal type, which it must beat.
             batch: The batch memory to add to; None for the one with the nearest goal type.
             lasting: Whether it stays like what was formed.
         """
@@ -349,10 +335,7 @@ class Bank:
         return len(entries)
 
     def goal_types(self, goal: str, batch: int | None = None) -> list[tuple[float, int, str]]:
-        """Return a goal's type in each batch memory, or in one: (cosine, batch, type).
-
-        Batches without a related type are left out.
-        """
+        """Return a goal's related type in each batch memory, or in one: (cosine, batch, type)."""
         found = []
         for number in self.library.batches if batch is None else (batch,):
             kind, near = self.library.nearest_goal_type(number, goal)

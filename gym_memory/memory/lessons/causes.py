@@ -1,9 +1,4 @@
-"""Causes by rules: what a trace says about which action brought what about.
-
-The trace is read into :class:`Act` records, from which two questions are answered: what was
-needed for the points that were made, and what was of no use. CLIN's memory
-generator and Reflexion's plan, as far as rules play them, are made of these answers.
-"""
+"""Causes by rules: what a trace says about which action brought what about."""
 
 from __future__ import annotations
 
@@ -62,8 +57,7 @@ class Act(NamedTuple):
     """One action of a trial and its effect.
 
     Attributes:
-        changed: Whether inventory, place, valid actions or score changed, or the game ended.
-            Where valid actions are not listed, a new text counts too.
+        changed: Whether inventory, place, valid actions (else the text) or score changed.
         news: Whether it brought news: a place seen first, something read, an important text.
     """
 
@@ -154,10 +148,8 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
 def needed_acts(acts: Sequence[Act]) -> list[Needed]:
     """Return the acts that the points of a trial rest on, in order: a backward slice.
 
-    A rewarded act is needed. So is what made a needed act possible: the act after which it first
-    was a valid action in that place, and for every thing that it names the latest act before
-    that which changed something about the thing. So are the shortest known ways between the places
-    of all of these. What was undone in between is thus left out.
+    A rewarded act is needed. So is the act after which a needed act first was valid in its place,
+    the latest change of each thing it names, and the shortest known ways between their places.
     """
     effects: dict[int, Act | None] = {act.number: None for act in acts if act.reward > 0}
     todo = sorted(effects)
@@ -264,9 +256,8 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
 def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
     """Return actions that changed nothing or were undone, with their number, in order.
 
-    Undone is what happened in a circle: a stretch of acts without points after which place,
-    inventory and valid actions are what they were before. Moves do not count, for going back is
-    part of looking around, nor does a trial without points, what brought news or was needed.
+    Undone is a stretch without points that ends with place, inventory and valid actions as they
+    were. Moves, news, what was needed and trials without points do not count.
     """
     useful = {item.act.action for item in needed}
     useful.update(act.action for act in acts if act.news or act.moved)
@@ -290,10 +281,7 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
 
 
 def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
-    """Return verbs that were tried on three different things without points, news or a move.
-
-    A trial without points gives none.
-    """
+    """Return verbs tried on three different things without points, news or a move."""
     useful = {verb_of(item.act.action) for item in needed}
     useful.update(verb_of(act.action) for act in acts if act.moved or act.news)
     tried: dict[str, set[str]] = {}
@@ -319,17 +307,9 @@ _DEEPEST = 4
 
 
 def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tuple[str, str]]:
-    """Return pairs (cause, effect) of what a trial shows of its environment.
+    """Return pairs (cause, effect) of what a trial shows of its environment at its beginning.
 
-    A trial that found nothing more to score still went somewhere. This lets the next one go
-    straight to where nobody has been.
-
-    Things are where they were seen first, for the next trial begins the same way.
-
-    Args:
-        acts: The acts of the trial.
-        graph: What the trial showed; it is put back to the beginning.
-        t: A step later than all of the trial's.
+    ``graph`` is put back to the beginning at ``t``, later than all of the trial.
     """
     moves = [act for act in acts if act.moved]
     places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))

@@ -1,8 +1,7 @@
 """Rank facts for a recall without an encoder: :data:`SITUATION`, then :data:`REST`.
 
-What is in view or held comes late, because the policy sees most of it anyway. A page of 100 tokens
-holds some 15 facts, which the first five parts fill; one of 1,000 tokens holds about 150. Shares
-keep a talkative world from displacing the map, and a large map from displacing the things.
+What is in view or held comes late, because the policy sees most of it anyway. Shares keep a
+talkative world from displacing the map, and a large map from displacing the things.
 """
 
 from __future__ import annotations
@@ -21,12 +20,9 @@ __all__ = ["REST", "SITUATION", "Part", "Ranked", "put_unexplored", "rank"]
 
 
 class Part(NamedTuple):
-    """A part of the ranking.
+    """A part of the ranking: a reason to read, the method that puts facts, a share of the page.
 
-    Args:
-        name: Reason that a person reads.
-        source: Method that puts its facts on the page.
-        share: Share of the characters left on the page that the part may take.
+    The share is of the characters left on the page.
     """
 
     name: str
@@ -59,12 +55,7 @@ def rank(
 ) -> Ranked:
     """Fill an empty page with the live facts that matter for ``cue``, most useful first.
 
-    Args:
-        index: The index of the graph.
-        cue: The situation.
-        page: The page to fill.
-        exploration: Point out unexplored exits.
-        tried: Actions that were tried in the agent's place.
+    ``exploration`` points out unexplored exits; ``tried`` has actions of the agent's place.
     """
     index.sync()
     question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)

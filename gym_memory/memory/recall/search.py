@@ -152,12 +152,7 @@ class Search:
         return read_past_question(focus, self._named, now, done)
 
     def _recall_past(self) -> tuple[str, tuple[str, ...]]:
-        """Answer a question about the past in at most half of the budget.
-
-        Returns:
-            Dated facts and, after them, the observations of the steps in question; and these
-            observations.
-        """
+        """Answer a question about the past in half of the budget; return text and observations."""
         if self._question is None or not self._settings.semantic:
             return "", ()
         left = self.budget * CHARS_PER_TOKEN // 2

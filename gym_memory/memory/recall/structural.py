@@ -1,7 +1,6 @@
 """The index behind structural recall: what is known of each entity and of each place.
 
-The rendered facts of an entity are cached until one changes, and the places around one until the
-map changes, so a step pays for what it changed. :mod:`gym_memory.memory.recall.ranking` ranks.
+Caches the facts of an entity and the places around one until they change.
 """
 
 from __future__ import annotations
@@ -69,11 +68,7 @@ class _Place(NamedTuple):
 
 
 class StructuralIndex:
-    """Cards of entities and places, kept up with a graph.
-
-    Args:
-        graph: The graph to follow; may be restored, not replaced.
-    """
+    """Cards of entities and places, kept up with a graph, which may be restored, not replaced."""
 
     def __init__(self, graph: TemporalGraph):
         self.graph = graph

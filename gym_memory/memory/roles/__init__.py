@@ -1,8 +1,4 @@
-"""Roles: the parts of a memory that the papers give to a language model.
-
-``base.py`` holds their protocols, ``rules.py`` and ``stma_rules.py`` the defaults, ``llm*.py`` the
-versions that ask a model. A role keeps no state.
-"""
+"""Roles: the parts of a memory that the papers give to a language model."""
 
 from gym_memory.memory.roles.base import (
     AbstractCauses,
