@@ -160,9 +160,8 @@ class _Changes(NamedTuple):
 class VersionedFacts:
     """The tables of a graph, with changes that can be undone.
 
-    Snapshots form a tree of changes; a restore undoes changes up to the common ancestor and repeats
-    those that lead down from there. A fork shares facts and rows; a graph copies one that it does
-    not own before it changes it.
+    Snapshots form a tree; a restore undoes changes up to the common ancestor and repeats others. A
+    fork shares facts and rows; a graph copies one that it does not own before it changes it.
     """
 
     def __init__(self) -> None:

@@ -21,7 +21,6 @@ class Request:
     """A call of a chat model.
 
     Attributes:
-        messages: The chat so far, the last turn the user's.
         role: Purpose of the call (``extract``, ``plan``, ...), by which usage is counted.
         temperature: Sampling temperature >= 0; None leaves it to the server.
         max_tokens: Most tokens of the answer, >= 1.

@@ -226,7 +226,6 @@ class OpenAIChat(BaseChatModel):
         return self.base_url or "OpenAI"
 
     def _scrubbed(self, message: Any) -> str:
-        """Return a server's message in one short line, free of the key."""
         text = " ".join(str(message).split())
         key = os.environ.get(self.key_env, "")
         return (text.replace(key, "***") if key else text)[:300]
@@ -292,7 +291,6 @@ def _check_url(url: str | None) -> str | None:
 def _price(
     name: str, prompt: float | None, completion: float | None, cached: float | None
 ) -> Price | None:
-    """Return the given price, else the one in the environment's table."""
     if prompt is not None and completion is not None:
         return Price(prompt, completion, cached).checked(name)
     if prompt is not None or completion is not None or cached is not None:

@@ -51,7 +51,6 @@ class SmolLM(TransformersChat):
     Args:
         device: As of :class:`~gym_memory.llm.local.TransformersChat`, as all below.
         dtype: The same; the weights are stored in float32.
-        batch: The same.
         prefix: The same.
         cache: The same.
         max_tokens: The same.
@@ -63,7 +62,6 @@ class SmolLM(TransformersChat):
         *,
         device: str = "cpu",
         dtype: str = "auto",
-        batch: int = 8,
         prefix: bool = True,
         cache: str | None = None,
         max_tokens: int | None = None,
@@ -73,7 +71,6 @@ class SmolLM(TransformersChat):
             "smollm",
             device=device,
             dtype=dtype,
-            batch=batch,
             prefix=prefix,
             cache=cache,
             max_tokens=max_tokens,
@@ -173,7 +170,6 @@ def _config(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names and float32 arrays as transformers has them."""
     heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
     for tensor in reader.tensors:
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype("float32")

@@ -138,12 +138,8 @@ class Budget:
     """A hard stop: calls that could exceed it are refused before they are made.
 
     A call reserves the most that it can take and gives back the rest when it is answered. Without
-    an answer the reservation stays spent: the server may bill it.
-
-    Args:
-        max_cost_usd: Most US dollars to spend, >= 0; None for no limit.
-        max_tokens: Most prompt and completion tokens together, >= 0; None for no limit.
-        path: SQLite file that several processes and a resumed run share; private by default.
+    an answer the reservation stays spent: the server may bill it. ``max_tokens`` counts prompt and
+    completion; ``path`` is an SQLite file that processes share; private by default.
     """
 
     def __init__(
@@ -280,11 +276,7 @@ def logged_calls() -> Iterator[list[Call]]:
 
 
 def read_prices(text: str) -> dict[str, Price]:
-    """Read a price table: JSON of model name to ``[prompt, completion]`` or with ``cached``.
-
-    >>> read_prices('{"small": [0.1, 0.4], "large": [2, 8, 0.5]}')["large"]
-    Price(prompt=2, completion=8, cached=0.5)
-    """
+    """Read a price table: JSON of model name to ``[prompt, completion]`` or with ``cached``."""
     try:
         table = {str(name): Price(*row) for name, row in parse_json(text).items()}
     except (AttributeError, TypeError, ValueError) as error:

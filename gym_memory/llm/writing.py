@@ -38,11 +38,8 @@ _KEPT = 4
 class Started(NamedTuple):
     """A prompt that went through a model.
 
-    Attributes:
-        past: Its keys and values; a continuation may change them.
-        logits: Scores of the next token, float32 of shape (vocabulary,).
-        length: Its tokens.
-        computed: Those that were not known from an earlier prompt.
+    ``past`` holds its keys and values, which a continuation may change; ``logits`` the scores of
+    the next token, float32 of shape (vocabulary,); ``computed`` its tokens not known before.
     """
 
     past: Any
@@ -101,11 +98,7 @@ class Prefix:
 
 
 def _piece_ends(most: int) -> list[int]:
-    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0.
-
-    >>> _piece_ends(63), _piece_ends(300)
-    ([0], [0, 64, 128, 256])
-    """
+    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0."""
     ends = [0]
     while (end := max(2 * ends[-1], BLOCK)) <= most:
         ends.append(end)
@@ -121,12 +114,9 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Writer:
-    """Writes one answer.
+    """Writes one answer from a started prompt, whose keys and values it changes.
 
     Args:
-        tokenizer: The model's tokenizer.
-        model: A causal transformers model.
-        start: The prompt to continue; its keys and values are changed.
         ends: Ids that end an answer.
         most: Most tokens of the answer; free text takes at most half of what is left.
         temperature: 0 takes the most likely token, of equal ones the lowest id; above, samples.
@@ -215,7 +205,6 @@ class Writer:
         self._waiting += ids
 
     def _pick(self, among: list[int] | None) -> int:
-        """Return the next token: any, or one of ``among`` (ascending)."""
         logits = self._next() if among is None else self._next()[among]
         if self._temperature:
             shares = (logits / self._temperature).softmax(-1)
@@ -253,7 +242,6 @@ def write_json(writer: Writer, schema: Mapping[str, Any]) -> None:
 
 
 def _value(writer: Writer, schema: Mapping[str, Any], types: Mapping[str, Any], lead: str) -> None:
-    """Write a value after ``lead``."""
     if "$ref" in schema:
         _value(writer, types[schema["$ref"].rpartition("/")[2]], types, lead)
         return

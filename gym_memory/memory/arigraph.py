@@ -22,7 +22,7 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import Models, Search, Sources
 from gym_memory.memory.recall.settings import AriGraphSettings
-from gym_memory.memory.roles import (
+from gym_memory.memory.roles.llm import (
     LLMExplore,
     LLMExtractor,
     LLMRelevantEntities,
@@ -154,7 +154,6 @@ class AriGraph(Memory):
         self.store.add(self._origin + step.t, step.text, step.action, triples)
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
-        """Update the graph; return the facts that the observation stated."""
         extractor = self._extractor or self._rules(self._task.dialect)
         found = extractor.extract(step, self.graph, self._task)
         self._calls += 1

@@ -170,9 +170,5 @@ def check_budget(budget: int) -> int:
 
 
 def make_memory(spec: str | Spec | Memory) -> Memory:
-    """Build a memory from a name with parameters; return a ready memory as it is.
-
-    >>> make_memory("history?window=5").window
-    5
-    """
+    """Build a memory from a name with parameters; return a ready memory as it is."""
     return spec if isinstance(spec, Memory) else MEMORIES.make(spec)

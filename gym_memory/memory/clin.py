@@ -22,14 +22,9 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.roles import (
-    CausalAbstraction,
-    Learnings,
-    LLMAbstractCauses,
-    LLMGeneralizeCauses,
-    LLMReflect,
-    chat_model,
-)
+from gym_memory.memory.roles.base import CausalAbstraction, Learnings
+from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm_lessons import LLMAbstractCauses, LLMGeneralizeCauses, LLMReflect
 from gym_memory.memory.roles.text import numbered, unmarked
 from gym_memory.memory.stores.store import Store
 

@@ -123,7 +123,7 @@ class Altered(Memory):
 
     @abstractmethod
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
-        """Return the changed recall."""
+        pass
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
@@ -230,7 +230,6 @@ def _kind(relation: str) -> str:
 
 
 def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str, str], str]:
-    """Permute the objects of each kind of relation."""
     objects: dict[str, dict[str, None]] = {}
     for fact in facts:
         if fact.relation not in VERBATIM:

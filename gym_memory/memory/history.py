@@ -104,7 +104,6 @@ class History(Memory):
         return Recall(text=text, episodes=kept)
 
     def _beginning(self, entry: _Entry, tail: str, room: int) -> tuple[str, tuple[str, ...]]:
-        """Cut a pair that is too long; return it and the observation in it."""
         size = room - len(tail) - 1
         text = entry.text[: max(size - len(_head(entry.action)), 0)]
         if not text:

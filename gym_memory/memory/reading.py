@@ -326,7 +326,6 @@ def _stated(sentence: str) -> Iterator[Triple]:
 
 
 def _listed(text: str) -> list[str]:
-    """Split a list of things, but not at commas in brackets."""
     things: list[list[str]] = []
     inside = False
     for piece in reversed(text.split(", ")):
@@ -365,6 +364,5 @@ def _thing(text: str, relation: str, holder: str) -> Iterator[Triple]:
 
 
 def _named(text: str) -> tuple[str, list[str]]:
-    """Split a name and the states in brackets after it."""
     named = _STATES.fullmatch(text)
     return (named[1], named[2].split(", ")) if named else (text, [])

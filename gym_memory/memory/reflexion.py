@@ -17,7 +17,8 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.roles import LLMReflect, chat_model
+from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm_lessons import LLMReflect
 from gym_memory.memory.roles.text import score_in_words
 
 __all__ = ["Reflexion", "reflect"]

@@ -20,15 +20,10 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
-from gym_memory.memory.roles import (
-    Importance,
-    Insights,
-    LLMImportance,
-    LLMInsights,
-    chat_model,
-    role_counts,
-    rules,
-)
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import Importance, Insights
+from gym_memory.memory.roles.llm import chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
 from gym_memory.memory.roles.notes import stated_facts
 from gym_memory.memory.stores.episodes import Episode
 from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records

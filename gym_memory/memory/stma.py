@@ -40,16 +40,9 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.render import fit_facts, render_episode
 from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
-from gym_memory.memory.roles import (
-    Aggregate,
-    ExtractRelations,
-    LLMAggregate,
-    LLMExtractRelations,
-    LLMSummarize,
-    Summarize,
-    chat_model,
-    role_counts,
-)
+from gym_memory.memory.roles.base import Aggregate, ExtractRelations, Summarize
+from gym_memory.memory.roles.llm import LLMAggregate, LLMExtractRelations, chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMSummarize
 from gym_memory.memory.roles.notes import fit_lines, section
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.stores.episodes import Episode
@@ -217,7 +210,6 @@ class STMA(Memory):
         return chain(out, into)
 
     def _induced(self, vertices: dict[str, None]) -> list[Triple]:
-        """Return the edges between vertices, and their attributes, vertex by vertex."""
         kept: dict[Triple, None] = {}
         for vertex in vertices:
             taken = ways_out(self.graph, vertex)

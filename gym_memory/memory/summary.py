@@ -12,7 +12,9 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
-from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
+from gym_memory.memory.roles.base import Summarize
+from gym_memory.memory.roles.llm import chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMSummarize
 from gym_memory.memory.roles.notes import Notes, fit_lines
 
 __all__ = ["FactNotes", "Summary"]

@@ -67,11 +67,7 @@ def _clean(value: str) -> str:
 
 
 def read_slots(user: str) -> dict[str, str]:
-    r"""Return the slots of a filled user message: the inverse of :meth:`Prompt.messages`.
-
-    >>> read_slots("<plan>\nfind the key\n</plan>")
-    {'plan': 'find the key'}
-    """
+    r"""Return the slots of a filled user message: the inverse of :meth:`Prompt.messages`."""
     lines = user.split("\n")
     closed: dict[str, list[int]] = {}
     for at, line in enumerate(lines):

@@ -117,10 +117,7 @@ _TOPICS = (
 
 
 def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
-    """Measure the similarity in [0, 1] that the share ``quantile`` of unrelated texts stays below.
-
-    A fixed number fits one encoder only (the AriGraph authors' 0.75 belongs to mContriever).
-    """
+    """Return the similarity that the share ``quantile`` of unrelated texts stays below."""
     names = encoder.encode([name for name, _ in _TOPICS])
     facts = encoder.encode([fact for _, fact in _TOPICS])
     unrelated = (names @ facts.T)[~np.eye(len(_TOPICS), dtype=bool)]

@@ -223,7 +223,6 @@ class VectorIndex:
 def _best(
     similar: Vectors, ids: NDArray[np.int64], k: int, threshold: float | None
 ) -> list[list[tuple[int, float]]]:
-    """Return the ``k`` highest values of each row under their ids, best first."""
     count = len(ids)
     if k < count:  # everything that reaches the k-th best, ties included
         least = np.partition(similar, count - k, axis=1)[:, count - k]

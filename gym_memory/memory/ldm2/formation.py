@@ -26,21 +26,22 @@ from gym_memory.memory.ldm2.index import (
     NearestType,
     Process,
 )
-from gym_memory.memory.roles import (
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import (
     Classify,
     Cluster,
     Compare,
     EvaluateSubgoals,
+    Subgoal,
+    Summarize,
+)
+from gym_memory.memory.roles.llm import RoleCounts, role_counts
+from gym_memory.memory.roles.llm_lessons import (
     LLMClassify,
     LLMCluster,
     LLMCompare,
     LLMEvaluateSubgoals,
     LLMSummarize,
-    RoleCounts,
-    Subgoal,
-    Summarize,
-    role_counts,
-    rules,
 )
 from gym_memory.memory.stores.store import Record, Store
 
@@ -196,10 +197,7 @@ def form(
     batch_size: int,
     first_batch: int = 0,
 ) -> Iterator[Addition]:
-    """Form one batch memory from every ``batch_size`` trajectories worth imitating.
-
-    The two roles find the types of goals (Eq. 7) and, within one, of observations (Eq. 8).
-    """
+    """Form batch memories by types of goals (Eq. 7) and of observations (Eq. 8)."""
     rest, number = iter(trajectories), first_batch
     while batch := list(islice(rest, batch_size)):
         played = [t for t in batch if len(t.steps) > 1]
@@ -240,12 +238,8 @@ _RECORD = ("ldm2", "library", "addition")
 class Bank:
     """The library of tuples, and the roles that make and search it.
 
-    Args:
-        encoder: Encodes goals, observations and subgoals.
-        model: A chat model that plays the roles; None for the rules.
-        store: Keeps what is formed or learnt; None keeps it in this process.
-        batch_size: Trajectories a batch memory, B.
-        capacity: Number of tuples at which learning from episodes ends.
+    ``batch_size`` is B, trajectories a batch memory; learning ends at ``capacity`` tuples. Without
+    a ``model`` rules play the roles; without a ``store`` this process keeps what is formed.
     """
 
     def __init__(
@@ -300,13 +294,8 @@ class Bank:
     ) -> int:
         """Add the part of a process that made it better (Eq. 10); return the number of tuples.
 
-        Args:
-            task: The task of the process.
-            steps: The process.
-            score: Its score.
-            worse: The process to compare with; None: the best of its goal type, which it must beat.
-            batch: The batch memory to add to; None for the one with the nearest goal type.
-            lasting: Whether it stays like what was formed.
+        ``worse`` None is the best of its goal type, which it must beat; ``batch`` None the memory
+        with the nearest goal type. What is ``lasting`` stays like what was formed.
         """
         steps = [clipped(step) for step in steps[:LONGEST]]
         if len(steps) < 2 or len(self.library) + len(steps) > self.capacity:

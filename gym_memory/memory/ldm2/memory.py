@@ -17,7 +17,7 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings, score_of
 from gym_memory.memory.ldm2.index import Example, said
-from gym_memory.memory.roles import chat_model
+from gym_memory.memory.roles.llm import chat_model
 from gym_memory.memory.stores.store import Store
 
 __all__ = ["LDM2"]
@@ -132,10 +132,7 @@ class LDM2(Memory):
         return self._bank.form(trajectories)
 
     def refine(self, better: Trajectory, worse: Trajectory) -> int:
-        """Add what a better process did from where it departs from a worse one (Eq. 10).
-
-        Returns the number of tuples added; 0 where ``better`` did not score higher.
-        """
+        """Add what a better process did from where it departs from a worse (Eq. 10); count it."""
         score = score_of(better.outcome)
         if score <= score_of(worse.outcome):
             return 0
@@ -287,7 +284,6 @@ class LDM2(Memory):
 
 
 def _render(example: Example, goal: str, number: int, room: int) -> str:
-    """Return an example in at most ``room`` characters, its goal if it is another one."""
     action = f"Action: {example.action}"
     lead = f"{number}. "
     if example.goal.split() != goal.split():

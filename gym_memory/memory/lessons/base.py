@@ -18,7 +18,7 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.core.settings import check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
-from gym_memory.memory.roles import role_counts
+from gym_memory.memory.roles.llm import role_counts
 
 __all__ = ["LessonMemory"]
 
@@ -39,8 +39,7 @@ class LessonMemory(Memory):
     them (:meth:`_rank`) and gives its own state (:meth:`_learnt`, :meth:`_relearn`).
 
     Args:
-        inner: The memory of the present trial, a name with optional parameters; ``none`` for
-            lessons alone.
+        inner: Memory of the present trial, a name with parameters; ``none`` for lessons alone.
     """
 
     heading: str = "Learnt in earlier trials:"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place, unexplored_exits, ways_out
+from gym_memory.graph.map import Ways, current_place, shortest_path, unexplored_exits, ways_out
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
 from gym_memory.graph.temporal import rewind
 from gym_memory.memory.roles import rules
@@ -168,7 +167,6 @@ def needed_acts(acts: Sequence[Act]) -> list[Needed]:
 
 
 def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
-    """Return earlier acts without which this one could not have been done."""
     end = act.number
     for earlier in acts[: act.number]:
         if earlier.where == act.where and act.action in earlier.before.valid:
@@ -200,37 +198,24 @@ def _settled(acts: Sequence[Act], thing: str) -> Act | None:
 
 
 def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
-    """Return moves between the places of some acts, each by the shortest known way."""
     if not acts:
         return
-    roads: dict[str, list[Act]] = {}
-    known: set[tuple[str, str]] = set()
-    for act in acts:
-        if act.moved and (act.where, act.to) not in known:
-            known.add((act.where, act.to))
-            roads.setdefault(act.where, []).append(act)
-    here = acts[0].where
+    roads, here = _roads(acts), acts[0].where
     for index in indices:
         act = acts[index]
         if not act.moved:
-            yield from _way(roads, here, act.where)
+            for number, _ in shortest_path(here, act.where, roads) or ():
+                yield acts[int(number)]
             here = act.to
 
 
-def _way(roads: dict[str, list[Act]], start: str, goal: str) -> list[Act]:
-    came: dict[str, Act | None] = {start: None}
-    queue = deque([start])
-    while queue and goal not in came:
-        for road in roads.get(queue.popleft(), ()):
-            if road.to not in came:
-                came[road.to] = road
-                queue.append(road.to)
-    way: list[Act] = []
-    step = came.get(goal)
-    while step is not None:
-        way.append(step)
-        step = came[step.where]
-    return way[::-1]
+def _roads(acts: Sequence[Act]) -> Ways:
+    """Return the moves out of a place by their numbers, for :func:`shortest_path`."""
+    roads: dict[str, dict[str, str]] = {}
+    for act in acts:
+        if act.moved:
+            roads.setdefault(act.where, {})[str(act.number)] = act.to
+    return lambda place: roads.get(place, {})
 
 
 def plan_of(acts: Sequence[Act]) -> list[str]:
@@ -238,13 +223,10 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
     kept = [item.act for item in needed_acts(acts) if not item.act.moved]
     if not kept:
         return []
-    roads: dict[str, list[Act]] = {}
-    for act in acts:
-        if act.moved:
-            roads.setdefault(act.where, []).append(act)
-    plan, here = [], acts[0].where
+    plan, roads, here = [], _roads(acts), acts[0].where
     for act in kept:
-        plan += [move.action for move in _way(roads, here, act.where)]
+        path = shortest_path(here, act.where, roads) or ()
+        plan += [acts[int(number)].action for number, _ in path]
         plan.append(act.action)
         here = act.to
     return plan
@@ -307,10 +289,7 @@ _DEEPEST = 4
 
 
 def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tuple[str, str]]:
-    """Return pairs (cause, effect) of what a trial shows of its environment at its beginning.
-
-    ``graph`` is put back to the beginning at ``t``, later than all of the trial.
-    """
+    """Return pairs (cause, effect) of a trial's environment; rewinds ``graph``."""
     moves = [act for act in acts if act.moved]
     places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))
     pairs = [

@@ -111,7 +111,6 @@ class EpisodicIndex:
         self._shared[number] = shared
 
     def _count(self, recalled: list[Triple]) -> None:
-        """Update the number of recalled facts of every observation."""
         if recalled == self._recalled:
             return
         before, now = self._counted, dict.fromkeys(recalled)
@@ -128,10 +127,7 @@ class EpisodicIndex:
     ) -> Iterator[Episode]:
         """Yield observations of different texts, best first, of equal scores the newest first.
 
-        Args:
-            recalled: The facts that the semantic search returned; repeated ones count once.
-            exclude_last: Number of newest observations to leave out.
-            but: Texts to leave out.
+        ``exclude_last`` leaves out the newest, ``but`` texts; repeated facts count once.
         """
         self._sync()
         end = len(self.store) - exclude_last

@@ -20,10 +20,7 @@ __all__ = ["REST", "SITUATION", "Part", "Ranked", "put_unexplored", "rank"]
 
 
 class Part(NamedTuple):
-    """A part of the ranking: a reason to read, the method that puts facts, a share of the page.
-
-    The share is of the characters left on the page.
-    """
+    """A part of the ranking: its reason, method, and share of the characters left on the page."""
 
     name: str
     source: Callable[[_Ranking], None]
@@ -80,8 +77,6 @@ def put_unexplored(index: StructuralIndex, page: Page) -> None:
 
 
 class _Ranking:
-    """The state of one ranking; each method of a part puts its facts on the page."""
-
     def __init__(
         self, index: StructuralIndex, page: Page, cue: Cue, exploration: bool, tried: Block
     ):
@@ -135,7 +130,6 @@ class _Ranking:
         self.show_named(self.cue.focus)
 
     def put_knowledge(self) -> None:
-        """Put what was read, latest first, and the things that it is about."""
         for fact in reversed(self.index.knowledge):
             if self.is_spent():
                 return
@@ -169,7 +163,6 @@ class _Ranking:
                     self.show_where(name)
 
     def put_quoted(self) -> None:
-        """Put texts word for word, latest first."""
         for name in reversed(self.index.quoted):
             if self.is_spent():
                 return
@@ -223,7 +216,6 @@ class _Ranking:
                 return
 
     def show(self, entity: str) -> None:
-        """Put what is known of an entity itself, once."""
         if entity not in self.shown:
             self.shown.add(entity)
             self.page.put((self.cards.get(entity) or self.index.card(entity)).own)

@@ -33,12 +33,7 @@ NOTHING = Block((), "")
 
 
 def render_facts(triples: Iterable[Triple]) -> str:
-    """Render facts: one line for neighbours of one subject.
-
-    >>> print(render_facts([Triple("hall", "is east of", "lobby"), Triple("key", "is in", "hall")]))
-    hall: is east of lobby
-    key: is in hall
-    """
+    """Render facts: one line for neighbours of one subject."""
     return "\n".join(
         [
             fact_line(subject, [f"{relation} {obj}" for _, relation, obj in facts])

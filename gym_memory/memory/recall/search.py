@@ -71,12 +71,7 @@ class Sources:
 class Search:
     """One recall, and the reasons for what it shows.
 
-    Args:
-        sources: What to search.
-        cue: The situation.
-        budget: Tokens, >= 0.
-        task: The task.
-        origin: The graph's clock at step 0 of the episode.
+    ``budget`` is in tokens, ``origin`` the graph's clock at step 0 of the episode.
     """
 
     def __init__(self, sources: Sources, cue: Cue, budget: int, task: Task, origin: int):
@@ -165,7 +160,6 @@ class Search:
         return "\n".join(filter(None, (facts, shown))), episodes
 
     def _observed(self) -> Iterator[Episode]:
-        """Yield the observations of the steps and commands in question."""
         store, question = self._store, self._question
         for step in dict.fromkeys((*question.steps, *question.done)) if question else ():
             t = step + self._origin
@@ -174,7 +168,6 @@ class Search:
                 yield store[found]._replace(t=step)
 
     def _search_facts(self, page: Page) -> None:
-        """Fill the page; keep what an episodic search and the reasons need."""
         settings, models = self._settings, self._sources.models
         exploration = settings.exploration and (
             models.explore is None or models.explore(self.cue.focus, self._task)
@@ -200,7 +193,6 @@ class Search:
         self._seeds = [list(ranked.triples[:count]) for count in ranked.seeds]
 
     def _search_by_meaning(self, meaning: SemanticIndex, page: Page) -> None:
-        """Run Algorithm 2 for every query."""
         cue, structure, models = self.cue, self._sources.structure, self._sources.models
         if models.relevant is not None:
             self._queries = models.relevant(cue, structure.known())

@@ -128,7 +128,6 @@ class SemanticIndex:
         return {self._facts[id]: path for id, (_, path) in self._trace(queries).items()}
 
     def _trace(self, queries: Queries) -> dict[int, tuple[float, tuple[str, ...]]]:
-        """Map each fact found to its similarity and path."""
         self._sync()
         paths: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
         left: dict[str, int] = {}

@@ -1,7 +1,4 @@
-"""The index behind structural recall: what is known of each entity and of each place.
-
-Caches the facts of an entity and the places around one until they change.
-"""
+"""The index behind structural recall: what is known of each entity and of each place."""
 
 from __future__ import annotations
 

@@ -164,11 +164,6 @@ class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     Differs from the paper: the prompt wants the player's place as a fact, only facts that the
     schema leaves open are searched for outdated ones, and known facts replace a fixed example. As
     in the authors' code a change of place adds the way there and back.
-
-    Args:
-        model: The chat model.
-        extractor: From the dialect of a task to its rules.
-        outdated: The role that selects outdated facts; default: the same model.
     """
 
     prompt = "extract"

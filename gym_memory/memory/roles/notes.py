@@ -63,11 +63,7 @@ def fit_lines(lines: Iterable[str], left: int) -> list[str]:
 
 
 def section(heading: str, lines: Iterable[str], left: int) -> str:
-    r"""Return a heading with the first of ``lines`` that fit, line ends included.
-
-    >>> section("Read", ["note says: Go."], 100)
-    'Read:\nnote says: Go.\n'
-    """
+    r"""Return a heading with the first of ``lines`` that fit, line ends included."""
     kept = fit_lines(lines, left - len(heading) - 2)
     return "\n".join([f"{heading}:", *kept, ""]) if kept else ""
 

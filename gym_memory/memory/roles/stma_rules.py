@@ -87,8 +87,6 @@ def describe(triples: Sequence[Triple], task: Task) -> str:
 
 
 class _Description:
-    """Triples by their kind of relation."""
-
     def __init__(self, triples: Iterable[Triple]):
         self.here = ""
         self.ways: dict[str, dict[str, str]] = {}

@@ -116,7 +116,6 @@ def unmarked(line: str) -> str:
 
 
 def _split(text: str, separators: str) -> Iterator[str]:
-    """Split at any of ``separators`` outside double quotes."""
     start, closing = 0, ""
     for index, char in enumerate(text):
         if closing:

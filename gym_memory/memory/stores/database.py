@@ -90,10 +90,7 @@ class Database(Protocol):
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
         """Return the ``k`` live facts with the largest dot product, and perhaps some after them.
 
-        Args:
-            vector: Whole numbers, as for :meth:`vector`.
-            k: Most facts, >= 1.
-            parts: Columns (``env``, ``task``, ``encoder``) to the values of the partitions.
+        ``parts`` maps columns (``env``, ``task``, ``encoder``) to the values of the partitions.
 
         Returns:
             Rows (minus the product, partition, number, env, task, subject, relation, object).

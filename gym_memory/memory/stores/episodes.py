@@ -87,18 +87,11 @@ class EpisodeStore:
         """Score each observation by the recalled facts.
 
         ``paper`` (equation 1): ``n / max(N, 1) * log2(max(N, 1))`` with n recalled facts among
-        the N facts of the observation, so one that holds a single fact scores 0. ``code``:
-        ``n / max n + similarity / max similarity``, over the observations that are not excluded.
+        the N facts of the observation, in [0, log2(N)]. ``code``: ``n / max n + similarity / max
+        similarity``, up to 2, over all but the newest ``exclude_last``.
 
-        Args:
-            recalled: Recalled facts; repeated ones count once.
-            exclude_last: Number of newest observations to leave out.
-            variant: Which score.
-            similarity: For ``code``: similarity of the plan, shape ``(len(self),)``; or None.
-
-        Returns:
-            Score by id, in [0, log2(N)] or, for ``code``, up to 2; without ``similarity`` only of
-            observations that share a fact.
+        ``similarity`` of the plan has shape ``(len(self),)``; without it only observations that
+        share a fact have a score.
         """
         if exclude_last < 0:
             raise InvalidArgumentError(f"expected exclude_last >= 0, got {exclude_last}")

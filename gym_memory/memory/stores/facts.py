@@ -122,12 +122,9 @@ class FactStore:
         return self._database.place
 
     def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
-        """Return this process's replica of a partition, not yet refreshed.
+        """Return this process's replica of a partition, not yet refreshed; its first encoder stays.
 
-        Args:
-            env: Environment.
-            task: Task within it; empty for one graph over all tasks.
-            encoder: Encodes facts for :meth:`search`, or None; the first one stays.
+        An empty ``task`` is one graph over all tasks; without ``encoder`` facts have no vectors.
         """
         key = (os.getpid(), self.place, check_text("env", env), check_text("task", task), encoder)
         with _replicas_lock:

@@ -203,7 +203,6 @@ class PostgresDatabase:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Turn the server's errors into ours."""
         psycopg = _library("psycopg")
 
         try:
@@ -255,7 +254,6 @@ def _indexed(dim: int) -> tuple[str, str]:
 
 
 def _place(parts: dict[str, Any]) -> str:
-    """Return the name of a server in messages."""
     user = f"{parts['user']}@" if parts.get("user") else ""
     host = parts.get("host") or parts.get("hostaddr") or ""
     port = f":{parts['port']}" if parts.get("port") else ""

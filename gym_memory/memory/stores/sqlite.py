@@ -85,7 +85,6 @@ class SqliteDatabase:
         """Do nothing: a file has no such index."""
 
     def _check(self) -> None:
-        """Refuse a file that is damaged or not ours, without writing to it."""
         with self._reported(), closing(self._connect("ro")) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             owner = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -146,7 +145,6 @@ class SqliteDatabase:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
         try:
             yield
         except sqlite3.OperationalError as error:

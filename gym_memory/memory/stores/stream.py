@@ -25,15 +25,7 @@ _MAX_ENCODED_CHARS = 4_000
 
 
 class StreamRecord(NamedTuple):
-    """One thing in the stream.
-
-    Attributes:
-        t: Environment step at which it was last observed.
-        text: An observation or an insight.
-        action: The action that led there; empty at reset and for an insight.
-        importance: In [1, 10] where it was rated, else 0.
-        insight: Whether it was concluded and not observed.
-    """
+    """An observation or insight, last observed at step ``t``; ``importance`` in [1, 10], else 0."""
 
     t: int
     text: str
