@@ -127,8 +127,6 @@ class Timeline:
 
 
 class _Row(dict[Triple, int]):
-    """Live facts of one entity or relation, with the positions of the events that began them."""
-
     __slots__ = ("owner",)
 
     owner: object

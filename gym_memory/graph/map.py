@@ -1,7 +1,6 @@
-"""The map in a graph: the agent's place, ways, exits, shortest paths, and squares of a grid.
+"""The map in a graph: places, ways, exits, shortest paths, and squares of a grid.
 
-A *way* is a fact ``hall | is east of | kitchen``: going east from the kitchen leads to the hall.
-An *exit* is a fact ``kitchen | has exit | east``.
+A *way* ``hall | is east of | kitchen`` goes east from the kitchen; an *exit* is ``has exit``.
 """
 
 from __future__ import annotations

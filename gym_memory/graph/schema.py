@@ -120,7 +120,11 @@ def is_contents(relation: str) -> bool:
 
 
 def tried_relation(times: int) -> str:
-    """Return the relation of a place to an action taken there: ``tried`` or ``tried 3 times``."""
+    """Return the relation of a place to an action that was taken there so often.
+
+    >>> tried_relation(1), tried_relation(3)
+    ('tried', 'tried 3 times')
+    """
     return TRIED if times == 1 else f"{TRIED} {times} times"
 
 

@@ -319,7 +319,6 @@ def _tokens(usage: Any) -> Tokens:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Return the seconds to wait, from ``Retry-After`` in seconds or as a date."""
     text = headers.get("retry-after", "").strip()
     try:
         return float(text) if math.isfinite(float(text)) else None

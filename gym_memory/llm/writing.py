@@ -80,7 +80,6 @@ class Prefix:
         return self._model(rows, past_key_values=past, use_cache=True, logits_to_keep=1)
 
     def _longest(self, ids: Sequence[int]) -> tuple[Any, int]:
-        """Return the keys and values known for the beginning of a prompt, and how far."""
         if not self._known:
             return None, 0
         shared = [min(_alike(ids, known), len(ids) - 1) for known, _ in self._known]

@@ -125,7 +125,6 @@ class AriGraph(Memory):
             self._partition = None
 
     def _replay(self, graph: TemporalGraph, store: EpisodeStore, last: str) -> None:
-        """Append this episode to what others added to the partition meanwhile."""
         origin = _start_over(graph, same=self._task.id == last) if len(store) else 0
         replay((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
 

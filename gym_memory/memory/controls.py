@@ -185,8 +185,6 @@ class Altered(Memory):
 
 
 class _AlteredGraph(Altered):
-    """A changed graph memory; takes the settings of AriGraph."""
-
     settings_class = AriGraphSettings
     __signature__ = AriGraph.__signature__
     _of: AriGraph
@@ -243,7 +241,6 @@ def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str,
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """Replace names in a text; the case of a first letter stays."""
     if not text or not names:
         return text
     longest_first = sorted(names, key=lambda name: (-len(name), name))

@@ -160,7 +160,6 @@ class RAG(Memory):
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
 
     def _ranked(self, cue: Cue) -> Iterator[tuple[StreamRecord, float]]:
-        """Yield the records most similar to a cue, best first, with the similarity."""
         stream = self._stream
         similar = stream.similarities([cue.text, cue.focus])
         hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))

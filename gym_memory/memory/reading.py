@@ -236,7 +236,6 @@ def logged_action(line: str) -> LoggedAction | None:
 
 
 def _heading(line: str) -> str:
-    """Return the heading that a line is, whatever marks surround it; else ""."""
     return _HEADINGS.get(line.strip(" *#:").lower(), "")
 
 

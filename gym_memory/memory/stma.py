@@ -256,7 +256,6 @@ class STMA(Memory):
         return Recall(text, tuple(dict.fromkeys((*stated, *shown))), episodes)
 
     def _history(self, cue: Cue, left: int) -> tuple[str, tuple[str, ...]]:
-        """Render the latest records that fit; return their observations, newest first, too."""
         pieces: list[str] = []
         texts: list[str] = []
         for step in reversed(self._records):
@@ -273,7 +272,6 @@ class STMA(Memory):
     def _space(
         self, cue: Cue, left: int, stated: Container[Triple]
     ) -> tuple[str, Sequence[Triple]]:
-        """Return the spatial belief in ``left`` characters, and its facts, without those stated."""
         left -= len(_SPATIAL) + 3
         if not self.spatial or left <= 0:
             return "", ()

@@ -60,7 +60,6 @@ class Prompt:
 
 
 def _clean(value: str) -> str:
-    """Return text without lone surrogates, control characters and tags."""
     value = value.encode("utf-8", "replace").decode()
     value = value.replace("\r\n", "\n").translate(_CONTROL)
     return _TAG.sub("&lt;", value).strip()

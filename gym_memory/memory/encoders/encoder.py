@@ -1,8 +1,7 @@
 """Text encoders: strings in, unit vectors out, each string encoded once in its life.
 
-``encoder=`` takes ``all-MiniLM-L6-v2`` or another sentence-transformers model or folder; ``onnx``
-and ``onnx-int8``, also with ``:<model>``, the same faster, the latter in 8 bits; ``hash``, words
-and letters without weights. A model is on this machine; nothing here opens the network.
+Names: ``all-MiniLM-L6-v2`` or another sentence-transformers model or folder; ``onnx`` and
+``onnx-int8`` (8 bits), also with ``:<model>``; ``hash``, without weights. No network is used.
 """
 
 from __future__ import annotations

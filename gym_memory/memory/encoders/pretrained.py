@@ -157,7 +157,6 @@ def _digest(folder: Path) -> str:
 
 
 def _exported(folder: Path, digest: str, *, int8: bool) -> Path:
-    """Return the ONNX file of a model, made on first use; safe for several processes at once."""
     path = cache_dir() / "encoders" / f"{digest}{'-int8' if int8 else ''}.onnx"
     if path.is_file():
         return path

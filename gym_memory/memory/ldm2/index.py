@@ -232,8 +232,6 @@ def said(example: Example) -> Said:
 
 
 class _Goals(NamedTuple):
-    """A goal type: some of its goals, its observation types, the best process."""
-
     goals: tuple[str, ...]
     total: Vectors
     situations: dict[str, _Situation]

@@ -32,8 +32,6 @@ _LEAST_EXAMPLE = 120
 
 
 class _Place(NamedTuple):
-    """A place of the index where a batch memory looks for tuples now."""
-
     batch: int
     goal_type: str
     observation_type: str

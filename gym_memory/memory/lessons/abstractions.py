@@ -163,7 +163,6 @@ def _abstraction(key: Key, rung: int) -> CausalAbstraction:
 
 
 def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
-    """Return all keys: the new in their order, each old one behind its predecessor."""
     order = list(new)
     before: Key | None = None
     for key in old:

@@ -328,7 +328,6 @@ def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str
 
 
 def _moves(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield moves from place to place, and the ways back that the text reports."""
     for act in moves:
         yield act.action, act.where, act.to
         start, direction = _split(act)

@@ -301,7 +301,6 @@ def recollect(
 
 
 def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple]:
-    """Yield the facts of step ``t`` about some entities and what they were in."""
     facts: dict[str, list[Triple]] = {}
     for fact in graph.as_of(t):
         if fact.relation == "is" or fact.relation in LOCATIONS:

@@ -211,7 +211,6 @@ class Search:
     # ------------------------------------------------------------ EpisodicSearch
 
     def _search_episodes(self, known: Iterable[str]) -> Iterator[Episode]:
-        """Yield observations, best first, without recent ones and those that are shown anyway."""
         hidden, store = self._settings.recent + 1, self._store
         newest = range(max(len(store) - hidden, 0), len(store))
         seen = {self.cue.text, *[store[id].text for id in newest], *known}
@@ -227,7 +226,6 @@ class Search:
     def _ranked_with_plan(
         self, relevant: Sequence[Triple], hidden: int, seen: set[str]
     ) -> Iterator[Episode]:
-        """Yield by facts in common, counted or weighed, and similarity to the plan."""
         store, encoder, meaning = self._store, self._sources.models.encoder, self._sources.meaning
         similarity = None
         if encoder is not None and self.cue.focus:

@@ -56,8 +56,6 @@ class _Card(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A place on the map; ``ways`` maps a direction to the fact of that way."""
-
     ways: dict[str, Triple]
     unexplored: Block
     exits: Block

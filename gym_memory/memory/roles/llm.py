@@ -274,7 +274,6 @@ class LLMRelevantEntities(LLMRole[RelevantEntities]):
 
 @functools.cache
 def _depths() -> Any:
-    """Return the schema of the answer: an object from names to 1 or 2."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     name = Annotated[str, pydantic.StringConstraints(min_length=1, max_length=200)]
     depth = Annotated[int, pydantic.Field(ge=1, le=2)]

@@ -167,7 +167,6 @@ class PostgresDatabase:
         return opened[key]
 
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
-        """Return the rows of one statement, which needs no transaction around it."""
         psycopg = _library("psycopg")
 
         with self._reported():
@@ -232,8 +231,6 @@ class PostgresDatabase:
 
 
 class _Connection:
-    """A connection that takes ``?`` for arguments."""
-
     def __init__(self, raw: Any):
         self.raw = raw
 
