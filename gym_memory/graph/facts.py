@@ -1,7 +1,4 @@
-"""Facts over time: intervals, sources, a log of changes, and versions to return to.
-
-This part of the graph knows no names and no search.
-"""
+"""Facts over time: intervals, sources, a log of changes, and versions to return to."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ _FIRST = itemgetter(0)
 
 
 class Source(NamedTuple):
-    """Id of the observation that stated a fact, and characters ``[start, end)`` of its text.
-
-    Both are -1 if the fact was not read from the text (the action, the inventory).
-    """
+    """Id of the observation that stated a fact, and characters ``[start, end)``; -1 if not read."""
 
     episode: int
     start: int = -1
@@ -42,9 +36,8 @@ class Source(NamedTuple):
 class Fact:
     """A triple, when it was true, and what stated it; read-only.
 
-    ``intervals`` are disjoint ``(from, to)`` in ascending order, true in ``from <= t < to``; ``to``
-    is None while the fact is live. There is none if it was retired in the step that added it.
-    ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while the fact is live.
+    ``intervals`` are disjoint and ascending ``[from, to)`` in steps; ``to`` is None while live.
+    ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while live.
     """
 
     __slots__ = ("_owner", "_slot", "id", "intervals", "retired_by", "sources", "triple")
@@ -72,9 +65,7 @@ class Fact:
 class Timeline:
     """An append-only list of events that answers for any past step.
 
-    ``as_of`` replays the events since the nearest checkpoint (the facts true at some event). A
-    question lays checkpoints, each at least as many events after the last one as it has facts, so
-    all together take O(events) memory, and a question costs O(log events + answer).
+    Replays from checkpoints: O(events) memory, O(log events + answer) a question.
     """
 
     _SPACING = 256
@@ -119,10 +110,7 @@ class Timeline:
         return list(live)
 
     def diff(self, a: int, b: int) -> tuple[list[Triple], list[Triple]]:
-        """Return the facts true at step ``b`` and not at ``a``, and the reverse.
-
-        O(log events + events between). Facts come in the order in which they last changed.
-        """
+        """Return the facts true at step ``b`` and not at ``a``, and the reverse, by last change."""
         if a > b:
             removed, added = self.diff(b, a)
             return added, removed
@@ -139,8 +127,6 @@ class Timeline:
 
 
 class _Row(dict[Triple, int]):
-    """Live facts of one entity or relation, with the positions of the events that began them."""
-
     __slots__ = ("owner",)
 
     owner: object
@@ -172,12 +158,8 @@ class _Changes(NamedTuple):
 class VersionedFacts:
     """The tables of a graph, with changes that can be undone.
 
-    Every change is recorded once, in the timeline, the mentions or the aliases. A snapshot keeps
-    the changes since the snapshot before it, so snapshots form a tree; a restore undoes changes up
-    to the common ancestor and repeats those that lead down from there.
-
-    A fork copies the tables and shares facts and rows. Each has an owner; a graph copies one that
-    it does not own before it changes it.
+    Snapshots form a tree; a restore undoes changes up to the common ancestor and repeats others. A
+    fork shares facts and rows; a graph copies one that it does not own before it changes it.
     """
 
     def __init__(self) -> None:
@@ -211,7 +193,6 @@ class VersionedFacts:
         return iter(self._facts)
 
     def _open(self, triple: Triple, t: int) -> None:
-        """Begin an interval; the fact is not live and its slot is free."""
         opened = len(self._timeline.events)
         number = self._index.get(triple)
         same, before = False, ""
@@ -232,7 +213,6 @@ class VersionedFacts:
         self._show(fact, opened)
 
     def _close(self, triple: Triple, t: int, by: str) -> None:
-        """End the open interval of a live fact."""
         fact = self._own_fact(self._index[triple])
         opened = self._hide(fact)
         since = fact.intervals[-1][0]
@@ -304,11 +284,7 @@ class VersionedFacts:
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a state of this graph, or of a graph that it was forked from.
 
-        Any snapshot can be restored any number of times. O(changes between the two states + facts
-        around their entities); the next ``live()`` may have to sort.
-
-        Raises:
-            InvalidArgumentError: The snapshot belongs to an unrelated graph.
+        O(changes between the two states + facts around their entities).
         """
         leave: list[_Changes] = []
         enter: list[_Changes] = []
@@ -338,10 +314,7 @@ class VersionedFacts:
         self.now = snapshot._now
 
     def fork(self) -> Self:
-        """Return an independent graph in the same state; O(history) at the speed of a copy.
-
-        Snapshots taken so far serve both graphs.
-        """
+        """Return an independent graph in the same state; snapshots serve both. O(history)."""
         twin = type(self).__new__(type(self))
         vars(twin).update(vars(self))
         for name in _TABLES:

@@ -1,8 +1,6 @@
-"""The map in a graph: the agent's place, ways, exits, shortest paths, and squares of a grid.
+"""The map in a graph: places, ways, exits, shortest paths, and squares of a grid.
 
-A *way* is a fact ``hall | is east of | kitchen``: going east from the kitchen leads to the hall.
-An *exit* is a fact ``kitchen | has exit | east``. A search takes ways as a function, so that it
-also serves maps that are not in a graph.
+A *way* ``hall | is east of | kitchen`` goes east from the kitchen; an *exit* is ``has exit``.
 """
 
 from __future__ import annotations
@@ -64,10 +62,7 @@ def ordered_ways(graph: TemporalGraph, place: str) -> dict[str, str]:
 
 
 def unexplored_exits(graph: TemporalGraph, place: str) -> tuple[Triple, ...]:
-    """Return the exits that lead to an unknown place (AriGraph, Algorithm 3), in the order seen.
-
-    Each is given as ``place | has unexplored exit | direction``.
-    """
+    """Return facts ``place | has unexplored exit | way`` (AriGraph, Algorithm 3), in order."""
     known = ways_out(graph, place)
     return tuple(
         Triple(fact.subject, UNEXPLORED, fact.object)
@@ -121,10 +116,7 @@ def distances(start: str, ways: Ways) -> dict[str, int]:
 
 
 def shortest_path(start: str, target: str, ways: Ways) -> list[Leg] | None:
-    """Return the moves of a shortest path, [] from a place to itself; None if there is none.
-
-    Of equally short paths, the one whose first ways come first.
-    """
+    """Return the moves of a shortest path, whose first ways come first; None if there is none."""
     came: dict[str, tuple[str, Leg]] = {}
     for before, move in spread(start, ways) if start != target else ():
         came[move.place] = before, move
@@ -163,10 +155,7 @@ def positions(start: str, ways: Ways) -> dict[str, Square]:
 
 
 def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> dict[str, Square]:
-    """Return a square of its own for each place that ways lead to or from, for a drawing.
-
-    A place that does not fit the plane (its square is taken, or the way to it leads up or through
-    a named exit) has the nearest free square in about the right direction.
+    """Return a square for each place of a drawing; one that does not fit gets the nearest free.
 
     Args:
         facts: Facts in the order learnt; all but ways are ignored.

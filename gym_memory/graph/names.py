@@ -19,7 +19,7 @@ def _words(text: str) -> list[str]:
 
 
 class NameIndex:
-    """Find the names of known entities in text; O(words), whatever the number of names.
+    """Find the names of known entities in text, in O(words).
 
     >>> names = NameIndex()
     >>> for name in ("apple", "red apple"):

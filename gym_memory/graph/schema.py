@@ -1,8 +1,7 @@
 """The vocabulary of facts, and which of them exclude each other.
 
-A *functional* relation has one value a subject: a new value retires the old one of the same
-*slot*. Names are lower case and carry no article. Vocabulary that all extraction rules share (each
-family adds its own):
+A new value of a *functional* relation retires the old one of its *slot*. All extraction rules share
+this vocabulary (each family adds its own):
 
 ==================================  ========================================================
 fact                                meaning
@@ -17,12 +16,10 @@ fact                                meaning
 ``hall | is through door 4 of |``   a known way by an exit with a name instead of a direction
 ``jackal | was last seen in | hall``  last place of something that moves by itself
 ``kitchen | has north door | gate`` the door in that exit
-``fridge | is | closed``            open / closed / locked; *closed* only means shut, for a
-                                    text that shows a locked door shows a closed one
+``fridge | is | closed``            open / closed (shut, perhaps locked) / locked
 ``fridge | is | empty``             seen to hold nothing (containers and supporters)
 ``apple | is | diced``              chopped / sliced / diced; a text does not mention uncut
-``apple | is | fried``              raw / fried / roasted / grilled / burned, if the text says
-                                    so (it says raw only of what must be cooked)
+``apple | is | fried``              fried / roasted / grilled / burned; raw if to be cooked
 ``apple | is | hot``                hot / cool, made so; also ``clean``, which nothing undoes
 ``apple | is | consumed``           eaten, drunk or used up
 ``recipe | requires | apple``       an ingredient
@@ -34,8 +31,7 @@ fact                                meaning
 ``red key | opens | red locker``    seen to work, or stated by the text
 ``red key | does not open | safe``  both were present, and yet it was no valid action
 ``cup | was put on | shelf``        put there once, wherever it is now; also ``was put in``
-``cup | belongs on | shelf``        praised or rewarded when put there, or a reward was lost by
-                                    taking it from there; also ``belongs in``
+``cup | belongs on | shelf``        its place by praise or reward; also ``belongs in``
 ``hall | tried | open safe``        an action taken there, only in a recall; ``tried 3 times``
 ==================================  ========================================================
 """
@@ -160,16 +156,12 @@ def direction_of(relation: str) -> str | None:
 
 
 def slot_of(triple: Triple) -> Slot | None:
-    """Return the slot that a fact fills; None if it excludes nothing.
-
-    A way fills a slot of the room that it starts from.
+    """Return the slot that a fact fills, a way's in the room it starts from; None if it has none.
 
     >>> slot_of(Triple("apple", "is on", "table"))
     ('apple', 'location')
     >>> slot_of(Triple("hall", "is east of", "kitchen"))
     ('kitchen', 'east')
-    >>> slot_of(Triple("kitchen", "has exit", "north")) is None
-    True
     """
     subject, relation, obj = triple
     if relation in LOCATIONS:

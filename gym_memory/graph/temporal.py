@@ -1,8 +1,4 @@
-"""The temporal knowledge graph: facts with the steps at which they were true and their sources.
-
-Adding a fact, retiring one and reading a slot are O(1), facts around an entity O(their number);
-see ``benchmarks/graph_speed.py``.
-"""
+"""The temporal knowledge graph: facts with the steps at which they were true and their sources."""
 
 from __future__ import annotations
 
@@ -47,15 +43,12 @@ class EdgeArrays(NamedTuple):
 class TemporalGraph(VersionedFacts):
     """Facts that hold in intervals ``[from, to)`` of environment steps; none is ever deleted.
 
-    Adding a fact to a slot (:func:`schema.slot_of`) that another fact fills retires that one.
-    Entities are the same if their normalised names are, or if an alias says so. All answers come
-    in the order in which the facts began, the same in every process.
+    A fact retires the one that fills its slot (:func:`schema.slot_of`). Entities are the same by
+    normalised name or by alias. Answers come in the order in which the facts began.
 
     >>> graph = TemporalGraph()
     >>> _ = graph.add(Triple("apple", "is in", "fridge"), t=0, episode=0)
     >>> _ = graph.add(Triple("The Apple", "is in", "inventory"), t=3, episode=3)
-    >>> graph.value("apple", "location").object
-    'inventory'
     >>> graph.as_of(2)
     [Triple(subject='apple', relation='is in', object='fridge')]
     """
@@ -74,8 +67,7 @@ class TemporalGraph(VersionedFacts):
     def alias(self, name: str, canonical: str) -> None:
         """Declare that two names mean one entity, known as ``canonical`` from now on.
 
-        Live facts under ``name`` are retired (by ``alias``) and continue under ``canonical`` with
-        their sources. If both names fill one slot, the fact that began last stays.
+        Its facts continue under that name; of two in one slot, the one that began last stays.
         """
         old, new = self.normalize(name), self.normalize(canonical)
         if old == new:
@@ -115,11 +107,8 @@ class TemporalGraph(VersionedFacts):
     ) -> Fact:
         """State that a fact is true from step ``t`` on; O(1).
 
-        A live fact gains a source. A retired one begins a new interval, or continues its last one
-        if that ended in this step. The fact that filled its slot is retired by ``schema``.
-
         Args:
-            triple: The fact.
+            triple: The fact; a live one gains a source, and the one in its slot is retired.
             t: Environment step, >= that of every earlier change.
             episode: Id of the observation that states it; -1 for none.
             start: First character of the evidence in that observation's text; -1 for none.
@@ -142,10 +131,7 @@ class TemporalGraph(VersionedFacts):
         return self._facts[number]
 
     def retire(self, triple: Triple, t: int, by: str = "text") -> bool:
-        """State that a fact is not true from step ``t`` on; return True if it was live; O(1).
-
-        If it was added in this step, its last interval is empty and dropped.
-        """
+        """State that a fact is not true from step ``t`` on; return True if it was live; O(1)."""
         self.tick(t)
         if not by:
             raise InvalidArgumentError("expected who retires the fact, got an empty `by`")
@@ -164,10 +150,7 @@ class TemporalGraph(VersionedFacts):
         t: int,
         by: str = "text",
     ) -> list[Fact]:
-        """Retire all live facts that match; None matches anything.
-
-        O(facts of the subject, of the object or of the relation, the first that is given).
-        """
+        """Retire all live facts that match; None matches anything."""
         self.tick(t)
         subject = None if subject is None else self.normalize(subject)
         relation = None if relation is None else _fold_relation(relation)
@@ -258,11 +241,7 @@ class TemporalGraph(VersionedFacts):
 
     @property
     def events(self) -> Sequence[Event]:
-        """Return all changes in order, read-only, for an index over the graph to follow.
-
-        :meth:`restore` removes events and makes new ones. So an index lacks only newer ones as
-        long as the last event that it took in is still the same object at its position.
-        """
+        """Return all changes in order, read-only; a restore replaces the last by new objects."""
         return self._timeline.events
 
     def mentions(self) -> list[tuple[int, Source]]:
@@ -312,10 +291,7 @@ class TemporalGraph(VersionedFacts):
         return tuple(names)
 
     def k_hop(self, seeds: Iterable[str], k: int, direction: Direction = "both") -> list[Triple]:
-        """Return the live facts within ``k`` hops of entities, breadth first.
-
-        These are the facts around all entities at most ``k - 1`` facts away from a seed.
-        """
+        """Return the live facts at most ``k - 1`` facts away from a seed, breadth first."""
         frontier = dict.fromkeys(self.normalize(seed) for seed in seeds)
         seen = dict(frontier)
         found: dict[Triple, None] = {}
@@ -343,11 +319,7 @@ class TemporalGraph(VersionedFacts):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Become the graph that :meth:`state` wrote; O(history). Older snapshots are void.
-
-        Raises:
-            StoreError: ``state`` is not such a state; the graph stays as it was.
-        """
+        """Become the graph that :meth:`state` wrote, without older snapshots. Raises StoreError."""
         fresh = TemporalGraph()
         try:
             facts = [Triple(*map(_text, triple)) for triple in state["facts"]]
@@ -370,11 +342,7 @@ class TemporalGraph(VersionedFacts):
         return _from_state, (self.state(),)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """Return the live facts as edges with the attributes ``relation`` and ``since``, a step.
-
-        Raises:
-            MissingDependencyError: networkx is not installed.
-        """
+        """Return the live facts as edges with the attributes ``relation`` and ``since``, a step."""
         exported = require("networkx", "dev", "exporting a graph to networkx").MultiDiGraph()
         for triple in self.live():
             subject, relation, obj = triple
@@ -404,10 +372,8 @@ class TemporalGraph(VersionedFacts):
 def rewind(graph: TemporalGraph, t: int) -> None:
     """Return things to their place and state at first sight; ``t`` begins a new trial.
 
-    A new trial of a task instance begins in the same world, so each slot has again the value that
-    was seen first. States without a slot (``is empty``, ``is consumed``) stay only if they were
-    part of the first sight of the thing. The agent's place is unknown. The map and what was read
-    stay. O(changes ever).
+    States without a slot stay only if part of a first sight. The agent's place is unknown; the map
+    and what was read stay. O(changes ever).
     """
     began: dict[Triple, int] = {}
     sight: dict[str, int] = {}

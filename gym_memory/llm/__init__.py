@@ -1,11 +1,7 @@
 """Language models: one chat protocol over any OpenAI-compatible endpoint or local weights.
 
-    model = make_model("openai?model=qwen&base_url=http://localhost:8000/v1&cache=answers.sqlite")
-    model.complete(Request([{"role": "user", "content": "Hello"}], role="greet")).text
-
-A model counts its calls, tokens, money and seconds by role (``model.meter``), stops before it
-would exceed ``max_cost_usd`` or ``max_tokens``, and answers exact repeats from its cache. Models
-may be used from many threads; :func:`episode_usage` counts and limits one episode.
+model = make_model("openai?model=qwen&base_url=http://localhost:8000/v1&cache=answers.sqlite")
+model.complete(Request([{"role": "user", "content": "Hello"}], role="greet")).text
 """
 
 from __future__ import annotations
@@ -62,8 +58,8 @@ def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
 def make_model(spec: str | ChatModel) -> Any:
     """Build a chat model from a name with parameters; return a ready model as it is.
 
-    ``openai`` alone takes the model's name, the endpoint and the key from the environment:
-    ``GYM_MEMORY_MODEL``, ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``.
+    The environment gives ``openai`` what it lacks: ``GYM_MEMORY_MODEL``, ``OPENAI_BASE_URL``,
+    ``OPENAI_API_KEY``.
 
     >>> make_model("openai?model=qwen&base_url=http://localhost:8000/v1")
     OpenAIChat('qwen', 'http://localhost:8000/v1')

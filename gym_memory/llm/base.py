@@ -21,15 +21,11 @@ class Request:
     """A call of a chat model.
 
     Attributes:
-        messages: The chat so far, the last turn the user's.
-        role: What the call is for (``extract``, ``plan``, ...); usage is counted by it.
+        role: Purpose of the call (``extract``, ``plan``, ...), by which usage is counted.
         temperature: Sampling temperature >= 0; None leaves it to the server.
         max_tokens: Most tokens of the answer, >= 1.
-        seed: Seed of the sampling, where the server takes one. Two seeds are two answers in the
-            response cache.
-        schema: A pydantic model class: the answer is JSON of that form, validated, and requested
-            once more with the error if it is not. Or a :class:`~gym_memory.llm.forms.Form`: the
-            model is held to that text.
+        seed: Seed of the sampling, where the server takes one; part of the cache's key.
+        schema: Pydantic model of a JSON answer (one repair), or a :class:`~.forms.Form`.
         strict: Hold the answer to ``schema`` during generation, where the model or server can.
     """
 
@@ -44,12 +40,7 @@ class Request:
 
 
 class Tokens(NamedTuple):
-    """Tokens of one call, as the server counts them.
-
-    Attributes:
-        cached: Those of ``prompt`` that the server had in its prefix cache.
-        completion: Tokens of the answer, hidden reasoning included.
-    """
+    """Tokens of one call, ``cached`` prompt and hidden reasoning included, as the server counts."""
 
     prompt: int = 0
     cached: int = 0
@@ -57,13 +48,7 @@ class Tokens(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer.
-
-    Attributes:
-        finish: Why the model stopped: ``stop``, ``length``, ... as the server says.
-        hit: True if it comes from the response cache, without a call.
-        parsed: The validated object if the request has a ``schema`` of pydantic, else None.
-    """
+    """An answer; ``hit`` if from the response cache, ``parsed`` if the request has a schema."""
 
     text: str
     tokens: Tokens = Tokens()
@@ -76,13 +61,7 @@ class ChatModel(Protocol):
     """A language model, as roles and policies use it; may be used from many threads."""
 
     def complete(self, request: Request) -> Reply:
-        """Answer a chat.
-
-        Raises:
-            ModelError: No usable answer; ``kind`` says why.
-            ModelSetupError: The model cannot be used as it is set up.
-            BudgetExceededError: A hard stop forbids the call.
-        """
+        """Answer a chat; raises ModelError, ModelSetupError or BudgetExceededError."""
         ...
 
 

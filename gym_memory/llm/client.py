@@ -34,25 +34,18 @@ _JSON_MODES = ("off", "object", "schema", "grammar")
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 
-    The key is read from the environment when a call is made. It is no argument, so that no
-    config, log or file can hold it.
+    The key is read from the environment, so that no config, log or file can hold it.
 
     Args:
         model: The model's name; default: the environment's ``GYM_MEMORY_MODEL``.
-        base_url: The endpoint, e.g. ``http://localhost:8000/v1``; default: the environment's
-            ``OPENAI_BASE_URL``, else OpenAI.
+        base_url: The endpoint; default: the environment's ``OPENAI_BASE_URL``, else OpenAI.
         key_env: Name of the environment variable that holds the key. A local server needs none.
         timeout: Seconds to wait for a whole response, > 0.
-        json_mode: How JSON is requested beyond the prompt: ``off``, ``object`` (the server makes
-            sure that it is JSON) or ``schema`` (of the right form), where the server can. What
-            must be held to a form (``constrain`` of an agent) is requested by ``schema`` whatever
-            this says, but for ``grammar``: as ``schema``, and text by a grammar in the field
-            ``grammar`` (llama.cpp), so that it need not be wrapped in JSON.
-        limit_field: What the server calls the limit of the answer: ``max_tokens``, or
-            ``max_completion_tokens`` for OpenAI's reasoning models.
+        json_mode: Request JSON by the prompt alone (``off``), as any ``object`` or by ``schema``;
+            ``grammar``: as ``schema``, with text of a form by a grammar (llama.cpp).
+        limit_field: The server's limit of an answer: ``max_tokens`` or ``max_completion_tokens``.
         prompt_price: US dollars a million prompt tokens; default: the model's row of the price
-            table in the environment's ``GYM_MEMORY_PRICES`` (see
-            :func:`gym_memory.llm.usage.read_prices`; JSON or the path of a JSON file).
+            table in the environment's ``GYM_MEMORY_PRICES`` (JSON or the path of a JSON file).
         completion_price: The same for completion tokens.
         cached_price: The same for prompt tokens from the server's prefix cache.
         cache: Path of the response cache, or None for none.
@@ -62,14 +55,6 @@ class OpenAIChat(BaseChatModel):
         retries: Attempts after the first failed one.
         backoff: Seconds before the first retry; doubles.
         max_wait: Longest wait before a retry in seconds.
-
-    Raises:
-        ModelSetupError: No model, no key, a base_url with a key in it, a stop without a price.
-
-    Example:
-        >>> model = OpenAIChat("qwen", "http://localhost:8000/v1", max_tokens=1_000_000)
-        >>> model
-        OpenAIChat('qwen', 'http://localhost:8000/v1')
     """
 
     def __init__(
@@ -121,7 +106,7 @@ class OpenAIChat(BaseChatModel):
         self.json_mode, self.limit_field = json_mode, limit_field
 
     def identity(self) -> dict[str, Any]:
-        """Endpoint, model and JSON mode."""
+        """Return endpoint, model and JSON mode."""
         return {"base_url": self.base_url, "model": self.name, "json_mode": self.json_mode}
 
     def _key(self) -> str:
@@ -241,7 +226,6 @@ class OpenAIChat(BaseChatModel):
         return self.base_url or "OpenAI"
 
     def _scrubbed(self, message: Any) -> str:
-        """Return a server's message in one short line, free of the key."""
         text = " ".join(str(message).split())
         key = os.environ.get(self.key_env, "")
         return (text.replace(key, "***") if key else text)[:300]
@@ -255,10 +239,7 @@ class OpenAIChat(BaseChatModel):
 
 @functools.cache
 def _connections() -> Any:
-    """Return the connections of all models of this process; they know no key.
-
-    Reading the certificates takes longer than most answers, so it is done once a process.
-    """
+    """Return the connections of all models of this process; reading certificates is slow."""
     return require("openai", "llm").DefaultHttpxClient(
         headers={"Accept-Encoding": "identity"},
         event_hooks={"request": [_start], "response": [_limit]},
@@ -310,7 +291,6 @@ def _check_url(url: str | None) -> str | None:
 def _price(
     name: str, prompt: float | None, completion: float | None, cached: float | None
 ) -> Price | None:
-    """Return the given price, else the one in the environment's table."""
     if prompt is not None and completion is not None:
         return Price(prompt, completion, cached).checked(name)
     if prompt is not None or completion is not None or cached is not None:
@@ -339,7 +319,6 @@ def _tokens(usage: Any) -> Tokens:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Return the seconds to wait, from ``Retry-After`` in seconds or as a date."""
     text = headers.get("retry-after", "").strip()
     try:
         return float(text) if math.isfinite(float(text)) else None

@@ -22,17 +22,11 @@ _OPENING = re.compile(r"[{\[]")
 class Form(NamedTuple):
     r"""Text with slots: the last one takes one of ``options``, every other one a free line.
 
-    A request takes it in place of a schema. A local model writes the text itself. A server writes
-    it by a grammar, or as a JSON object of the slots, which then fill the template.
+    A local model writes the text itself; a server by a grammar, or as a JSON object of the slots.
 
-    Attributes:
-        template: Text that ends in its last slot, as of :meth:`str.format`.
-        options: Values of the last slot, at least one, each a line.
-
-    Example:
-        >>> form = Form("Thought: {thought}\nAction: {action}", ("look", "go east"))
-        >>> form.pour('{"thought": "Nothing here.", "action": "go east"}')
-        'Thought: Nothing here.\nAction: go east'
+    >>> form = Form("Thought: {thought}\nAction: {action}", ("look", "go east"))
+    >>> form.pour('{"thought": "Nothing here.", "action": "go east"}')
+    'Thought: Nothing here.\nAction: go east'
     """
 
     template: str
@@ -74,11 +68,7 @@ class Form(NamedTuple):
         )
 
     def pour(self, text: str) -> str:
-        """Fill the template from a JSON object of the slots.
-
-        Raises:
-            ModelError: There is no such object in ``text`` (kind ``answer``).
-        """
+        """Fill the template from a JSON object of the slots; raises ModelError without one."""
         names = [slot for _, slot in self.parts()]
         for value in json_values(text):
             if isinstance(value, Mapping) and all(isinstance(value.get(n), str) for n in names):
@@ -113,11 +103,7 @@ def json_values(text: str) -> Iterator[Any]:
 
 
 def validate(text: str, schema: Any) -> Any:
-    """Return the first JSON value in ``text`` that fits a pydantic model class, as its instance.
-
-    Raises:
-        ModelError: There is none (kind ``answer``); the message says what is wrong.
-    """
+    """Return the first JSON value in ``text`` that fits a pydantic model; raises ModelError."""
     problem = "there is no whole JSON value in it"
     for value in json_values(text):
         try:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from gym_memory.core.errors import InvalidArgumentError, ModelError, ModelSetupError
+from gym_memory.core.errors import ModelError, ModelSetupError
 from gym_memory.core.optional import require
-from gym_memory.core.settings import check_int
 from gym_memory.llm import MODELS
 from gym_memory.llm.base import Message, Reply, Request, Tokens
 from gym_memory.llm.forms import Form
@@ -26,24 +24,18 @@ __all__ = ["TransformersChat", "likelihoods"]
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 
-    The weights are loaded at the first call, once a process, whatever number of episodes uses
-    them. Calls from several threads take turns; :meth:`complete_batch`, or a server such as vLLM
-    behind ``openai``, is how to keep a GPU busy.
+    The weights are loaded at the first call, once a process; calls from several threads take turns.
+    To keep a GPU busy, use a server such as vLLM behind ``openai``.
 
     Args:
         model: Folder or hub name of the weights; nothing is fetched unless ``download``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
-        batch: Prompts that go through the model together in :meth:`complete_batch`, >= 1.
-        prefix: Whether a prompt that begins as one of the latest is computed from there on; no
-            for a model whose keys and values cannot be cut (sliding windows).
+        prefix: Reuse the beginnings of the latest prompts; False for models with sliding windows.
         download: Whether weights that are not on disk may be fetched from the hub.
         cache: Path of the response cache, or None for none.
         max_tokens: Hard stop in tokens.
         budget: Path of the file that shares the hard stop among processes.
-
-    Raises:
-        ModelSetupError: At the first call, when the weights cannot be loaded.
     """
 
     def __init__(
@@ -52,14 +44,12 @@ class TransformersChat(BaseChatModel):
         *,
         device: str = "cpu",
         dtype: str = "auto",
-        batch: int = 8,
         prefix: bool = True,
         download: bool = False,
         cache: str | None = None,
         max_tokens: int | None = None,
         budget: str | None = None,
     ):
-        check_int("batch", batch, 1)
         super().__init__(
             str(model),
             cache=cache,
@@ -68,7 +58,7 @@ class TransformersChat(BaseChatModel):
             price=Price(0.0, 0.0),
             retries=0,
         )
-        self.device, self.dtype, self.batch = device, dtype, batch
+        self.device, self.dtype = device, dtype
         self.prefix, self.download = prefix, download
 
     def load(self) -> tuple[Any, Any]:
@@ -114,48 +104,6 @@ class TransformersChat(BaseChatModel):
             tokens = Tokens(len(prompt), 0, len(writer.ids))
             return Reply(writer.text, tokens, "stop" if writer.ended else "length")
 
-    def complete_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer several chats, ``batch`` at a time, without the response cache.
-
-        Args:
-            requests: They differ in nothing but their messages, and ``schema`` is not used.
-        """
-        bare = [dataclasses.replace(request, messages=()) for request in requests]
-        if any(one != bare[0] for one in bare):
-            raise InvalidArgumentError("expected requests that differ in their messages alone")
-        done: list[Reply] = []
-        for start in range(0, len(requests), self.batch):
-            some = requests[start : start + self.batch]
-            done += self._metered(
-                functools.partial(self._generate, some),
-                sum(prompt_ceiling(request.messages) for request in some),
-                some[0].max_tokens * len(some),
-                some[0].role,
-            )
-        return done
-
-    def _metered(
-        self, work: Callable[[], list[Reply]], prompt: int, completion: int, role: str
-    ) -> list[Reply]:
-        started = time.perf_counter()
-        try:
-            with self._spending(prompt, completion) as settle:
-                done = work()
-                tokens = Tokens(*map(sum, zip(*(item.tokens for item in done), strict=True)))
-                settle(tokens)
-        except Failure as failure:
-            raise ModelError(failure.kind, str(failure)) from None
-        self._count(
-            role,
-            Usage(
-                calls=len(done),
-                prompt_tokens=tokens.prompt,
-                completion_tokens=tokens.completion,
-                seconds=time.perf_counter() - started,
-            ),
-        )
-        return done
-
     def prompt_ids(self, tokenizer: Any, messages: Sequence[Message]) -> list[int]:
         """Return a chat as token ids, ready for the assistant's turn."""
         turns = list(messages)
@@ -173,54 +121,21 @@ class TransformersChat(BaseChatModel):
         if room is not None and longest > room:
             raise Failure("request", f"{longest} tokens do not fit into a context of {room}")
 
-    def _generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """Put one batch through the model: greedy at temperature 0, else sampled."""
-        torch = require("torch", "semantic", "local language models")
-        temperature, most = requests[0].temperature or 0.0, requests[0].max_tokens
-        with _turn, torch.inference_mode():
-            tokenizer, model = self.load()
-            prompts = [self.prompt_ids(tokenizer, request.messages) for request in requests]
-            width = max(map(len, prompts))
-            self._check_room(model, width + most)
-            ids, mask = _padded(torch, prompts, tokenizer.pad_token_id, self.device)
-            options: dict[str, Any] = {"do_sample": temperature > 0, "max_new_tokens": most}
-            if temperature > 0:
-                options |= {"temperature": temperature, "top_p": 1.0, "top_k": 0}
-            devices = [self.device] if torch.device(self.device).type == "cuda" else []
-            with torch.random.fork_rng(devices):
-                torch.manual_seed(requests[0].seed or 0)
-                output = model.generate(
-                    input_ids=ids,
-                    attention_mask=mask,
-                    pad_token_id=tokenizer.pad_token_id,
-                    **options,
-                )
-            ends = _ends(model)
-            return [
-                _completion(tokenizer, row[width:].tolist(), len(prompt), ends)
-                for prompt, row in zip(prompts, output, strict=True)
-            ]
-
     def score(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
-        """Return the log-likelihood of each continuation as the answer to a chat.
+        """Return the natural log-likelihood of each continuation as the answer to a chat.
 
-        The prompt goes through the model once, from where it differs from the latest ones, and the
-        continuations as one tree after it.
-
-        Returns:
-            Natural log, summed over the continuation's tokens; 0 for an empty one. Divide by the
-            number of tokens (:meth:`lengths`) if lengths differ much.
+        It is summed over the tokens, 0 for an empty one; see :meth:`lengths` to normalise.
         """
-        texts = list(continuations)
-        scores: list[float] = []
-
-        def work() -> list[Reply]:
-            found, tokens = self._score(messages, texts)
-            scores.extend(found)
-            return [Reply("", tokens)]
-
+        texts, started = list(continuations), time.perf_counter()
         ceiling = prompt_ceiling(messages) + sum(len(text.encode()) + 1 for text in texts)
-        self._metered(work, ceiling, 0, "score")
+        try:
+            with self._spending(ceiling, 0) as settle:
+                scores, tokens = self._score(messages, texts)
+                settle(tokens)
+        except Failure as failure:
+            raise ModelError(failure.kind, str(failure)) from None
+        seconds = time.perf_counter() - started
+        self._count("score", Usage(calls=1, prompt_tokens=tokens.prompt, seconds=seconds))
         return scores
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
@@ -266,19 +181,10 @@ def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, A
     return tokenizer, model, Prefix(model)
 
 
-def _padded(torch: Any, rows: list[list[int]], pad: int, device: str) -> Any:
-    """Return rows of ids, padded on the left, and their mask: int64 of shape (rows, longest)."""
-    width = max(map(len, rows))
-    ids = [[pad] * (width - len(row)) + row for row in rows]
-    real = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
-    return torch.tensor(ids, device=device), torch.tensor(real, device=device)
-
-
 def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> list[float]:
     """Return log-likelihoods of continuations of a prompt, without gradients.
 
-    They go through the model as one tree: equal beginnings are computed once, and each token
-    attends to the prompt and to its ancestors (the tree attention of SpecInfer, Miao et al. 2024).
+    Computes them as one tree, equal beginnings once (SpecInfer, Miao et al. 2024).
     """
     torch = require("torch", "semantic", "local language models")
     tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt
@@ -329,10 +235,3 @@ def likelihoods(model: Any, start: Started, tails: Sequence[Sequence[int]]) -> l
 def _ends(model: Any) -> list[int]:
     ends = model.generation_config.eos_token_id
     return ends if isinstance(ends, list) else [ends]
-
-
-def _completion(tokenizer: Any, new: list[int], prompt: int, ends: list[int]) -> Reply:
-    stop = next((at for at, token in enumerate(new) if token in ends), None)
-    text = tokenizer.decode(new[:stop], skip_special_tokens=True)
-    size = len(new) if stop is None else stop + 1
-    return Reply(text, Tokens(prompt, 0, size), "length" if stop is None else "stop")

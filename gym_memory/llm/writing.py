@@ -1,9 +1,7 @@
 """Text of local weights: prompts whose beginnings are kept, and answers held to a form.
 
-A :class:`Writer` continues a prompt by three moves: given text, free text up to a mark, and a
-choice among options, a walk down the trie of their tokens. Only a branch of the trie needs the
-model, and given text goes through it in one piece, so an answer held to a form takes fewer passes
-than a free one (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
+Given text goes through the model in one piece, and a choice is a walk down the trie of its
+options' tokens (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
 """
 
 from __future__ import annotations
@@ -40,11 +38,8 @@ _KEPT = 4
 class Started(NamedTuple):
     """A prompt that went through a model.
 
-    Attributes:
-        past: Its keys and values; a continuation may change them.
-        logits: Scores of the next token, float32 of shape (vocabulary,).
-        length: Its tokens.
-        computed: Those that were not known from an earlier prompt.
+    ``past`` holds its keys and values, which a continuation may change; ``logits`` the scores of
+    the next token, float32 of shape (vocabulary,); ``computed`` its tokens not known before.
     """
 
     past: Any
@@ -56,12 +51,8 @@ class Started(NamedTuple):
 class Prefix:
     """The latest prompts of one model, each up to its last whole piece.
 
-    A prompt always goes through the model in pieces that end at tokens 64, 128, 256, ..., known or
-    not, so that the bits of an answer do not depend on earlier calls. Pieces double because short
-    ones are slow: on a CPU 64 tokens take a third more time each than 256.
-
-    Args:
-        model: A causal transformers model whose keys and values can be cut.
+    Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
+    earlier calls; short pieces are slow.
     """
 
     def __init__(self, model: Any):
@@ -89,7 +80,6 @@ class Prefix:
         return self._model(rows, past_key_values=past, use_cache=True, logits_to_keep=1)
 
     def _longest(self, ids: Sequence[int]) -> tuple[Any, int]:
-        """Return the keys and values known for the beginning of a prompt, and how far."""
         if not self._known:
             return None, 0
         shared = [min(_alike(ids, known), len(ids) - 1) for known, _ in self._known]
@@ -107,11 +97,7 @@ class Prefix:
 
 
 def _piece_ends(most: int) -> list[int]:
-    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0.
-
-    >>> _piece_ends(63), _piece_ends(300)
-    ([0], [0, 64, 128, 256])
-    """
+    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0."""
     ends = [0]
     while (end := max(2 * ends[-1], BLOCK)) <= most:
         ends.append(end)
@@ -127,15 +113,11 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Writer:
-    """Writes one answer.
+    """Writes one answer from a started prompt, whose keys and values it changes.
 
     Args:
-        tokenizer: The model's tokenizer.
-        model: A causal transformers model.
-        start: The prompt to continue; its keys and values are changed.
         ends: Ids that end an answer.
-        most: Most tokens of the answer. Given text and choices may exceed it; free text takes at
-            most half of what is left, so that they seldom do.
+        most: Most tokens of the answer; free text takes at most half of what is left.
         temperature: 0 takes the most likely token, of equal ones the lowest id; above, samples.
         seed: Seed of the sampling.
     """
@@ -177,13 +159,7 @@ class Writer:
         self._write(self._encoded(text))
 
     def free(self, stop: str = "", most: int | None = None) -> str:
-        """Write free text and return it.
-
-        Args:
-            stop: Characters that it ends before, as at the end of the answer; without any, the end
-                of the answer is written too.
-            most: Most tokens; default: half of what is left.
-        """
+        """Write free text up to a character of ``stop`` or the answer's end; ``most`` in tokens."""
         first = len(self.ids)
         for _ in range(self.left // _FREE_SHARE if most is None else most):
             token = self._pick(None)
@@ -201,10 +177,7 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts and return it; with ``last`` the answer ends with it.
-
-        Only with ``last`` may one of them begin another.
-        """
+        """Write one of several texts; with ``last`` the answer ends, and one may begin another."""
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
         for number, option in enumerate(options):
@@ -231,7 +204,6 @@ class Writer:
         self._waiting += ids
 
     def _pick(self, among: list[int] | None) -> int:
-        """Return the next token: any, or one of ``among`` (ascending)."""
         logits = self._next() if among is None else self._next()[among]
         if self._temperature:
             shares = (logits / self._temperature).softmax(-1)
@@ -269,7 +241,6 @@ def write_json(writer: Writer, schema: Mapping[str, Any]) -> None:
 
 
 def _value(writer: Writer, schema: Mapping[str, Any], types: Mapping[str, Any], lead: str) -> None:
-    """Write a value after ``lead``."""
     if "$ref" in schema:
         _value(writer, types[schema["$ref"].rpartition("/")[2]], types, lead)
         return

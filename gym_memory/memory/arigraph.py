@@ -22,7 +22,7 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory
 from gym_memory.memory.encoders import calibrated_threshold, make_encoder
 from gym_memory.memory.recall.search import Models, Search, Sources
 from gym_memory.memory.recall.settings import AriGraphSettings
-from gym_memory.memory.roles import (
+from gym_memory.memory.roles.llm import (
     LLMExplore,
     LLMExtractor,
     LLMRelevantEntities,
@@ -39,28 +39,16 @@ __all__ = ["AriGraph", "AriGraphSettings"]
 class AriGraph(Memory):
     """AriGraph's memory: a temporal graph of facts, and the observations that are tied to it.
 
-    A step extracts facts from the observation, retires those that it made untrue, adds the rest,
-    and adds the observation as an episodic vertex tied to all of its facts. A recall is
-    Algorithm 1: facts, then the observations that score best by equation 1 against them, then all
-    unexplored exits (Algorithm 3). The last attempts come at the end (ours). If the focus asks
-    about the past ("where was the key at step 12?"), dated facts and the observation of that step
-    come before the observations; see :mod:`gym_memory.memory.recall.past`.
+    A recall is Algorithm 1: facts, then the observations that score best by equation 1, then all
+    unexplored exits (Algorithm 3), and the last attempts (ours). A focus on the past brings dated
+    facts first; see :mod:`gym_memory.memory.recall.past`. ``semantic`` search of facts is
+    Algorithm 2; ``structural``, the default, is :mod:`gym_memory.memory.recall.ranking`.
 
-    Facts are searched in one of two ways. ``semantic`` is the paper's Algorithm 2 from the
-    entities in view, the policy's focus and the task. ``structural``, the default, needs no
-    encoder and takes a tenth of a millisecond: see :mod:`gym_memory.memory.recall.ranking`.
-
-    What differs from the paper: without ``llm``, rules play the roles of its language model. They
-    extract, find outdated facts (those whose slot of the schema is filled again), choose what to
-    search for (what is in view and what plan and task name) and always show exits. Results are
-    ranked and cut to the budget. Repeated observations are left out.
+    What differs from the paper: without ``llm``, rules play the roles of its language model and
+    always show exits. Results are ranked and cut to the budget, without repeated observations.
 
     Args:
         **settings: The fields of :class:`AriGraphSettings`.
-
-    Raises:
-        StoreError: The store cannot be used.
-        MissingDependencyError: The reader's or encoder's package is not installed.
     """
 
     name: ClassVar[str] = "arigraph"
@@ -137,7 +125,6 @@ class AriGraph(Memory):
             self._partition = None
 
     def _replay(self, graph: TemporalGraph, store: EpisodeStore, last: str) -> None:
-        """Append this episode to what others added to the partition meanwhile."""
         origin = _start_over(graph, same=self._task.id == last) if len(store) else 0
         replay((self.graph, self.store), self._mark, (graph, store), origin - self._origin)
 
@@ -166,7 +153,6 @@ class AriGraph(Memory):
         self.store.add(self._origin + step.t, step.text, step.action, triples)
 
     def _learn(self, step: Step, t: int) -> list[Triple]:
-        """Update the graph; return the facts that the observation stated."""
         extractor = self._extractor or self._rules(self._task.dialect)
         found = extractor.extract(step, self.graph, self._task)
         self._calls += 1

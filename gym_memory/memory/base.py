@@ -64,12 +64,7 @@ class Memory(ABC):
 
     @abstractmethod
     def begin(self, task: Task, seed: int | None) -> None:
-        """Start an episode; clear the layers whose lifetime is over.
-
-        Args:
-            task: The task instance.
-            seed: Seed of the memory's own tie-breaks, its only source of chance.
-        """
+        """Start an episode; clear layers whose lifetime is over; ``seed`` breaks ties."""
 
     @abstractmethod
     def observe(self, step: Step) -> None:
@@ -77,10 +72,9 @@ class Memory(ABC):
 
     @abstractmethod
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Return what matters now, within ``budget`` tokens (see :mod:`gym_memory.core.tokens`).
+        """Return what matters now within ``budget`` tokens, the same if called twice.
 
-        Only a memory whose ``keeps_budget`` is False may recall more. Two recalls in a row must
-        give the same.
+        Only a memory whose ``keeps_budget`` is False may recall more.
         """
 
     def reasons(self, cue: Cue, budget: int) -> Reasons:
@@ -96,10 +90,7 @@ class Memory(ABC):
 
     @abstractmethod
     def load_state(self, state: dict[str, Any]) -> None:
-        """Replace the whole state by one that :meth:`state` returned.
-
-        Replace objects instead of changing them: a fork shares them until then.
-        """
+        """Replace the whole state by new objects from :meth:`state`; a fork shares the old ones."""
 
     def snapshot(self) -> Any:
         """Return an opaque copy of the state for :meth:`restore`."""
@@ -136,11 +127,7 @@ class Memory(ABC):
             raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Read a state written by :meth:`save`; on an error the memory stays as it was.
-
-        Raises:
-            StoreError: The file is not such a state, or one of another memory.
-        """
+        """Read a state written by :meth:`save`; raises StoreError and then stays as it was."""
         try:
             record = read_json(path)
             found, version, state = record["memory"], record["format"], record["state"]
@@ -183,9 +170,5 @@ def check_budget(budget: int) -> int:
 
 
 def make_memory(spec: str | Spec | Memory) -> Memory:
-    """Build a memory from a name with parameters; return a ready memory as it is.
-
-    >>> make_memory("history?window=5").window
-    5
-    """
+    """Build a memory from a name with parameters; return a ready memory as it is."""
     return spec if isinstance(spec, Memory) else MEMORIES.make(spec)

@@ -22,14 +22,9 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.roles import (
-    CausalAbstraction,
-    Learnings,
-    LLMAbstractCauses,
-    LLMGeneralizeCauses,
-    LLMReflect,
-    chat_model,
-)
+from gym_memory.memory.roles.base import CausalAbstraction, Learnings
+from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm_lessons import LLMAbstractCauses, LLMGeneralizeCauses, LLMReflect
 from gym_memory.memory.roles.text import numbered, unmarked
 from gym_memory.memory.stores.store import Store
 
@@ -48,34 +43,25 @@ class Clin(LessonMemory):
     """The paper's memory: what causes what, as sentences of four forms.
 
     ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
-    ``X DOES NOT CONTRIBUTE TO Y``. After each trial they are written again from its trace, its
-    score in words and the last ``past`` memories (Algorithm 1). Certainty moves with evidence, see
-    :mod:`gym_memory.memory.lessons.abstractions`.
-
-    A new task instance starts from a meta-memory (section 3.3), made of the best trial of each of
-    at most ``archive`` past instances: those of the same kind of task (Gen-Env), else those of
-    other tasks (Gen-Task), in the same environment if there are some. An instance that comes back
-    starts with the memory of its own best trial. ``lifetime="trial"`` is the paper's Adapt, where a
-    new instance starts with nothing.
+    ``X DOES NOT CONTRIBUTE TO Y``, written again after each trial (Algorithm 1); see
+    :mod:`gym_memory.memory.lessons.abstractions`. A new task instance starts from a meta-memory
+    (section 3.3) of the best trials of the same kind of task (Gen-Env), else of others (Gen-Task);
+    ``lifetime="trial"`` is the paper's Adapt, where it starts with nothing.
 
     What differs from the paper: rules write the memory unless ``llm`` is given. It holds at most
-    120 sentences, and shows those that matter now, with their ids, so that a controller can name
-    those that it used. ``inner`` remembers the present trial.
+    120 sentences, and shows those that matter now with their ids.
 
     Args:
         lifetime: How long abstractions and archive are kept: while the task instance
             (``trial``) or the goal (``task``) stays the same, or ``forever``.
-        store: SQLite file, or the URL of a server, that keeps the archive of ``forever`` and may
-            be shared by processes; None keeps it in the object.
-        use: What is done with the archive: ``read`` (start from it, leave it as it is), ``write``
-            (fill it by trials that start with nothing) or ``both``.
+        store: SQLite file or URL of a server for the archive of ``forever``; None: the object.
+        use: Use of the archive: ``read`` (start from it), ``write`` (fill it) or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
         archive: Instances of one kind of task that the archive holds, >= 1.
         advice: The ablation: free-form advice in the place of causal abstractions.
         places: Whether the rules also report ways, exits that nobody took, and where things are.
         inner: Memory of the present trial, a name with parameters; CLIN shows 5 turns.
-        llm: A chat model as memory generator, or its spec (see
-            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+        llm: Chat model as memory generator, or its spec; None for the rules.
     """
 
     name: ClassVar[str] = "clin"

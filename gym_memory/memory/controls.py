@@ -1,9 +1,7 @@
 """Controls: no memory, a perfect one, and memories of the same size that say something else.
 
-A memory helps if the policy plays better with it than with ``none`` and all of these: ``present``
-knows only the observation, ``noise`` says as much about another world, ``shuffled`` exchanges names
-of this game by chance, ``adversarial`` says what cannot be, ``placebo`` exchanges lessons. The gap
-to ``oracle`` is the cost of exploring and remembering.
+A memory helps if the policy plays better with it than with ``none`` and all of these. The gap to
+``oracle`` is the cost of exploring and remembering.
 """
 
 from __future__ import annotations
@@ -67,8 +65,7 @@ class NoMemory(Memory):
 class OracleGraph(AriGraph):
     """Holds exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.
 
-    For comparison only. An observation is tied to the facts that changed in its step. Takes the
-    settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    Ties an observation to the facts that changed in its step. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "oracle"
@@ -92,8 +89,7 @@ class OracleGraph(AriGraph):
 class Present(AriGraph):
     """A graph of the present step alone: extraction without remembering.
 
-    The gap to ``arigraph`` is what memory adds. Takes the settings of
-    :class:`~gym_memory.memory.arigraph.AriGraph`, except that all is forgotten at every step.
+    Takes the settings of AriGraph, but forgets all at every step.
     """
 
     name: ClassVar[str] = "present"
@@ -115,8 +111,7 @@ class Present(AriGraph):
 class Altered(Memory):
     """Changes what another memory recalls; ``of`` itself learns as ever.
 
-    Wrappers and policies cannot reach it, so nothing reads its unchanged graph. Every change
-    depends on task, seed, step and focus: a run can be repeated.
+    Every change depends on task, seed, step and focus: a run can be repeated.
     """
 
     def __init__(self, of: Memory):
@@ -128,7 +123,7 @@ class Altered(Memory):
 
     @abstractmethod
     def _alter(self, honest: Recall, budget: int, chance: random.Random) -> Recall:
-        """Return the changed recall."""
+        pass
 
     @property
     def lifetimes(self) -> dict[str, Lifetime]:  # type: ignore[override]
@@ -190,8 +185,6 @@ class Altered(Memory):
 
 
 class _AlteredGraph(Altered):
-    """A changed graph memory; takes the settings of AriGraph."""
-
     settings_class = AriGraphSettings
     __signature__ = AriGraph.__signature__
     _of: AriGraph
@@ -208,9 +201,8 @@ class _AlteredGraph(Altered):
 class Shuffled(_AlteredGraph):
     """Exchanges names by chance: the neutral control.
 
-    A name is exchanged for another that occurs in the same place of the same kind of fact: a room
-    for a room, a state for a state; in facts, observations and dated facts. So every sentence could
-    be true. Takes the settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    Takes for a name another of the same place in the same kind of fact, so every sentence could be
+    true. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "shuffled"
@@ -236,7 +228,6 @@ def _kind(relation: str) -> str:
 
 
 def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str, str], str]:
-    """Permute the objects of each kind of relation."""
     objects: dict[str, dict[str, None]] = {}
     for fact in facts:
         if fact.relation not in VERBATIM:
@@ -250,7 +241,6 @@ def _exchange(facts: Iterable[Triple], chance: random.Random) -> dict[tuple[str,
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """Replace names in a text; the case of a first letter stays."""
     if not text or not names:
         return text
     longest_first = sorted(names, key=lambda name: (-len(name), name))
@@ -267,8 +257,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 class Adversarial(_AlteredGraph):
     """Permutes the objects of the recalled facts among all of them.
 
-    A key may be in *closed*, a door lead to a knife. A policy that trusts its memory plays worse
-    than with none. Takes the settings of :class:`~gym_memory.memory.arigraph.AriGraph`.
+    A policy that trusts it plays worse than with none. Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -286,8 +275,7 @@ class Adversarial(_AlteredGraph):
 class Noise(_AlteredGraph):
     """Recalls facts of another world, as many characters as AriGraph would recall.
 
-    Only the length of the prompt is left of a memory. Takes the settings of
-    :class:`~gym_memory.memory.arigraph.AriGraph`.
+    Takes the settings of AriGraph.
     """
 
     name: ClassVar[str] = "noise"
@@ -304,9 +292,8 @@ class Noise(_AlteredGraph):
 class Placebo(Altered):
     """Exchanges every action in another memory's lessons by chance.
 
-    The lessons keep their number, forms and about their length. Each action in quotes is replaced,
-    the same one always by the same within a trial, by an action that was valid in a trial of this
-    task instance. A policy that plays as well with the placebo gains nothing from the lessons.
+    Each quoted action becomes, always the same one within a trial, an action that was valid in a
+    trial of this task instance. Equal play means that lessons give nothing.
 
     Args:
         of: The memory, a name with parameters.

@@ -34,19 +34,8 @@ def _head(action: str) -> str:
 class History(Memory):
     """Recalls the latest (action, observation) pairs of the episode that fit, as a transcript.
 
-    The observation that the cue shows is left out; only the action that led to it is written.
-    Pairs are whole and without gaps; if not even the newest fits, its beginning is shown. With
-    ``full`` it is the papers' full history, which does not keep the budget: compare its tokens,
-    too. A recall costs a binary search and a copy of what it returns.
-
-    Example:
-        >>> memory = History()
-        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
-        >>> memory.observe(Step(0, "You are in a hall."))
-        >>> memory.observe(Step(1, "You are in a kitchen.", "go east"))
-        >>> print(memory.recall(Cue("You are in a kitchen."), budget=100).text)
-        You are in a hall.
-        > go east
+    Leaves out the observation that the cue shows. Pairs are whole and without gaps; if not even the
+    newest fits, its beginning is shown. ``full`` does not keep the budget: compare its tokens, too.
     """
 
     name: ClassVar[str] = "history"
@@ -115,7 +104,6 @@ class History(Memory):
         return Recall(text=text, episodes=kept)
 
     def _beginning(self, entry: _Entry, tail: str, room: int) -> tuple[str, tuple[str, ...]]:
-        """Cut a pair that is too long; return it and the observation in it."""
         size = room - len(tail) - 1
         text = entry.text[: max(size - len(_head(entry.action)), 0)]
         if not text:

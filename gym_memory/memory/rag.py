@@ -27,11 +27,9 @@ __all__ = ["BM25", "RAG"]
 class BM25:
     """Texts ranked by the words that they share with a query, rare words first.
 
-    Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
-    equations 3.15 and 3.16, without relevance judgements. The weight of a word is ``log(1 + (N -
-    n + .5) / (n + .5))``: with the 1, which the book leaves out, a word of more than half of the
-    texts does not count against a text. Only whole numbers are kept, so the scores depend on the
-    present texts alone, bit by bit.
+    Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.15
+    and 3.16, without relevance judgements. With the 1, not in the book, of ``log(1 + (N - n + .5)
+    / (n + .5))`` a common word does not count against a text.
 
     Args:
         k1: Weight of further occurrences of a word, >= 0; the book has 1.2 to 2.
@@ -81,11 +79,7 @@ class BM25:
             self._lengths.pop()
 
     def similarities(self, queries: Sequence[str]) -> NDArray[np.float64]:
-        """Return how well every text answers the queries, in [0, 1]; shape (texts,).
-
-        The scores of a query are divided by the best of them, so that a long observation counts no
-        more than a short plan.
-        """
+        """Return how well every text answers the queries, each scaled to [0, 1]; shape (texts,)."""
         total = np.zeros(len(self))
         for query in queries:
             scores = self._scores(query)
@@ -118,19 +112,9 @@ def _words(text: str) -> list[str]:
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 
-    Recalls the past observations most similar to the present observation and the plan, which count
-    the same: by their words (BM25), or by the cosine with the mean of their unit vectors. The
-    present observation is never recalled; of observations that repeat word for word after the same
-    action, the latest counts.
-
-    Example:
-        >>> memory = RAG(k=1)
-        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
-        >>> for t, text in enumerate(["A red door.", "A blue door.", "A wall."]):
-        ...     memory.observe(Step(t, text, "look" if t else ""))
-        >>> print(memory.recall(Cue("A wall.", focus="go through the blue door"), 100).text)
-        [step 1] > look
-        A blue door.
+    Recalls the past observations most similar to the present one and the plan, which count equally,
+    by words (BM25) or by the cosine with the mean of their unit vectors. Of observations repeated
+    word for word after the same action, the latest counts.
     """
 
     name: ClassVar[str] = "rag"
@@ -176,7 +160,6 @@ class RAG(Memory):
         return Recall(text, episodes=tuple([record.text for record, _ in kept]))
 
     def _ranked(self, cue: Cue) -> Iterator[tuple[StreamRecord, float]]:
-        """Yield the records most similar to a cue, best first, with the similarity."""
         stream = self._stream
         similar = stream.similarities([cue.text, cue.focus])
         hidden = set(islice(stream.latest(), self.recent + 1 if self.recent else 0))

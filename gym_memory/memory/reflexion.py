@@ -17,7 +17,8 @@ from gym_memory.memory.lessons.causes import (
     read_acts,
     vain_verbs,
 )
-from gym_memory.memory.roles import LLMReflect, chat_model
+from gym_memory.memory.roles.llm import chat_model
+from gym_memory.memory.roles.llm_lessons import LLMReflect
 from gym_memory.memory.roles.text import score_in_words
 
 __all__ = ["Reflexion", "reflect"]
@@ -31,19 +32,16 @@ _MAX_REFLECTION_CHARS = 4000
 class Reflexion(LessonMemory):
     """Reflections on failed trials of one task instance, the last few of them.
 
-    A trial that did not win gives one reflection: what lost the game or wasted steps, and a plan
-    for the next trial in the same world. The newest are shown first; ``inner`` remembers the
-    present trial. The AriGraph paper's baseline is this with ``inner="rag"``.
+    A trial that did not win gives one: what lost the game or wasted steps, and a plan for the next
+    trial. The AriGraph paper's baseline is this with ``inner="rag"``.
 
-    What differs from the paper: rules write the reflections unless ``llm`` is given. They repeat
-    what scored by the shortest way that the trial knows, name what lost the game, and send the
-    agent on to what was not tried.
+    What differs from the paper: rules write the reflections unless ``llm`` is given: the shortest
+    known way to the score, what lost the game, and what was not tried.
 
     Args:
         keep: Reflections to keep, >= 1; the paper keeps at most 3.
         inner: Memory of the present trial, a name with parameters.
-        llm: A chat model that reflects, or its spec (see
-            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
+        llm: A chat model that reflects, or its spec; None for the rules.
     """
 
     name: ClassVar[str] = "reflexion"

@@ -20,15 +20,10 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.reading import fact_lines
 from gym_memory.memory.recall.render import render_episode
-from gym_memory.memory.roles import (
-    Importance,
-    Insights,
-    LLMImportance,
-    LLMInsights,
-    chat_model,
-    role_counts,
-    rules,
-)
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import Importance, Insights
+from gym_memory.memory.roles.llm import chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMImportance, LLMInsights
 from gym_memory.memory.roles.notes import stated_facts
 from gym_memory.memory.stores.episodes import Episode
 from gym_memory.memory.stores.stream import LONGEST, ByMeaning, Stream, StreamRecord, fit_records
@@ -44,11 +39,7 @@ _SEEN = frozenset(
 
 
 def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
-    """Reflect by rules: return what was read or worked out (a recipe, what opens what).
-
-    At most five sentences, one a thing, the latest first. The statements are observations as a
-    transcript shows them, oldest first.
-    """
+    """Reflect by rules: at most five sentences of what was read or worked out, latest first."""
     stated: dict[str, list[Triple]] = {}
     for fact in reversed(stated_facts("\n".join(statements), task)):
         if fact.relation not in _SEEN:
@@ -69,10 +60,9 @@ class Simulacra(Memory):
     each term min-max scaled to [0, 1] over the stream. If the importance of the records since the
     last reflection exceeds ``threshold``, a reflection on them adds insights to the stream.
 
-    What differs from the paper: age counts steps since a record was last *observed*, not retrieved,
-    because a recall must not change the next one; a reflection is one call, without questions in
-    between; the threshold is 50 instead of 150, because an episode has 50 to 150 steps and not
-    days. The query is the mean of the unit vectors of the observation and the plan.
+    What differs from the paper: age counts steps since a record was last *observed*, because a
+    recall must not change the next one; a reflection is one call; the threshold is 50 instead of
+    150, for 50 to 150 steps. The query is the mean of observation and plan as unit vectors.
     """
 
     name: ClassVar[str] = "simulacra"
@@ -146,8 +136,7 @@ class Simulacra(Memory):
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return insights, then retrieved and latest observations in order of time.
 
-        The latest observations may take half of the budget; ``episodes`` has them newest first,
-        then the retrieved ones by score; ``lessons`` are the retrieved insights.
+        The latest may take half of the budget; ``episodes`` has them newest first, then by score.
         """
         left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
         records = self._stream.records

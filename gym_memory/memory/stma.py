@@ -40,16 +40,9 @@ from gym_memory.memory.reading import (
 )
 from gym_memory.memory.recall.render import fit_facts, render_episode
 from gym_memory.memory.recall.semantic import ATTRIBUTES, EntityIndex
-from gym_memory.memory.roles import (
-    Aggregate,
-    ExtractRelations,
-    LLMAggregate,
-    LLMExtractRelations,
-    LLMSummarize,
-    Summarize,
-    chat_model,
-    role_counts,
-)
+from gym_memory.memory.roles.base import Aggregate, ExtractRelations, Summarize
+from gym_memory.memory.roles.llm import LLMAggregate, LLMExtractRelations, chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMSummarize
 from gym_memory.memory.roles.notes import fit_lines, section
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
 from gym_memory.memory.stores.episodes import Episode
@@ -68,31 +61,25 @@ _TRIES = 3
 class STMA(Memory):
     """STMA's spatio-temporal memory: a summary of the past, and a graph of places.
 
-    A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3). The
-    summariser writes the temporal belief (Eq. 4), and the relation retriever extracts triples *from
-    that belief* (Eq. 6), which replace outdated edges of the graph. A recall (lines 8 and 9)
-    retrieves a subgraph (Algorithm 1: the ``entities`` most similar to the query, all within
-    ``hops`` of them, the induced subgraph), which the relation aggregator describes (Eq. 7).
+    A step (Algorithm 2, lines 4 to 7) appends the record to the history buffer (Eq. 3), writes the
+    temporal belief (Eq. 4), and extracts triples *from that belief* (Eq. 6), which replace outdated
+    edges. A recall (lines 8 and 9) retrieves a subgraph (Algorithm 1: the ``entities`` most similar
+    to the query and all within ``hops``), which the aggregator describes (Eq. 7).
 
     Choices where the paper leaves one, or where this differs from it:
 
-    * The query is the focus (the plan), and the agent's place with the observation and inventory;
-      its vector is the mean of the two unit vectors, so that a long observation does not outweigh a
-      short plan. The agent's place is always among the entities found.
-    * Without ``encoder`` the cosine is that of exact words; ``encoder="all-MiniLM-L6-v2"`` takes
-      the paper's kind of similarity.
-    * Hops follow edges both ways, because triples say *knife is on table* and never *table holds
-      knife*. ``in_edges=False`` is the literal Algorithm 1.
-    * Values such as *closed* are attributes of a vertex, not vertices. The subgraph omits explored
-      exits and the second direction of a way, which the rest implies.
-    * The summariser gets the last belief besides the buffer, or what leaves the buffer would be
-      lost. Each of its calls covers the present record, too.
-    * The rule-based retriever also reads what is not spatial (states, recipe).
-    * Half of the budget is for the temporal belief's goals and what was read, then comes the
-      spatial belief, then the latest actions and the rest of the temporal belief.
+    * The query is the mean of the unit vectors of the focus, and of the place, observation and
+      inventory; the agent's place is always found.
+    * Without ``encoder`` the cosine is that of exact words.
+    * Hops follow edges both ways; ``in_edges=False`` is the literal Algorithm 1.
+    * Values such as *closed* are attributes, not vertices; explored exits and the second direction
+      of a way are omitted.
+    * The summariser also gets the last belief and the present record; the rule-based retriever also
+      reads what is not spatial.
+    * Half of the budget is for goals and what was read, then the spatial belief, then the rest.
 
     The ablations of Table 2 are ``memory``, ``summarizer``, ``spatial_summarizer``, ``spatial``
-    and ``aggregator``. The sixth, the critic, is a part of the agent and not of its memory.
+    and ``aggregator``; the sixth, the critic, is a part of the agent.
     """
 
     name: ClassVar[str] = "stma"
@@ -173,11 +160,7 @@ class STMA(Memory):
             self._calls += 1
 
     def _replace(self, relations: Iterable[Triple], t: int) -> None:
-        """Add relations and retire the edges that they make untrue.
-
-        Those fill the same slot, are in a thing that is now empty, or place a thing that was used
-        up.
-        """
+        """Add relations; retire edges of the same slot, in empty things, or of used-up things."""
         graph = self.graph
         for fact in relations:
             if fact in graph or not is_whole(fact):
@@ -227,7 +210,6 @@ class STMA(Memory):
         return chain(out, into)
 
     def _induced(self, vertices: dict[str, None]) -> list[Triple]:
-        """Return the edges between vertices, and their attributes, vertex by vertex."""
         kept: dict[Triple, None] = {}
         for vertex in vertices:
             taken = ways_out(self.graph, vertex)
@@ -274,7 +256,6 @@ class STMA(Memory):
         return Recall(text, tuple(dict.fromkeys((*stated, *shown))), episodes)
 
     def _history(self, cue: Cue, left: int) -> tuple[str, tuple[str, ...]]:
-        """Render the latest records that fit; return their observations, newest first, too."""
         pieces: list[str] = []
         texts: list[str] = []
         for step in reversed(self._records):
@@ -291,7 +272,6 @@ class STMA(Memory):
     def _space(
         self, cue: Cue, left: int, stated: Container[Triple]
     ) -> tuple[str, Sequence[Triple]]:
-        """Return the spatial belief in ``left`` characters, and its facts, without those stated."""
         left -= len(_SPATIAL) + 3
         if not self.spatial or left <= 0:
             return "", ()

@@ -12,7 +12,9 @@ from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.reading import read_line
-from gym_memory.memory.roles import LLMSummarize, Summarize, chat_model, role_counts
+from gym_memory.memory.roles.base import Summarize
+from gym_memory.memory.roles.llm import chat_model, role_counts
+from gym_memory.memory.roles.llm_lessons import LLMSummarize
 from gym_memory.memory.roles.notes import Notes, fit_lines
 
 __all__ = ["FactNotes", "Summary"]
@@ -37,17 +39,7 @@ class Summary(Memory):
     r"""Iterative summarisation, the baseline of the AriGraph paper.
 
     After every step ``summary = summarise(summary, step)``; nothing else is kept. The rule keeps
-    facts (:class:`FactNotes`); a language model writes prose. Facts that recalled lines state are
-    recalled as triples, too.
-
-    Example:
-        >>> memory = Summary()
-        >>> memory.begin(Task("house/0", "Find the key."), seed=0)
-        >>> memory.observe(Step(0, "-= Hall =-\nYou are in a hall. You see a closed chest."))
-        >>> print(memory.recall(Cue(""), budget=100).text)
-        Places:
-        you: is in hall
-        chest: is in hall; is closed
+    facts (:class:`FactNotes`); a language model writes prose.
     """
 
     name: ClassVar[str] = "summary"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import gzip
 import http.server
@@ -331,20 +330,6 @@ def test_many_calls_are_under_way_at_once(connect):
         model = connect(server, timeout=60.0)
         answers = list(pool.map(lambda _: ask(model).text, range(32)))
     assert answers == ["True"] * 32
-
-
-def test_and_from_an_event_loop_within_their_episode(connect):
-    async def episode() -> int:
-        with episode_usage() as meter:
-            await asyncio.gather(*(model.acomplete(Request(EXPLORE, role="x")) for _ in range(4)))
-            return meter.total().calls
-
-    async def main() -> list[int]:
-        return await asyncio.gather(*(episode() for _ in range(8)))
-
-    with Crowded(32) as server:
-        model = connect(server, timeout=60.0)
-        assert asyncio.run(main()) == [4] * 8
 
 
 # --- answers without an end ---------------------------------------------------------------------

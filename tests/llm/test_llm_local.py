@@ -8,7 +8,6 @@ import pytest
 
 from gym_memory.core.errors import (
     BudgetExceededError,
-    InvalidArgumentError,
     ModelError,
     ModelSetupError,
 )
@@ -77,7 +76,7 @@ def weights(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def model(weights) -> TransformersChat:
-    return TransformersChat(weights, batch=3)
+    return TransformersChat(weights)
 
 
 def test_greedy_answers_repeat_and_count(weights):
@@ -99,15 +98,6 @@ def test_sampling_depends_on_its_seed_alone(model):
     ]
     assert texts[0] == texts[2] != texts[1]
     assert torch.equal(state, torch.random.get_rng_state())
-
-
-def test_a_batch_answers_as_single_calls_do(model):
-    chats = [[{"role": "user", "content": " ".join(WORDS.split()[:n])}] for n in (1, 9, 3, 14, 6)]
-    calls = model.meter.total().calls
-    answers = model.complete_batch([Request(c, role="batch", max_tokens=10) for c in chats])
-    assert answers == [model.complete(Request(chat, max_tokens=10)) for chat in chats]
-    assert model.meter.by_role()["batch"].calls == 5
-    assert model.meter.total().calls == calls + 10
 
 
 def test_likelihoods_equal_those_of_the_whole_text(model):
@@ -143,7 +133,6 @@ def test_what_does_not_fit_is_a_model_error(model):
     long = [{"role": "user", "content": "key " * 200}]
     for call in (
         lambda: model.complete(Request(long)),
-        lambda: model.complete_batch([Request(long)]),
         lambda: model.score(long, ["key"]),
         lambda: model.complete(Request(CHAT, max_tokens=500)),
     ):
@@ -159,7 +148,7 @@ def test_the_hard_stop_and_the_cache(weights, tmp_path):
     assert model.complete(Request(CHAT, max_tokens=8)) == first._replace(hit=True)
     assert model.budget.spent() == spent == (first.tokens.prompt + first.tokens.completion, 0.0)
     with pytest.raises(BudgetExceededError):
-        model.complete_batch([Request(CHAT, max_tokens=300)] * 2)
+        model.complete(Request(CHAT, max_tokens=600))
     with pytest.raises(BudgetExceededError):
         model.score([{"role": "user", "content": "key " * 100}], ACTIONS)
 
@@ -168,10 +157,8 @@ def test_missing_weights_are_one_line(tmp_path):
     with pytest.raises(ModelSetupError, match="download=true") as caught:
         TransformersChat(str(tmp_path / "nothing")).complete(Request(CHAT))
     assert "\n" not in str(caught.value)
-    with pytest.raises(InvalidArgumentError, match="batch"):
-        TransformersChat("x", batch=0)
 
 
 def test_weights_are_loaded_once_a_process(weights):
-    one, two = TransformersChat(str(weights)), TransformersChat(str(weights), batch=2)
+    one, two = TransformersChat(str(weights)), TransformersChat(str(weights), prefix=False)
     assert one.load()[1] is two.load()[1]

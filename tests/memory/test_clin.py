@@ -26,7 +26,7 @@ from gym_memory.memory.lessons.abstractions import (
     generalize_causes,
 )
 from gym_memory.memory.lessons.causes import NEW, needed_acts, plan_of, read_acts, things_of
-from gym_memory.memory.roles import CausalAbstraction, Learnings
+from gym_memory.memory.roles.base import CausalAbstraction, Learnings
 from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse

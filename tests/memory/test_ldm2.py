@@ -37,7 +37,7 @@ from gym_memory.memory.ldm2.index import (
     pending,
 )
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.memory.roles import Subgoal
+from gym_memory.memory.roles.base import Subgoal
 from gym_memory.memory.stores.store import Store
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse

@@ -130,8 +130,8 @@ ROOM = (
 )
 
 
-def taught(memory: AriGraph) -> AriGraph:
-    memory.begin(Task("house/0", "Eat."), seed=0)
+def taught(memory: AriGraph, seed: int = 0) -> AriGraph:
+    memory.begin(Task("house/0", "Eat."), seed)
     memory.observe(Step(0, f"{ROOM}\n\nThere is an exit to the east."))
     memory.observe(Step(1, "You take the apple from the fridge.", "take apple from fridge"))
     memory.observe(
@@ -188,8 +188,7 @@ def test_questions_about_the_past_keep_to_the_budget(budget: int) -> None:
 def test_the_placebo_says_nothing_of_the_past_either() -> None:
     wrong = 0
     for seed in range(20):
-        memory = taught(Shuffled())
-        memory._seed = seed
+        memory = taught(Shuffled(), seed)
         text = memory.recall(cue("Where were you at step 1?"), 300).text
         assert "[step 1] you: is in" in text
         wrong += "[step 1] you: is in kitchen" not in text

@@ -17,29 +17,29 @@ from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
 from gym_memory.memory import make_memory
-from gym_memory.memory.roles import (
-    CausalAbstraction,
-    Learnings,
-    LLMAbstractCauses,
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import CausalAbstraction, Learnings, Subgoal
+from gym_memory.memory.roles.llm import (
     LLMAggregate,
+    LLMExplore,
+    LLMExtractor,
+    LLMExtractRelations,
+    LLMOutdated,
+    LLMRelevantEntities,
+    chat_model,
+    role_counts,
+)
+from gym_memory.memory.roles.llm_lessons import (
+    LLMAbstractCauses,
     LLMClassify,
     LLMCluster,
     LLMCompare,
     LLMEvaluateSubgoals,
-    LLMExplore,
-    LLMExtractor,
-    LLMExtractRelations,
     LLMGeneralizeCauses,
     LLMImportance,
     LLMInsights,
-    LLMOutdated,
     LLMReflect,
-    LLMRelevantEntities,
     LLMSummarize,
-    Subgoal,
-    chat_model,
-    role_counts,
-    rules,
 )
 from gym_memory.testing.chat import Faults, ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse

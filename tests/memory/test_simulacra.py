@@ -9,7 +9,9 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Cue, Step, Task
 from gym_memory.core.tokens import count_tokens
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory import simulacra
 from gym_memory.memory.encoders import HashEncoder
+from gym_memory.memory.roles import rules
 from gym_memory.memory.simulacra import Simulacra, rule_insights
 from gym_memory.testing.chat import Faults, ScriptedServer
 
@@ -28,17 +30,19 @@ def lived(memory: Simulacra, texts, action="go on") -> Simulacra:
     return memory
 
 
-def rated(memory: Simulacra, **importance: float) -> Simulacra:
-    """Importance by the first word of a text."""
-    memory._rate = lambda text, task: importance.get(text.split()[0], 1.0)
-    return memory
+@pytest.fixture
+def importance(monkeypatch) -> dict[str, float]:
+    """Importance by the first word of a text, for memories made later; 1 for other words."""
+    words: dict[str, float] = {}
+    monkeypatch.setattr(rules, "importance", lambda text, task: words.get(text.split()[0], 1.0))
+    return words
 
 
-def test_score_by_hand() -> None:
+def test_score_by_hand(importance) -> None:
     """Recency 0.5, 1; importance 1, 4, 10; similarity, each scaled from its least to its most."""
     texts = ["oak tree", "elm tree", "ash hill"]
-    memory = rated(Simulacra(decay=0.5, threshold=None), oak=1.0, elm=4.0, ash=10.0)
-    lived(memory, texts)
+    importance.update(oak=1.0, elm=4.0, ash=10.0)
+    memory = lived(Simulacra(decay=0.5, threshold=None), texts)
     similar = HashEncoder().encode(texts) @ HashEncoder().encode(["tall tree"])[0]
     relevance = (similar - similar.min()) / (similar.max() - similar.min())
     expected = np.array([0, 1 / 3, 1]) + np.array([0, 1 / 3, 1]) + relevance
@@ -46,22 +50,22 @@ def test_score_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("importance", "cue", "best"),
+    ("words", "cue", "best"),
     [
         ({}, Cue("nothing"), "beech"),  # the newest
         ({"oak": 10.0}, Cue("nothing"), "oak"),  # the most important
         ({}, Cue("", focus="climb the elm"), "elm"),  # the most relevant
     ],
 )
-def test_each_term_counts(importance, cue, best) -> None:
-    memory = rated(Simulacra(k=1, recent=0, threshold=None), **importance)
-    lived(memory, ["oak", "elm", "beech", "present"])
+def test_each_term_counts(importance, words, cue, best) -> None:
+    importance.update(words)
+    memory = lived(Simulacra(k=1, recent=0, threshold=None), ["oak", "elm", "beech", "present"])
     cue = cue._replace(text=cue.text or "present")
     assert memory.recall(cue, 100).episodes[0] == best
 
 
-def test_equal_terms_count_nothing() -> None:
-    memory = lived(rated(Simulacra(threshold=None, decay=1)), ["a tree"])
+def test_equal_terms_count_nothing(importance) -> None:
+    memory = lived(Simulacra(threshold=None, decay=1), ["a tree"])
     assert memory.scores(Cue("x")).tolist() == [0.0]
 
 
@@ -75,9 +79,8 @@ def test_latest_and_retrieved() -> None:
     assert steps == [f"[step {t}] > go on" for t in (4, 7, 16, 17, 18)]
 
 
-def test_seen_again_is_new_again() -> None:
-    memory = rated(Simulacra(k=1, recent=0, threshold=None))
-    lived(memory, ["oak", "elm", "oak", "present"])
+def test_seen_again_is_new_again(importance) -> None:
+    memory = lived(Simulacra(k=1, recent=0, threshold=None), ["oak", "elm", "oak", "present"])
     assert memory.stats().episodes == 3
     assert memory.recall(Cue("present"), 100).text == "[step 2] > go on\noak"
 
@@ -85,16 +88,16 @@ def test_seen_again_is_new_again() -> None:
 # ---------------------------------------------------------------- reflections
 
 
-def test_a_reflection_when_enough_has_come_in() -> None:
+def test_a_reflection_when_enough_has_come_in(importance, monkeypatch) -> None:
     asked = []
 
     def reflect(statements, task):
         asked.append(list(statements))
         return [f"insight {len(asked)}"]
 
-    memory = rated(Simulacra(threshold=10), door=4.0)
-    memory._reflect = reflect
-    lived(memory, [f"door {number}" for number in range(9)])
+    importance["door"] = 4.0
+    monkeypatch.setattr(simulacra, "rule_insights", reflect)
+    memory = lived(Simulacra(threshold=10), [f"door {number}" for number in range(9)])
     # 4 + 4 + 4 > 10 at steps 2, 5 and 8; each reflects on what came in since.
     assert [[s.split("\n")[1] for s in statements] for statements in asked] == [
         ["door 0", "door 1", "door 2"],

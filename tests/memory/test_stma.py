@@ -14,6 +14,7 @@ from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.tokens import count_tokens
 from gym_memory.graph import TemporalGraph
 from gym_memory.llm.client import OpenAIChat
+from gym_memory.memory import stma
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.recall.semantic import EntityIndex
 from gym_memory.memory.roles.stma_rules import BeliefNotes, describe, relations
@@ -193,10 +194,10 @@ def test_goals_follow_the_recipe() -> None:
     assert text.startswith("Active goals:\n- prepare the meal\n")
 
 
-def test_relations_come_from_the_belief_and_from_nothing_else() -> None:
-    memory = STMA()
-    memory._summarize = lambda previous, trace, task: "Places:\ncup: is on shelf"
-    assert list(lived(memory).graph.live()) == edges("cup | is on | shelf")
+def test_relations_come_from_the_belief_and_from_nothing_else(monkeypatch) -> None:
+    belief = "Places:\ncup: is on shelf"
+    monkeypatch.setattr(stma, "BeliefNotes", lambda size: lambda previous, trace, task: belief)
+    assert list(lived(STMA()).graph.live()) == edges("cup | is on | shelf")
 
 
 def test_the_belief_is_the_new_record_and_the_old_belief() -> None:
@@ -208,16 +209,16 @@ def test_the_belief_is_the_new_record_and_the_old_belief() -> None:
     assert belief == rule("", trace, TASK) == lived(STMA()).state()["belief"]
 
 
-def test_the_buffer_holds_the_latest_records_and_the_graph_the_rest() -> None:
+def test_the_buffer_holds_the_latest_records_and_the_graph_the_rest(monkeypatch) -> None:
     seen = []
-    memory = STMA(buffer=3, size=64)
-    rule = memory._summarize
+    rule = BeliefNotes(64)
 
     def summarize(previous, trace, task):
         seen.append([step.t for step in trace])
         return rule(previous, trace, task)
 
-    memory._summarize = summarize
+    monkeypatch.setattr(stma, "BeliefNotes", lambda size: summarize)
+    memory = STMA(buffer=3, size=64)
     memory.begin(TASK, 0)
     for t in range(40):
         text = f"-= Room {t} =-\nYou see a chest {t}. There is an exit to the east."
@@ -230,16 +231,19 @@ def test_the_buffer_holds_the_latest_records_and_the_graph_the_rest() -> None:
     assert Triple("chest 2", "is in", "room 2") in memory.retrieve(Cue("chest 2"))
 
 
-def test_new_relations_replace_outdated_edges() -> None:
-    memory = STMA()
+def test_new_relations_replace_outdated_edges(monkeypatch) -> None:
     beliefs = [
         "egg: is on counter",
         "egg: is in inventory\ncounter: is empty",
         "egg: is in pan",
         "pan: is empty\negg: is consumed",
     ]
-    memory._summarize = lambda previous, trace, task: beliefs[trace[-1].t]
-    lived(memory, [("x", "x")] * 4)
+
+    def summarize(previous, trace, task):
+        return beliefs[trace[-1].t]
+
+    monkeypatch.setattr(stma, "BeliefNotes", lambda size: summarize)
+    memory = lived(STMA(), [("x", "x")] * 4)
     assert [set(memory.graph.as_of(t)) for t in range(4)] == [
         set(edges("egg | is on | counter")),
         set(edges("egg | is in | inventory", "counter | is | empty")),

@@ -1,9 +1,8 @@
 """Prompts: one text file each, in our own words, with the slots and answer formats of the papers.
 
-A file holds the system message, a line ``---`` and the user message. ``$name`` is a slot; it
-stands alone between ``<name>`` and ``</name>``, so readers see where text of the game begins.
-What changes least comes first, for a server's prefix cache: rules, task, past, recall, present,
-request. A file whose system message is ``@_name`` continues the file ``_name.txt``.
+A file holds the system message, a line ``---`` and the user message, with ``$name`` as a slot
+between ``<name>`` and ``</name>``. What changes least comes first, for a server's prefix cache.
+A system message ``@_name`` continues the file ``_name.txt``.
 """
 
 from __future__ import annotations
@@ -35,14 +34,7 @@ _QUOTED = (
 
 
 class Prompt:
-    """A system message and a user message with slots.
-
-    The system message also says that the slots are quotations.
-
-    Args:
-        name: The name of its file without ``.txt``.
-        source: The text of the file.
-    """
+    """A system message and a user message with slots, by its ``name`` without ``.txt``."""
 
     def __init__(self, name: str, source: str):
         system, found, user = source.partition("\n---\n")
@@ -68,18 +60,13 @@ class Prompt:
 
 
 def _clean(value: str) -> str:
-    """Return text without lone surrogates, control characters and tags."""
     value = value.encode("utf-8", "replace").decode()
     value = value.replace("\r\n", "\n").translate(_CONTROL)
     return _TAG.sub("&lt;", value).strip()
 
 
 def read_slots(user: str) -> dict[str, str]:
-    r"""Return the slots of a filled user message: the inverse of :meth:`Prompt.messages`.
-
-    >>> read_slots("<plan>\nfind the key\n</plan>")
-    {'plan': 'find the key'}
-    """
+    r"""Return the slots of a filled user message: the inverse of :meth:`Prompt.messages`."""
     lines = user.split("\n")
     closed: dict[str, list[int]] = {}
     for at, line in enumerate(lines):

@@ -1,7 +1,4 @@
-"""Text encoders, the models on disk that they need, and matrices of what they encoded.
-
-Nothing is loaded before its first use, and weights are those on this machine.
-"""
+"""Text encoders, the models on disk that they need, and matrices of what they encoded."""
 
 from gym_memory.memory.encoders.encoder import (
     CachedEncoder,

@@ -1,17 +1,7 @@
 """Text encoders: strings in, unit vectors out, each string encoded once in its life.
 
-Names that every ``encoder=`` parameter takes (:func:`make_encoder`):
-
-======================  ================================================================
-``all-MiniLM-L6-v2``    sentence-transformers; any other model name or folder as well
-``onnx``                the same model in ONNX runtime, about three times as fast a string
-``onnx-int8``           its weights in 8 bits: faster still, rankings differ slightly
-``hash``                hashed words and letters, no weights: for tests and dry runs
-======================  ================================================================
-
-``onnx:<model>`` and ``onnx-int8:<model>`` take another model. Nothing here ever opens the
-network: a model is a folder, the package of the ``offline`` extra, or already in the local
-Hugging Face cache.
+Names: ``all-MiniLM-L6-v2`` or another sentence-transformers model or folder; ``onnx`` and
+``onnx-int8`` (8 bits), also with ``:<model>``; ``hash``, without weights. No network is used.
 """
 
 from __future__ import annotations
@@ -34,13 +24,7 @@ __all__ = ["CachedEncoder", "HashEncoder", "calibrated_threshold", "make_encoder
 
 
 class HashEncoder:
-    """Words and letter trigrams hashed into a vector; deterministic, needs nothing.
-
-    Texts that share words are close, texts that share stems a little, all others are not.
-
-    Args:
-        dim: Length of a vector, >= 8.
-    """
+    """Words and letter trigrams hashed into a vector of length ``dim`` >= 8; needs nothing."""
 
     def __init__(self, dim: int = 256):
         check_int("dim", dim, 8)
@@ -89,13 +73,7 @@ class CachedEncoder:
 
 
 def make_encoder(name: str | Encoder) -> CachedEncoder:
-    """Return the cached encoder of a name (see the module's table), or around an encoder.
-
-    One object a name and process, so the weights are loaded once.
-
-    Raises:
-        MissingDependencyError: A package or the model is not on this machine.
-    """
+    """Return the cached encoder of a name (see the module), one a process, or around an encoder."""
     if isinstance(name, str):
         if not name:
             raise InvalidArgumentError("expected the name of an encoder, got an empty text")
@@ -138,15 +116,7 @@ _TOPICS = (
 
 
 def calibrated_threshold(encoder: Encoder, quantile: float = 0.95) -> float:
-    """Measure the similarity that unrelated texts rarely reach with this encoder.
-
-    A fixed number fits one encoder only (the AriGraph authors' 0.75 belongs to the raw dot
-    product of mContriever). Here a fixed list of names is compared with facts about other things.
-
-    Args:
-        encoder: The encoder.
-        quantile: Share of unrelated pairs that stay below, in [0, 1].
-    """
+    """Return the similarity that the share ``quantile`` of unrelated texts stays below."""
     names = encoder.encode([name for name, _ in _TOPICS])
     facts = encoder.encode([fact for _, fact in _TOPICS])
     unrelated = (names @ facts.T)[~np.eye(len(_TOPICS), dtype=bool)]

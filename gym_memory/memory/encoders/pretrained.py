@@ -32,14 +32,9 @@ Vectors = NDArray[np.float32]
 
 
 class SentenceEncoder:
-    """A sentence-transformers model on one CPU thread.
+    """A sentence-transformers model on one CPU thread, from a folder or by a name on this machine.
 
-    Texts of one length in tokens go in one batch, so nothing is padded. Vectors must not depend on
-    the batch, so the first batch of each length is compared with its texts encoded one by one; a
-    length whose bits differ (very short texts do) is not batched.
-
-    Args:
-        model: A folder, or the name of a model that is on this machine.
+    Texts of one length in tokens go in one batch, if its first one has the bits of single texts.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL):
@@ -79,12 +74,7 @@ class SentenceEncoder:
 
 
 def load_transformer(model: str, purpose: str) -> Any:
-    """Load a sentence-transformers model that is on this machine, on the CPU.
-
-    Args:
-        model: A folder, or the name of a model that is on this machine.
-        purpose: What needs it, for the message.
-    """
+    """Load a local sentence-transformers model on the CPU; ``purpose`` goes into the message."""
     folder = find_model(model)
     library = require("sentence_transformers", "offline", purpose)
     with _quiet():
@@ -94,13 +84,8 @@ def load_transformer(model: str, purpose: str) -> Any:
 class OnnxEncoder:
     """A mean-pooled BERT-like model in ONNX runtime on one CPU thread.
 
-    The graph is exported from the model's own weights on first use (that needs torch) and kept
-    in the cache folder. Each text is run by itself: in ONNX runtime the last bits of a vector
-    depend on the shape of its batch, and a larger batch saves only a third.
-
-    Args:
-        model: As for :class:`SentenceEncoder`.
-        int8: Whether to quantize the weights to 8 bits.
+    Exported on first use (needs torch) and kept in the cache folder; ``int8`` quantizes to 8 bits.
+    Texts run one by one, because the last bits of a vector depend on the shape of its batch.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL, *, int8: bool = False):
@@ -134,12 +119,7 @@ class OnnxEncoder:
 
 
 def find_model(name: str) -> Path:
-    """Find a model's folder: the folder itself, the packaged one, or the Hugging Face cache.
-
-    Raises:
-        MissingDependencyError: It is in none of them; nothing is downloaded.
-        GymMemoryError: The packaged weights are not the genuine ones.
-    """
+    """Find a model's folder: itself, the packaged one, or in the local Hugging Face cache."""
     if (Path(name) / "config.json").is_file():
         return Path(name)
     if name.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
@@ -177,7 +157,6 @@ def _digest(folder: Path) -> str:
 
 
 def _exported(folder: Path, digest: str, *, int8: bool) -> Path:
-    """Return the ONNX file of a model, made on first use; safe for several processes at once."""
     path = cache_dir() / "encoders" / f"{digest}{'-int8' if int8 else ''}.onnx"
     if path.is_file():
         return path

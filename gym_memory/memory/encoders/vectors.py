@@ -37,12 +37,7 @@ Vectors = NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """The encoding role.
-
-    Attributes:
-        id: Names the vectors: two encoders with one id give the same vectors.
-        dim: Length of a vector.
-    """
+    """The encoding role; two encoders with one ``id`` give the same vectors, of length ``dim``."""
 
     id: str
     dim: int
@@ -68,9 +63,8 @@ _AT_A_TIME = 1 << 14
 class Sketches:
     """Sketches of vectors of length ``dim`` by row; 64 bytes each.
 
-    A bit says on which side of a random plane through the origin a vector is (Charikar, Similarity
-    estimation techniques from rounding algorithms, STOC 2002). The planes have the directions +-1,
-    exact for vectors of whole numbers, and follow from a hash, so they are the same everywhere.
+    A bit is a side of a random plane (Charikar, Similarity estimation techniques from rounding
+    algorithms, STOC 2002). Planes have the directions +-1, exact for whole numbers, from a hash.
     """
 
     def __init__(self, dim: int):
@@ -90,10 +84,7 @@ class Sketches:
         self._words[:, target] = self._words[:, source]
 
     def nearest(self, vector: NDArray[np.floating], most: int, count: int) -> NDArray[np.int64]:
-        """Return the ``most`` of the first ``count`` rows whose sketches differ least, ascending.
-
-        Rows that differ as little as the last of them are included.
-        """
+        """Return ``most`` of the first ``count`` rows by sketch, ties included, ascending."""
         query = self._sketch(vector[None])[0]
         differ = np.zeros(count, dtype=np.uint16)
         for start in range(0, count, _AT_A_TIME):
@@ -128,18 +119,11 @@ _MOST_KEPT = 200_000
 
 
 class VectorIndex:
-    """Unit vectors under integer ids; adding and removing are O(1) amortised.
+    """Unit vectors of length ``dim`` >= 1 by integer id; adding and removing are O(1) amortised.
 
-    The last bits of a matrix product depend on its shape. So components are rounded to whole
-    numbers in units of 1/2000: a dot product of those stays below 2**24, where every sum of float32
-    is exact, and float16 holds each. Similarities are right to a few 1e-4, bit by bit the same.
-
-    Up to 32,768 rows the search is exact. Beyond, it compares sketches of all rows
-    and then exactly the 4,096 rows with the nearest sketches, ties included. What it finds depends
-    on the rows alone, whatever their order.
-
-    Args:
-        dim: Length of a vector, >= 1.
+    Components are rounded to whole numbers in units of 1/2000: sums of float32 stay exact below
+    2**24, and similarities are bit by bit the same, right to a few 1e-4. Beyond 32,768 rows only
+    the 4,096 rows with the nearest sketches, ties included, are compared exactly.
 
     >>> index = VectorIndex(2)
     >>> index.add([7, 3], np.array([[1, 0], [0, 1]], dtype=np.float32))
@@ -215,15 +199,12 @@ class VectorIndex:
     def search(
         self, queries: Vectors, k: int, threshold: float | None = None
     ) -> list[list[tuple[int, float]]]:
-        """Return the ``k`` most similar rows of each query, best first; of equal ones the lower id.
+        """Return the ``k`` best (id, similarity) of each query; of equal ones the lower id.
 
         Args:
             queries: Unit vectors, float32 of shape (q, dim).
             k: Most rows a query, >= 1.
             threshold: Least similarity; None for any.
-
-        Returns:
-            Pairs (id, similarity) for each query.
         """
         if k < 1:
             raise InvalidArgumentError(f"expected k as an int >= 1, got {k!r}")
@@ -242,7 +223,6 @@ class VectorIndex:
 def _best(
     similar: Vectors, ids: NDArray[np.int64], k: int, threshold: float | None
 ) -> list[list[tuple[int, float]]]:
-    """Return the ``k`` highest values of each row under their ids, best first."""
     count = len(ids)
     if k < count:  # everything that reaches the k-th best, ties included
         least = np.partition(similar, count - k, axis=1)[:, count - k]
@@ -265,15 +245,14 @@ def _best(
 
 
 def whole(vectors: Vectors) -> Vectors:
-    """Unit vectors with their components rounded to whole numbers, in units of 1 / UNIT."""
+    """Round the components of unit vectors to whole numbers, in units of 1 / UNIT."""
     return np.rint(vectors * np.float32(UNIT))
 
 
 class VectorCache:
-    """Vectors of encoded texts: in this process, and in a file for the next one.
+    """Vectors of encoded texts: in this process, and in a SQLite file for the next one.
 
-    The file is a SQLite database that several processes may use at once. A file that cannot be
-    used costs time, never an answer. Without a path nothing is kept on disk.
+    A file that cannot be used costs time, never an answer; without a path there is none.
     """
 
     def __init__(self, path: Path | None = None):

@@ -26,21 +26,22 @@ from gym_memory.memory.ldm2.index import (
     NearestType,
     Process,
 )
-from gym_memory.memory.roles import (
+from gym_memory.memory.roles import rules
+from gym_memory.memory.roles.base import (
     Classify,
     Cluster,
     Compare,
     EvaluateSubgoals,
+    Subgoal,
+    Summarize,
+)
+from gym_memory.memory.roles.llm import RoleCounts, role_counts
+from gym_memory.memory.roles.llm_lessons import (
     LLMClassify,
     LLMCluster,
     LLMCompare,
     LLMEvaluateSubgoals,
     LLMSummarize,
-    RoleCounts,
-    Subgoal,
-    Summarize,
-    role_counts,
-    rules,
 )
 from gym_memory.memory.stores.store import Record, Store
 
@@ -98,9 +99,8 @@ def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
 def evaluate(trace: Sequence[Step], task: Task) -> list[Subgoal]:
     """Return the directions that were read, else the parts of the goal, each judged.
 
-    Extraction rules may know the parts of their dialect's goals (a method ``subgoals``); else they
-    are the clauses. A part is complete if one action that was not refused, with the first line of
-    its answer, had more than three quarters of its words (``sliced`` counts for ``slice``).
+    Parts are those of the dialect (``subgoals``), else the clauses. A part is complete if one
+    accepted action and the first line of its answer had over three quarters of its words.
     """
     read = [
         line for step in trace for block in _directions(step.text) for line in block.splitlines()
@@ -197,16 +197,7 @@ def form(
     batch_size: int,
     first_batch: int = 0,
 ) -> Iterator[Addition]:
-    """Form one batch memory from every ``batch_size`` trajectories worth imitating.
-
-    Args:
-        trajectories: Demonstrations, or other processes.
-        historian: Writes the histories.
-        cluster_goals: Finds the types of goals (Eq. 7).
-        cluster_observations: Finds the types of observations within a goal type (Eq. 8).
-        batch_size: B, trajectories a batch, >= 1.
-        first_batch: Number of the first batch memory.
-    """
+    """Form batch memories by types of goals (Eq. 7) and of observations (Eq. 8)."""
     rest, number = iter(trajectories), first_batch
     while batch := list(islice(rest, batch_size)):
         played = [t for t in batch if len(t.steps) > 1]
@@ -232,10 +223,7 @@ def score_of(outcome: Outcome) -> float:
 
 
 def choose(processes: Sequence[Trajectory]) -> int:
-    """Return the index of the best process: highest score, then fewest steps, then first (Eq. 5).
-
-    The paper lets a language model choose; here the environment's score does.
-    """
+    """Return the best process by score, then steps, then order (Eq. 5; the paper asks a model)."""
     return min(
         range(len(processes)),
         key=lambda i: (-score_of(processes[i].outcome), len(processes[i].steps), i),
@@ -250,15 +238,8 @@ _RECORD = ("ldm2", "library", "addition")
 class Bank:
     """The library of tuples, and the roles that make and search it.
 
-    Args:
-        encoder: Encodes goals, observations and subgoals.
-        model: A chat model that plays the roles; None for the rules.
-        store: Keeps what is formed or learnt; None keeps it in this process.
-        batch_size: Trajectories a batch memory, B.
-        capacity: Number of tuples at which learning from episodes ends.
-
-    Attributes:
-        formed: Tuples that outlive a lifetime: formed from trajectories, or refined.
+    ``batch_size`` is B, trajectories a batch memory; learning ends at ``capacity`` tuples. Without
+    a ``model`` rules play the roles; without a ``store`` this process keeps what is formed.
     """
 
     def __init__(
@@ -313,14 +294,8 @@ class Bank:
     ) -> int:
         """Add the part of a process that made it better (Eq. 10); return the number of tuples.
 
-        Args:
-            task: The task of the process.
-            steps: The process.
-            score: Its score.
-            worse: The process to compare with. None: the best process of its goal type, which it
-                must beat; without one, all of it is added.
-            batch: The batch memory to add to; None for the one with the nearest goal type.
-            lasting: Whether it stays like what was formed.
+        ``worse`` None is the best of its goal type, which it must beat; ``batch`` None the memory
+        with the nearest goal type. What is ``lasting`` stays like what was formed.
         """
         steps = [clipped(step) for step in steps[:LONGEST]]
         if len(steps) < 2 or len(self.library) + len(steps) > self.capacity:
@@ -349,10 +324,7 @@ class Bank:
         return len(entries)
 
     def goal_types(self, goal: str, batch: int | None = None) -> list[tuple[float, int, str]]:
-        """Return a goal's type in each batch memory, or in one: (cosine, batch, type).
-
-        Batches without a related type are left out.
-        """
+        """Return a goal's related type in each batch memory, or in one: (cosine, batch, type)."""
         found = []
         for number in self.library.batches if batch is None else (batch,):
             kind, near = self.library.nearest_goal_type(number, goal)

@@ -1,9 +1,4 @@
-"""LDM2's tuples and the two-level index over them: goal types, then observation types (3.2).
-
-A :class:`Library` never changes: adding gives a new one that shares what stayed the same, so a
-snapshot or a fork of the memory costs nothing. All ways to fill one are an :class:`Addition`,
-plain values that a store or a saved state keeps.
-"""
+"""LDM2's tuples and the two-level index over them: goal types, then observation types (3.2)."""
 
 from __future__ import annotations
 
@@ -50,14 +45,9 @@ Vectors = NDArray[np.float32]
 class EncodedTypes:
     """The role Cluster without a language model: spherical k-means over embeddings.
 
-    Centres start from the text nearest to the mean and go on with the one farthest from all
-    centres, until every text resembles one or there are as many as the root of the number of
-    distinct texts; types come out about equally large, as the paper's prompt wants. It is
-    deterministic. A type is named by the words that set it apart.
-
-    Args:
-        encoder: Encodes the texts.
-        alike: Cosine from which two texts count as one, in (0, 1].
+    Deterministic: centres start nearest to the mean and go on with the text farthest from all,
+    until every text resembles one (``alike``: a cosine in (0, 1]) or there are as many as the root
+    of their number. Types come out about equally large, named by the words that set them apart.
     """
 
     def __init__(self, encoder: Encoder, alike: float):
@@ -145,10 +135,7 @@ Said = tuple[str, str, str]
 
 
 class Example(NamedTuple):
-    """A standard state-action tuple ``<g, h, o -> a>`` (Eq. 1).
-
-    The history h has the judged subgoals and a summary of what was done before (Eq. 6).
-    """
+    """A standard state-action tuple ``<g, h, o -> a>`` (Eq. 1), its history h by Eq. 6."""
 
     goal: str
     history: str
@@ -204,10 +191,7 @@ class Addition(NamedTuple):
 
 
 def pending(history: str) -> str:
-    r"""Return the words of the incomplete subgoals of a history.
-
-    Words that several subgoals share are names (the egg to be cracked, then fried), which differ
-    from one instance of a task to the next, so they are left out.
+    r"""Return the words of the incomplete subgoals, without those that several share (names).
 
     >>> pending("Subgoal 1: crack egg - complete\nSubgoal 2: fry egg - incomplete\nSummary: -")
     'fry'
@@ -248,8 +232,6 @@ def said(example: Example) -> Said:
 
 
 class _Goals(NamedTuple):
-    """A goal type: some of its goals, its observation types, the best process."""
-
     goals: tuple[str, ...]
     total: Vectors
     situations: dict[str, _Situation]
@@ -258,14 +240,10 @@ class _Goals(NamedTuple):
 
 
 class Library:
-    """All batch memories, indexed. Of tuples that say the same the first is kept.
+    """All batch memories, indexed; of tuples that say the same the first is kept.
 
-    Args:
-        encoder: Encodes goals, observations and what remains to be done. It keeps one vector of
-            ``4 * encoder.dim`` bytes a tuple (100,000 tuples: 102 MB of ``hash``, 154 of MiniLM).
-
-    Attributes:
-        additions: All that was added, in order; a library is rebuilt from them.
+    Immutable: adding gives a new one that shares what stayed the same. It keeps one vector of
+    ``4 * encoder.dim`` bytes a tuple, and ``additions`` in order, from which it is rebuilt.
     """
 
     def __init__(self, encoder: Encoder):

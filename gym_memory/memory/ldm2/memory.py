@@ -17,7 +17,7 @@ from gym_memory.memory.base import MEMORIES, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, Bank, clipped, recordings, score_of
 from gym_memory.memory.ldm2.index import Example, said
-from gym_memory.memory.roles import chat_model
+from gym_memory.memory.roles.llm import chat_model
 from gym_memory.memory.stores.store import Store
 
 __all__ = ["LDM2"]
@@ -32,8 +32,6 @@ _LEAST_EXAMPLE = 120
 
 
 class _Place(NamedTuple):
-    """A place of the index where a batch memory looks for tuples now."""
-
     batch: int
     goal_type: str
     observation_type: str
@@ -43,61 +41,32 @@ class _Place(NamedTuple):
 class LDM2(Memory):
     """The paper's dynamic memory: formation, two-level index, retrieval, refinement.
 
-    The memory is a set of tuples (goal, history, observation -> action), with a history that
-    judges the subgoals and summarizes the past (Eqs. 1 and 6). It is *formed* from recorded
-    trajectories in batches, each a batch memory with goal types, and in each of them observation
-    types (Eqs. 7 and 8). A recall shows the nearest ``examples`` tuples of the present types, then
-    the history of the episode.
-
-    *Refinement* adds the part of a better process from the step on where it first departs from a
-    worse one (Eq. 10). An agent that explores a tree of processes (3.3) calls :meth:`refine`.
-    Every episode that scores higher than the best known process of its goal type is compared with
-    that one; without one it is learnt whole.
+    Tuples (goal, history, observation -> action; Eqs. 1 and 6) are *formed* from trajectories in
+    batches, with goal types and in them observation types (Eqs. 7 and 8). A recall shows the
+    nearest ``examples`` tuples of the present types, then the history of the episode. *Refinement*
+    adds the part of a better process where it first departs from a worse one (Eq. 10).
 
     The paper plays one process with each batch memory and takes the best (Eq. 5): ``batch="each"``
     with the protocol ``best_of``. By default all batch memories are searched.
 
     What differs from the paper: rules play the parts of a language model unless ``llm`` is given.
-    Types are clusters of embeddings. Tuples are ranked by the cosine of the observation together
-    with the remaining subgoals. An unrelated goal gets no examples; one unlike the known types gets
-    a type of its own when it is learnt.
+    Types are clusters of embeddings; tuples are ranked by the cosine of the observation together
+    with the remaining subgoals. An unrelated goal gets no examples.
 
     Args:
-        store: Where tuples come from. A recorded file (see
-            :class:`gym_memory.wrappers.RecordTrajectory`) or a folder of ``*.jsonl.gz``: they are
-            formed into the memory when it is made. Anything else is a store, a file or the URL
-            of a server (:class:`gym_memory.memory.stores.store.Store`; several processes may use
-            it), that keeps what is formed or learnt. Empty: neither.
+        store: Source of tuples: a recorded file or a folder of ``*.jsonl.gz``, formed when the
+            memory is made; or a store (file or URL) that keeps them; empty: neither.
         batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
             households.
         examples: Tuples to show at most, >= 1.
         batch: The one batch memory to use; ``each`` for the next one with every episode of the
             same task instance; None for all.
-        encoder: Encoder of goals, observations and subgoals, see
-            :mod:`gym_memory.memory.encoders`. The default needs no weights.
-        lifetime: How long tuples are kept that were learnt in episodes: over one ``trial``
-            sequence, while the goal stays the same (``task``), or ``forever``. None: ``forever``
-            with a store, else ``task``. What :meth:`form` and :meth:`refine` added always stays.
+        encoder: Encoder of goals, observations and subgoals. The default needs no weights.
+        lifetime: How long tuples learnt in episodes are kept: ``trial``, ``task`` or ``forever``.
+            None: ``forever`` with a store, else ``task``. What was formed always stays.
         capacity: Number of tuples at which learning from episodes ends, >= 1.
-        learn: Whether episodes are learnt from. The paper's memory is fixed after refinement;
-            a store that several workers evaluate must be, for their order is left to chance.
-        llm: A chat model that plays those parts, or its spec (see
-            :func:`gym_memory.memory.roles.chat_model`); None for the rules.
-
-    Example:
-        >>> memory = LDM2()
-        >>> task = Task("house/0", "Fetch the key.")
-        >>> steps = (Step(0, "A hall."), Step(1, "You take the key.", "take key", 1.0))
-        >>> won = Outcome(1.0, 1.0, 1.0, True, False, 1)
-        >>> memory.form([Trajectory(0, task, steps, won, True)])
-        1
-        >>> memory.begin(task._replace(id="house/1"), seed=0)
-        >>> memory.observe(Step(0, "A big hall."))
-        >>> print(memory.recall(Cue("A big hall.", task.goal), budget=100).lessons[0])
-        1. Subgoal 1: Fetch the key - incomplete
-        Summary: nothing was done yet
-        Observation: A hall.
-        Action: take key
+        learn: Whether episodes are learnt from; False for a store that several workers evaluate.
+        llm: A chat model that plays those parts, or its spec; None for the rules.
     """
 
     name: ClassVar[str] = "ldm2"
@@ -161,11 +130,7 @@ class LDM2(Memory):
         return self._bank.form(trajectories)
 
     def refine(self, better: Trajectory, worse: Trajectory) -> int:
-        """Add what a better process did from where it departs from a worse one (Eq. 10).
-
-        Returns:
-            The number of tuples added; 0 where ``better`` did not score higher.
-        """
+        """Add what a better process did from where it departs from a worse (Eq. 10); count it."""
         score = score_of(better.outcome)
         if score <= score_of(worse.outcome):
             return 0
@@ -204,10 +169,7 @@ class LDM2(Memory):
         ]
 
     def end(self, outcome: Outcome) -> None:
-        """Refine the memory if the episode beat the best process known for its goal type.
-
-        An episode of more than 512 steps is not learnt from.
-        """
+        """Refine the memory if <= 512 steps beat the best process of their goal type."""
         rewarded = [at for at, step in enumerate(self._trace) if step.reward > 0]
         if rewarded and self._complete and self.learn:
             steps = self._trace[: rewarded[-1] + 1]
@@ -320,7 +282,6 @@ class LDM2(Memory):
 
 
 def _render(example: Example, goal: str, number: int, room: int) -> str:
-    """Return an example in at most ``room`` characters, its goal if it is another one."""
     action = f"Action: {example.action}"
     lead = f"{number}. "
     if example.goal.split() != goal.split():

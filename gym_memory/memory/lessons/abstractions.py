@@ -1,14 +1,8 @@
 """CLIN's memory generator and meta-memory by rules.
 
-Causes are written ``"open fridge" in the kitchen``, ``"go east" in the hall``, or
-``"examine ..."`` for a verb whatever it is done to, ``going to the kitchen``. Effects are
-``scoring``, another action in quotes, ``reaching the kitchen``, ``finding the knife``, ``finding
-something new``, ``getting anywhere`` and ``staying in the game``.
-
-Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. An abstraction that is new stands on
-MAY or MAY NOT, or on the outer rung if the trial bore it out twice. Each later trial moves it
-one rung: outward if the trial bears it out again, back (and over to the other side) if the trial
-contradicts it, and not at all if the trial says nothing about it.
+Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. A new abstraction stands on MAY or MAY
+NOT, or on the outer rung if the trial bore it out twice. Each later trial moves it one rung:
+outward if the trial bears it out, back (or over) if it contradicts it.
 """
 
 from __future__ import annotations
@@ -66,8 +60,7 @@ def abstract_causes(
 ) -> list[CausalAbstraction]:
     """Return the memory after a trial, from its trace and the memory before it.
 
-    What was needed is first, in an order in which it can be done, then the other ways, then
-    unvisited exits and where things are; at most 60 abstractions about acts and ways that help, 40
+    At most 60 abstractions about acts and ways that help, in an order in which they can be done, 40
     about ``places``, and 20 about what does not help.
     """
     acts, graph = read_trial(trace, task)
@@ -170,7 +163,6 @@ def _abstraction(key: Key, rung: int) -> CausalAbstraction:
 
 
 def _merged(new: Sequence[Key], old: Sequence[Key]) -> list[Key]:
-    """Return all keys: the new in their order, each old one behind its predecessor."""
     order = list(new)
     before: Key | None = None
     for key in old:
@@ -208,11 +200,9 @@ def generalize_causes(
 ) -> list[CausalAbstraction]:
     """Return a memory to start with, from the best trials of other episodes.
 
-    For a new environment (``same_task``), each abstraction also counts in its general form, with
-    a verb in the place of an action, a room in the place of what holds a thing there. General
-    forms are kept, particular ones only where two episodes agree. For a new task in a known
-    environment, what was learnt about the environment is kept, what won or lost points or the
-    game is not, and nothing is certain. SHOULD and DOES NOT need two episodes, and half of all.
+    For a new environment (``same_task``), general forms are added and kept, particular ones only
+    where two episodes agree. For a new task only what was learnt about the environment is kept,
+    uncertain. SHOULD and DOES NOT need two episodes, and half of all.
     """
     votes: dict[Key, list[int]] = {}
     for learnings in archive:

@@ -1,8 +1,7 @@
 """Lessons: what memories that learn from trial to trial share.
 
 Such a memory keeps the trace of the present trial, makes lessons of it when the trial ends, and
-shows them at every step of later trials. What happened in the present trial is the business of
-an inner memory, shown below the lessons.
+shows them, above an inner memory of the trial, at every step of later trials.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.core.settings import check_text
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
 from gym_memory.memory.base import Lifetime, Memory, check_budget
-from gym_memory.memory.roles import role_counts
+from gym_memory.memory.roles.llm import role_counts
 
 __all__ = ["LessonMemory"]
 
@@ -40,8 +39,7 @@ class LessonMemory(Memory):
     them (:meth:`_rank`) and gives its own state (:meth:`_learnt`, :meth:`_relearn`).
 
     Args:
-        inner: The memory of the present trial, a name with optional parameters; ``none`` for
-            lessons alone.
+        inner: Memory of the present trial, a name with parameters; ``none`` for lessons alone.
     """
 
     heading: str = "Learnt in earlier trials:"
@@ -117,10 +115,7 @@ class LessonMemory(Memory):
             self._learn(tuple(self._trace), outcome)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Recall the lessons that matter now, then what the inner memory recalls.
-
-        ``lessons`` are ranked, each with its id; the text has them in the order of their ids.
-        """
+        """Recall ranked ``lessons`` (in the text by id), then what the inner memory recalls."""
         room = check_budget(budget) * CHARS_PER_TOKEN
         kept = room // _INNER_SHARE if self.inner.lifetimes else 0
         chosen = self._fit(cue, room - kept)
@@ -148,7 +143,7 @@ class LessonMemory(Memory):
     # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
-        """Task, trace, inner memory and lessons."""
+        """Return task, trace, inner memory and lessons."""
         actions: dict[str, int] = {}
         steps = []
         for step in self._trace:
@@ -193,7 +188,7 @@ class LessonMemory(Memory):
         return twin
 
     def stats(self) -> MemoryStats:
-        """As of the inner memory, with the lessons, and the calls and fallbacks of a model."""
+        """Return the inner memory's, with the lessons, and the calls and fallbacks of a model."""
         below, counts = self.inner.stats(), role_counts(*self._roles())
         return MemoryStats(
             facts=below.facts,

@@ -1,14 +1,8 @@
-"""Causes by rules: what a trace says about which action brought what about.
-
-The trace is read into :class:`Act` records, from which two questions are answered: what was
-needed for the points that were made, and what was of no use. CLIN's memory
-generator and Reflexion's plan, as far as rules play them, are made of these answers.
-"""
+"""Causes by rules: what a trace says about which action brought what about."""
 
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,7 +10,7 @@ from gym_memory.core.records import Step, Task
 from gym_memory.extract import get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
-from gym_memory.graph.map import current_place, unexplored_exits, ways_out
+from gym_memory.graph.map import Ways, current_place, shortest_path, unexplored_exits, ways_out
 from gym_memory.graph.schema import INVENTORY, LOCATIONS, OPPOSITE, PLAYER, VERBATIM, is_contents
 from gym_memory.graph.temporal import rewind
 from gym_memory.memory.roles import rules
@@ -62,8 +56,7 @@ class Act(NamedTuple):
     """One action of a trial and its effect.
 
     Attributes:
-        changed: Whether inventory, place, valid actions or score changed, or the game ended.
-            Where valid actions are not listed, a new text counts too.
+        changed: Whether inventory, place, valid actions (else the text) or score changed.
         news: Whether it brought news: a place seen first, something read, an important text.
     """
 
@@ -154,10 +147,8 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[Act], TemporalGr
 def needed_acts(acts: Sequence[Act]) -> list[Needed]:
     """Return the acts that the points of a trial rest on, in order: a backward slice.
 
-    A rewarded act is needed. So is what made a needed act possible: the act after which it first
-    was a valid action in that place, and for every thing that it names the latest act before
-    that which changed something about the thing. So are the shortest known ways between the places
-    of all of these. What was undone in between is thus left out.
+    A rewarded act is needed. So is the act after which a needed act first was valid in its place,
+    the latest change of each thing it names, and the shortest known ways between their places.
     """
     effects: dict[int, Act | None] = {act.number: None for act in acts if act.reward > 0}
     todo = sorted(effects)
@@ -176,7 +167,6 @@ def needed_acts(acts: Sequence[Act]) -> list[Needed]:
 
 
 def _premises(acts: Sequence[Act], act: Act) -> Iterator[int]:
-    """Return earlier acts without which this one could not have been done."""
     end = act.number
     for earlier in acts[: act.number]:
         if earlier.where == act.where and act.action in earlier.before.valid:
@@ -208,37 +198,24 @@ def _settled(acts: Sequence[Act], thing: str) -> Act | None:
 
 
 def _ways(acts: Sequence[Act], indices: Sequence[int]) -> Iterator[Act]:
-    """Return moves between the places of some acts, each by the shortest known way."""
     if not acts:
         return
-    roads: dict[str, list[Act]] = {}
-    known: set[tuple[str, str]] = set()
-    for act in acts:
-        if act.moved and (act.where, act.to) not in known:
-            known.add((act.where, act.to))
-            roads.setdefault(act.where, []).append(act)
-    here = acts[0].where
+    roads, here = _roads(acts), acts[0].where
     for index in indices:
         act = acts[index]
         if not act.moved:
-            yield from _way(roads, here, act.where)
+            for number, _ in shortest_path(here, act.where, roads) or ():
+                yield acts[int(number)]
             here = act.to
 
 
-def _way(roads: dict[str, list[Act]], start: str, goal: str) -> list[Act]:
-    came: dict[str, Act | None] = {start: None}
-    queue = deque([start])
-    while queue and goal not in came:
-        for road in roads.get(queue.popleft(), ()):
-            if road.to not in came:
-                came[road.to] = road
-                queue.append(road.to)
-    way: list[Act] = []
-    step = came.get(goal)
-    while step is not None:
-        way.append(step)
-        step = came[step.where]
-    return way[::-1]
+def _roads(acts: Sequence[Act]) -> Ways:
+    """Return the moves out of a place by their numbers, for :func:`shortest_path`."""
+    roads: dict[str, dict[str, str]] = {}
+    for act in acts:
+        if act.moved:
+            roads.setdefault(act.where, {})[str(act.number)] = act.to
+    return lambda place: roads.get(place, {})
 
 
 def plan_of(acts: Sequence[Act]) -> list[str]:
@@ -246,13 +223,10 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
     kept = [item.act for item in needed_acts(acts) if not item.act.moved]
     if not kept:
         return []
-    roads: dict[str, list[Act]] = {}
-    for act in acts:
-        if act.moved:
-            roads.setdefault(act.where, []).append(act)
-    plan, here = [], acts[0].where
+    plan, roads, here = [], _roads(acts), acts[0].where
     for act in kept:
-        plan += [move.action for move in _way(roads, here, act.where)]
+        path = shortest_path(here, act.where, roads) or ()
+        plan += [acts[int(number)].action for number, _ in path]
         plan.append(act.action)
         here = act.to
     return plan
@@ -264,9 +238,8 @@ def plan_of(acts: Sequence[Act]) -> list[str]:
 def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int]:
     """Return actions that changed nothing or were undone, with their number, in order.
 
-    Undone is what happened in a circle: a stretch of acts without points after which place,
-    inventory and valid actions are what they were before. Moves do not count, for going back is
-    part of looking around, nor does a trial without points, what brought news or was needed.
+    Undone is a stretch without points that ends with place, inventory and valid actions as they
+    were. Moves, news, what was needed and trials without points do not count.
     """
     useful = {item.act.action for item in needed}
     useful.update(act.action for act in acts if act.news or act.moved)
@@ -290,10 +263,7 @@ def idle_actions(acts: Sequence[Act], needed: Sequence[Needed]) -> dict[str, int
 
 
 def vain_verbs(acts: Sequence[Act], needed: Sequence[Needed]) -> list[str]:
-    """Return verbs that were tried on three different things without points, news or a move.
-
-    A trial without points gives none.
-    """
+    """Return verbs tried on three different things without points, news or a move."""
     useful = {verb_of(item.act.action) for item in needed}
     useful.update(verb_of(act.action) for act in acts if act.moved or act.news)
     tried: dict[str, set[str]] = {}
@@ -319,18 +289,7 @@ _DEEPEST = 4
 
 
 def surroundings(acts: Sequence[Act], graph: TemporalGraph, t: int) -> list[tuple[str, str]]:
-    """Return pairs (cause, effect) of what a trial shows of its environment.
-
-    A trial that found nothing more to score still went somewhere. This lets the next one go
-    straight to where nobody has been.
-
-    Things are where they were seen first, for the next trial begins the same way.
-
-    Args:
-        acts: The acts of the trial.
-        graph: What the trial showed; it is put back to the beginning.
-        t: A step later than all of the trial's.
-    """
+    """Return pairs (cause, effect) of a trial's environment; rewinds ``graph``."""
     moves = [act for act in acts if act.moved]
     places = list(dict.fromkeys(p for act in moves for p in (act.where, act.to)))
     pairs = [
@@ -369,7 +328,6 @@ def _found(thing: str, holder: str, place: str, how: str = "") -> tuple[str, str
 
 
 def _moves(moves: Sequence[Act], graph: TemporalGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield moves from place to place, and the ways back that the text reports."""
     for act in moves:
         yield act.action, act.where, act.to
         start, direction = _split(act)

@@ -1,7 +1,4 @@
-"""Recall: find what matters now and render it within a budget; nothing here changes a memory.
-
-Every index follows a log, the events of a graph or the observations of a store, by a Follower.
-"""
+"""Recall: find what matters now and render it within a budget; nothing here changes a memory."""
 
 from __future__ import annotations
 
@@ -26,14 +23,7 @@ class Log(Protocol[Logged]):
 
 
 class Follower(Generic[Item]):
-    """A position in a log, up to which an index has taken in the items.
-
-    >>> follower, log = Follower(), ["a", "b"]
-    >>> follower.advance(log), follower.advance([*log, "c"])
-    ((False, ['a', 'b']), (False, ['c']))
-    >>> follower.advance(["a"])
-    (True, ['a'])
-    """
+    """A position in a log, up to which an index has taken in the items."""
 
     __slots__ = ("_last", "_taken")
 
@@ -42,11 +32,15 @@ class Follower(Generic[Item]):
         self._last: Item | None = None
 
     def advance(self, log: Log[Item]) -> tuple[bool, list[Item]]:
-        """Move to the end of the log.
+        """Move to the end of the log; return whether it was cut before here, and the new items.
 
-        Returns:
-            True if the log was cut before this position, so that the index must start again; and
-            the items to take in: all of them in that case, else the new ones.
+        If it was cut, the index must start again, and all items are new.
+
+        >>> follower, log = Follower(), ["a", "b"]
+        >>> follower.advance(log), follower.advance([*log, "c"])
+        ((False, ['a', 'b']), (False, ['c']))
+        >>> follower.advance(["a"])
+        (True, ['a'])
         """
         start, end = self._taken, len(log)
         if start == end and (not end or log[end - 1] is self._last):

@@ -1,8 +1,8 @@
 """The past: observations, actions and their results, and facts for questions about the past.
 
-A question about the past is understood by what it names. A number in it that is no part of a name
-is a step (*at step 12*, *12 moves ago*). Words of order (*first*, *before*), or the past tense with
-two names, ask when something became true. A command that it names asks for its result.
+A number in a question that is no part of a name is a step (*at step 12*, *12 moves ago*). Words of
+order (*first*, *before*), or the past tense with two names, ask when something became true. A
+command that it names asks for its result.
 """
 
 from __future__ import annotations
@@ -64,11 +64,7 @@ _WHAT = re.compile(r"\bwhat (?:was|were|is|lay|stood) ", re.IGNORECASE)
 
 
 class EpisodicIndex:
-    """Rank the different observations of a store (AriGraph, equation 1).
-
-    Equal observations have equal scores, and only the newest is worth recalling. The counts are
-    kept from one search to the next, so a search follows the links of the facts that changed.
-    """
+    """Rank the different observations of a store (AriGraph, equation 1), newest of equals."""
 
     def __init__(self, store: EpisodeStore):
         self.store = store
@@ -115,7 +111,6 @@ class EpisodicIndex:
         self._shared[number] = shared
 
     def _count(self, recalled: list[Triple]) -> None:
-        """Update the number of recalled facts of every observation."""
         if recalled == self._recalled:
             return
         before, now = self._counted, dict.fromkeys(recalled)
@@ -132,10 +127,7 @@ class EpisodicIndex:
     ) -> Iterator[Episode]:
         """Yield observations of different texts, best first, of equal scores the newest first.
 
-        Args:
-            recalled: The facts that the semantic search returned; repeated ones count once.
-            exclude_last: Number of newest observations to leave out.
-            but: Texts to leave out.
+        ``exclude_last`` leaves out the newest, ``but`` texts; repeated facts count once.
         """
         self._sync()
         end = len(self.store) - exclude_last
@@ -194,10 +186,7 @@ class ActionIndex:
         return [self._last[action] for action in self._actions.find(text)]
 
     def tried(self, place: str, valid_actions: tuple[str, ...]) -> Block:
-        """Return the latest attempts in a place as facts ``place | tried | action``, newest first.
-
-        Only valid actions are shown, unless there is no list of them.
-        """
+        """Return valid attempts in a place as facts ``place | tried | action``, newest first."""
         self._sync()
         counts = self._counts.get(place, {})
         valid = {action.lower() for action in valid_actions}
@@ -213,10 +202,7 @@ class ActionIndex:
 
 
 class Attempt(NamedTuple):
-    """An action taken once, or several times in a row: steps, action, first line of the answer.
-
-    ``whole`` is the answer if the text shows all of it; else empty.
-    """
+    """An action taken once or repeatedly; ``whole`` is its answer if shown in full, else empty."""
 
     text: str
     whole: str
@@ -235,11 +221,7 @@ def last_attempts(episodes: Iterable[Episode], most: int) -> list[Attempt]:
 
 
 def fit_attempts(attempts: Sequence[Attempt], left: int) -> tuple[str, frozenset[str]]:
-    """Render the latest attempts that fit ``left`` characters, in the order of time.
-
-    Returns:
-        The text, and the observations that it shows whole.
-    """
+    """Render the latest attempts in ``left`` characters; return what they show whole, too."""
     count = 0
     for attempt in attempts:
         left -= len(attempt.text) + bool(count)
@@ -274,11 +256,7 @@ def read_past_question(
 ) -> PastQuestion | None:
     """Return what a question or plan asks about the past; None if nothing.
 
-    Args:
-        focus: The question or plan.
-        names: Entities that it names, in lower case.
-        now: The present step.
-        done: Steps of the commands that it names.
+    ``names`` are in lower case, ``now`` is the present step, ``done`` those of named commands.
 
     >>> read_past_question("Where was the apple when you had made 12 moves?", ["apple"], 30)
     PastQuestion(steps=(12,), order=True, done=(), inside=False)
@@ -306,15 +284,9 @@ def recollect(
 ) -> list[Dated]:
     """Return dated facts that answer a question about the past, earliest first.
 
-    For every step of the question: the facts of that step about the named entities, the agent, and
-    what they were in or on. For a question of order: the first time of each place of a named thing,
-    of the agent in each named place and, if asked, of each thing in it.
-
-    Args:
-        graph: The graph.
-        past: The question.
-        names: Entities that it names.
-        origin: The graph's clock at step 0 of the episode.
+    For a step: facts about the named entities, the agent, and what they were in or on. For order:
+    the first time of a named thing's places, of the agent in named places and, if asked, of
+    contents. ``origin`` is the graph's clock at step 0 of the episode.
     """
     named = list(dict.fromkeys(names))
     found: dict[Dated, None] = {}
@@ -329,7 +301,6 @@ def recollect(
 
 
 def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple]:
-    """Yield the facts of step ``t`` about some entities and what they were in."""
     facts: dict[str, list[Triple]] = {}
     for fact in graph.as_of(t):
         if fact.relation == "is" or fact.relation in LOCATIONS:
@@ -359,11 +330,7 @@ def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterato
 
 
 def dated_lines(dated: Iterable[Dated], left: int) -> str:
-    """Render the first dated facts that fit ``left`` characters.
-
-    >>> dated_lines([(3, Triple("you", "is in", "hall"))], 80)
-    '[step 3] you: is in hall'
-    """
+    """Render the first dated facts that fit ``left`` characters."""
     lines = []
     for (t, _), group in groupby(dated, key=lambda dated: (dated[0], dated[1].subject)):
         line = f"{entry_head(t, '')} {fact_block(fact for _, fact in group).text}"

@@ -1,8 +1,7 @@
 """Rank facts for a recall without an encoder: :data:`SITUATION`, then :data:`REST`.
 
-What is in view or held comes late, because the policy sees most of it anyway. A page of 100 tokens
-holds some 15 facts, which the first five parts fill; one of 1,000 tokens holds about 150. Shares
-keep a talkative world from displacing the map, and a large map from displacing the things.
+What is in view or held comes late, because the policy sees most of it anyway. Shares keep a
+talkative world from displacing the map, and a large map from displacing the things.
 """
 
 from __future__ import annotations
@@ -21,13 +20,7 @@ __all__ = ["REST", "SITUATION", "Part", "Ranked", "put_unexplored", "rank"]
 
 
 class Part(NamedTuple):
-    """A part of the ranking.
-
-    Args:
-        name: Reason that a person reads.
-        source: Method that puts its facts on the page.
-        share: Share of the characters left on the page that the part may take.
-    """
+    """A part of the ranking: its reason, method, and share of the characters left on the page."""
 
     name: str
     source: Callable[[_Ranking], None]
@@ -59,12 +52,7 @@ def rank(
 ) -> Ranked:
     """Fill an empty page with the live facts that matter for ``cue``, most useful first.
 
-    Args:
-        index: The index of the graph.
-        cue: The situation.
-        page: The page to fill.
-        exploration: Point out unexplored exits.
-        tried: Actions that were tried in the agent's place.
+    ``exploration`` points out unexplored exits; ``tried`` has actions of the agent's place.
     """
     index.sync()
     question = (cue.focus, cue.task, cue.valid_actions, exploration, page.left, tried.triples)
@@ -89,8 +77,6 @@ def put_unexplored(index: StructuralIndex, page: Page) -> None:
 
 
 class _Ranking:
-    """The state of one ranking; each method of a part puts its facts on the page."""
-
     def __init__(
         self, index: StructuralIndex, page: Page, cue: Cue, exploration: bool, tried: Block
     ):
@@ -144,7 +130,6 @@ class _Ranking:
         self.show_named(self.cue.focus)
 
     def put_knowledge(self) -> None:
-        """Put what was read, latest first, and the things that it is about."""
         for fact in reversed(self.index.knowledge):
             if self.is_spent():
                 return
@@ -178,7 +163,6 @@ class _Ranking:
                     self.show_where(name)
 
     def put_quoted(self) -> None:
-        """Put texts word for word, latest first."""
         for name in reversed(self.index.quoted):
             if self.is_spent():
                 return
@@ -232,7 +216,6 @@ class _Ranking:
                 return
 
     def show(self, entity: str) -> None:
-        """Put what is known of an entity itself, once."""
         if entity not in self.shown:
             self.shown.add(entity)
             self.page.put((self.cards.get(entity) or self.index.card(entity)).own)

@@ -1,9 +1,4 @@
-"""Render facts and observations as text within a token budget.
-
-An entity has one line with all of its facts, a third fewer tokens than one line a triple::
-
-    fridge: is in kitchen; is closed
-"""
+"""Render facts and observations as text within a token budget, one line an entity."""
 
 from __future__ import annotations
 
@@ -38,12 +33,7 @@ NOTHING = Block((), "")
 
 
 def render_facts(triples: Iterable[Triple]) -> str:
-    """Render facts: one line for neighbours of one subject.
-
-    >>> print(render_facts([Triple("hall", "is east of", "lobby"), Triple("key", "is in", "hall")]))
-    hall: is east of lobby
-    key: is in hall
-    """
+    """Render facts: one line for neighbours of one subject."""
     return "\n".join(
         [
             fact_line(subject, [f"{relation} {obj}" for _, relation, obj in facts])
@@ -140,11 +130,7 @@ def render_episode(episode: Episode) -> str:
 
 
 def fit_episodes(episodes: Iterable[Episode], left: int) -> tuple[str, tuple[str, ...]]:
-    """Render the first of ``episodes`` that fit ``left`` characters; the last one may be cut.
-
-    Returns:
-        The text, and the observations as far as they are in it.
-    """
+    """Render the first of ``episodes`` that fit ``left`` characters, as far as they are shown."""
     lines: list[str] = []
     shown: list[str] = []
     for episode in episodes:

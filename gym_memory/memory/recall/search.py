@@ -71,12 +71,7 @@ class Sources:
 class Search:
     """One recall, and the reasons for what it shows.
 
-    Args:
-        sources: What to search.
-        cue: The situation.
-        budget: Tokens, >= 0.
-        task: The task.
-        origin: The graph's clock at step 0 of the episode.
+    ``budget`` is in tokens, ``origin`` the graph's clock at step 0 of the episode.
     """
 
     def __init__(self, sources: Sources, cue: Cue, budget: int, task: Task, origin: int):
@@ -152,12 +147,7 @@ class Search:
         return read_past_question(focus, self._named, now, done)
 
     def _recall_past(self) -> tuple[str, tuple[str, ...]]:
-        """Answer a question about the past in at most half of the budget.
-
-        Returns:
-            Dated facts and, after them, the observations of the steps in question; and these
-            observations.
-        """
+        """Answer a question about the past in half of the budget; return text and observations."""
         if self._question is None or not self._settings.semantic:
             return "", ()
         left = self.budget * CHARS_PER_TOKEN // 2
@@ -170,7 +160,6 @@ class Search:
         return "\n".join(filter(None, (facts, shown))), episodes
 
     def _observed(self) -> Iterator[Episode]:
-        """Yield the observations of the steps and commands in question."""
         store, question = self._store, self._question
         for step in dict.fromkeys((*question.steps, *question.done)) if question else ():
             t = step + self._origin
@@ -179,7 +168,6 @@ class Search:
                 yield store[found]._replace(t=step)
 
     def _search_facts(self, page: Page) -> None:
-        """Fill the page; keep what an episodic search and the reasons need."""
         settings, models = self._settings, self._sources.models
         exploration = settings.exploration and (
             models.explore is None or models.explore(self.cue.focus, self._task)
@@ -205,7 +193,6 @@ class Search:
         self._seeds = [list(ranked.triples[:count]) for count in ranked.seeds]
 
     def _search_by_meaning(self, meaning: SemanticIndex, page: Page) -> None:
-        """Run Algorithm 2 for every query."""
         cue, structure, models = self.cue, self._sources.structure, self._sources.models
         if models.relevant is not None:
             self._queries = models.relevant(cue, structure.known())
@@ -224,7 +211,6 @@ class Search:
     # ------------------------------------------------------------ EpisodicSearch
 
     def _search_episodes(self, known: Iterable[str]) -> Iterator[Episode]:
-        """Yield observations, best first, without recent ones and those that are shown anyway."""
         hidden, store = self._settings.recent + 1, self._store
         newest = range(max(len(store) - hidden, 0), len(store))
         seen = {self.cue.text, *[store[id].text for id in newest], *known}
@@ -240,7 +226,6 @@ class Search:
     def _ranked_with_plan(
         self, relevant: Sequence[Triple], hidden: int, seen: set[str]
     ) -> Iterator[Episode]:
-        """Yield by facts in common, counted or weighed, and similarity to the plan."""
         store, encoder, meaning = self._store, self._sources.models.encoder, self._sources.meaning
         similarity = None
         if encoder is not None and self.cue.focus:

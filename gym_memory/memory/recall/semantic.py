@@ -27,8 +27,7 @@ ATTRIBUTES = frozenset({"is", EXIT, "needs to be", "used for"}) | VERBATIM
 class SemanticIndex:
     """Embeddings of the live facts of a graph, with cached answers to query texts.
 
-    A fact is encoded once. An answer is cached until a fact in it ends, or one begins that comes
-    as close as its last; so a step searches again only for what it changed.
+    An answer is cached until a fact in it ends, or one begins that comes as close as its last.
 
     Args:
         graph: The graph to follow; may be restored, not replaced.
@@ -117,11 +116,9 @@ class SemanticIndex:
         return [self._answers[number] for number in numbers]
 
     def search(self, queries: Queries) -> list[tuple[Triple, float]]:
-        """Return the union of Algorithm 2 over all queries, as facts with similarities, best first.
+        """Return the union of Algorithm 2 over all queries, by highest similarity, best first.
 
-        A vertex is queried once, with the largest depth that any search leaves it: querying it
-        again, as the paper's pseudo code may, retrieves the same edges and leads no further. The
-        similarity is the highest to a text that retrieved the fact.
+        Queries a vertex once, at its largest depth: again, it would retrieve the same edges.
         """
         ranked = sorted(self._trace(queries).items(), key=lambda item: (-item[1][0], item[0]))
         return [(self._facts[id], similarity) for id, (similarity, _) in ranked]
@@ -131,7 +128,6 @@ class SemanticIndex:
         return {self._facts[id]: path for id, (_, path) in self._trace(queries).items()}
 
     def _trace(self, queries: Queries) -> dict[int, tuple[float, tuple[str, ...]]]:
-        """Map each fact found to its similarity and path."""
         self._sync()
         paths: dict[str, tuple[str, ...]] = {text: (text,) for text, _ in queries}
         left: dict[str, int] = {}
@@ -154,9 +150,7 @@ class SemanticIndex:
     def relevance(self, queries: Queries) -> dict[Triple, float]:
         """Return the relevance in (0, 1] of each fact that Algorithm 2 finds.
 
-        It is the similarity to the text that retrieved the fact, times the relevance of the fact
-        through which the search came to that text; of several paths the best counts. So a fact at
-        the end of a long, weak path counts little, while :meth:`search` ranks it by its last hop.
+        The product of the similarities along the best path: a weak, long path counts little.
         """
         self._sync()
         entering: dict[int, list[str]] = {}
@@ -185,9 +179,7 @@ class SemanticIndex:
 class EntityIndex:
     """Names of the entities of a graph, searched by cosine (STMA, Algorithm 1, lines 1 to 3).
 
-    Args:
-        graph: The graph to follow; may be restored, not replaced.
-        encoder: Encoder of names and query; None for the vector of the words that occur.
+    Without an encoder the vector is that of the words that occur. The graph may be restored.
     """
 
     def __init__(self, graph: TemporalGraph, encoder: Encoder | None):

@@ -1,8 +1,4 @@
-"""The index behind structural recall: what is known of each entity and of each place.
-
-The rendered facts of an entity are cached until one changes, and the places around one until the
-map changes, so a step pays for what it changed. :mod:`gym_memory.memory.recall.ranking` ranks.
-"""
+"""The index behind structural recall: what is known of each entity and of each place."""
 
 from __future__ import annotations
 
@@ -60,8 +56,6 @@ class _Card(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A place on the map; ``ways`` maps a direction to the fact of that way."""
-
     ways: dict[str, Triple]
     unexplored: Block
     exits: Block
@@ -69,11 +63,7 @@ class _Place(NamedTuple):
 
 
 class StructuralIndex:
-    """Cards of entities and places, kept up with a graph.
-
-    Args:
-        graph: The graph to follow; may be restored, not replaced.
-    """
+    """Cards of entities and places, kept up with a graph, which may be restored, not replaced."""
 
     def __init__(self, graph: TemporalGraph):
         self.graph = graph

@@ -1,18 +1,9 @@
 """Parts that the papers give to a language model: one protocol a role, and their records.
 
-A role is a callable. Each has a deterministic rule-based default, which lives with the memory
-that uses it (or in :mod:`gym_memory.memory.roles.rules` where several do), and an LLM version
-in :mod:`gym_memory.memory.roles.llm`. A memory takes ``llm=`` (see
-:func:`gym_memory.memory.roles.chat_model`) and wraps its defaults::
+A role is a callable without state, with a rule as default. A memory takes ``llm=`` and wraps it::
 
     model = chat_model(llm)
     self._reflect: Reflect = LLMReflect(model, rules) if model else rules
-
-Roles keep no state that an answer depends on, so a memory may be forked or restored freely. The
-extraction role is :class:`gym_memory.extract.base.Extractor`.
-
-A *trace* is a sequence of :class:`.Step`, oldest first; ``step.action`` is the
-action that led to ``step.text``.
 """
 
 from __future__ import annotations
@@ -62,10 +53,7 @@ class RelevantEntities(Protocol):
     """Chooses search texts for the graph, and how far to look (authors' code of AriGraph)."""
 
     def __call__(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
-        """Return pairs (search text, depth in hops, >= 1), most relevant first.
-
-        ``known`` has the normalized names of the graph; an LLM may answer others.
-        """
+        """Return pairs (search text, depth in hops >= 1) of ``known`` names or new, best first."""
         ...
 
 
@@ -81,11 +69,7 @@ class Explore(Protocol):
 
 
 class Summarize(Protocol):
-    """Summarizes the past.
-
-    One protocol serves the iterative summary (AriGraph's baseline), STMA's temporal belief (Eq. 4)
-    and LDM2's agent history (Eq. 6).
-    """
+    """Summarizes the past (AriGraph's baseline; STMA, Eq. 4; LDM2, Eq. 6)."""
 
     def __call__(self, previous: str, trace: Sequence[Step], task: Task) -> str:
         """Return a summary of ``previous``, empty at first, and the steps to add, oldest first."""
@@ -104,7 +88,7 @@ class Insights(Protocol):
     """Draws general conclusions from single observations (Simulacra's reflections)."""
 
     def __call__(self, statements: Sequence[str], task: Task) -> list[str]:
-        """Conclusions, each one sentence."""
+        """Return conclusions, each one sentence."""
         ...
 
 
@@ -141,10 +125,6 @@ class CausalAbstraction(NamedTuple):
 
     >>> print(CausalAbstraction("Going east", "reaching the kitchen", certain=True))
     Going east SHOULD BE NECESSARY TO reaching the kitchen.
-
-    Attributes:
-        necessary: Whether X helps; False for the forms with CONTRIBUTE.
-        certain: SHOULD / DOES NOT (low uncertainty) against MAY / MAY NOT.
     """
 
     cause: str
@@ -157,13 +137,11 @@ class CausalAbstraction(NamedTuple):
 
     @classmethod
     def parse(cls, sentence: str) -> CausalAbstraction | None:
-        """Read a sentence of the paper's forms, None for any other.
+        """Read a sentence of the paper's forms, None for any other; MAY CONTRIBUTE is MAY BE.
 
-        The paper's prompts also list MAY CONTRIBUTE TO; it reads as MAY BE NECESSARY TO.
-
-        >>> CausalAbstraction.parse("Opening the fridge may be necessary to get juice.")
-        CausalAbstraction(cause='Opening the fridge', effect='get juice', necessary=True, certain=False)
-        """  # noqa: E501 - a doctest cannot be wrapped
+        >>> CausalAbstraction.parse("Opening the fridge may be necessary to get juice.").effect
+        'get juice'
+        """
         found = _SENTENCE.match(" ".join(sentence.split()))
         if found is None:
             return None
@@ -202,10 +180,7 @@ class GeneralizeCauses(Protocol):
     def __call__(
         self, archive: Sequence[Learnings], task: Task, same_task: bool
     ) -> list[CausalAbstraction]:
-        """Return a memory to start with, from at most ten best trials.
-
-        With ``same_task`` for the same task in a new environment (Gen-Env), else for a new task.
-        """
+        """Return a memory to start with, from at most ten best trials; Gen-Env if ``same_task``."""
         ...
 
 

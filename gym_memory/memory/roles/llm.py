@@ -58,21 +58,14 @@ _SENTENCE = re.compile(r"[^\s.!?][^.!?\n]*")
 class LLMRole(Generic[Rule]):
     """A role played by a chat model, and by its rule where the model fails.
 
-    A subclass answers in ``answer``, with the arguments of the role's protocol. After a failed
-    call (and the model's own retries) or an answer that cannot be read, the rule answers, and
-    ``fallbacks`` counts it. A model that is not set up right and a spent budget are raised: they
-    must not pass unnoticed.
+    A subclass answers in ``answer``, with the arguments of the role's protocol. The rule answers
+    after a failed call or an unreadable answer. Setup errors and a spent budget are raised.
 
     Args:
         model: The chat model.
         rule: The rule-based role of the same protocol; default: the role's own. It must not be a
             bound method of the memory that uses it, or a fork would use the original's.
         prompt: Name of the prompt; default: the role's own.
-
-    Attributes:
-        calls: Number of calls.
-        fallbacks: Number of answers by the rule.
-        parts: Roles that this one uses.
     """
 
     prompt: str = ""
@@ -132,13 +125,9 @@ def role_counts(*roles: object) -> RoleCounts:
 
 
 def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
-    """Build the model that a memory's argument ``llm`` names.
+    """Build the model that a memory's argument ``llm`` names: a model, its spec, or None for rules.
 
-    Args:
-        llm: A chat model; the spec of one, such as ``openai`` (all from the environment) or
-            ``openai?model=qwen&base_url=http://localhost:8000/v1``; None or empty for rules.
-            Inside the name of a memory a spec is quoted
-            (:func:`gym_memory.core.names.format_spec`).
+    Inside the name of a memory a spec is quoted (:func:`gym_memory.core.names.format_spec`).
     """
     if llm is None or llm == "":
         return None
@@ -172,17 +161,9 @@ def _key(fact: Triple) -> tuple[str, ...]:
 class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     """AriGraph's triplet extraction and selection of outdated triples (Appendix E).
 
-    Differs from the paper in three points. The prompt wants the player's place as a fact, since a
-    memory learns it from nowhere else. Only facts that the schema leaves open are searched for
-    outdated ones. The prompt shows known facts around the player instead of a fixed example. As
+    Differs from the paper: the prompt wants the player's place as a fact, only facts that the
+    schema leaves open are searched for outdated ones, and known facts replace a fixed example. As
     in the authors' code a change of place adds the way there and back.
-
-    Args:
-        model: The chat model.
-        extractor: From the dialect of a task to its rules, e.g.
-            :func:`gym_memory.extract.get_extractor`.
-        outdated: The role that selects outdated facts; default: the same model. With
-            :func:`gym_memory.memory.roles.rules.outdated` a step takes one call.
     """
 
     prompt = "extract"
@@ -293,7 +274,6 @@ class LLMRelevantEntities(LLMRole[RelevantEntities]):
 
 @functools.cache
 def _depths() -> Any:
-    """Return the schema of the answer: an object from names to 1 or 2."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     name = Annotated[str, pydantic.StringConstraints(min_length=1, max_length=200)]
     depth = Annotated[int, pydantic.Field(ge=1, le=2)]

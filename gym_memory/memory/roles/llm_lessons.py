@@ -55,11 +55,7 @@ _TRACE = 4000
 
 
 class LLMSummarize(LLMRole[Summarize]):
-    """A summary of the past.
-
-    The prompt is ``summary`` (the iterative summary that AriGraph compares with), ``belief``
-    (STMA's temporal belief, D.1) or ``past`` (LDM2's agent history, Table 4).
-    """
+    """A summary of the past, by the prompt ``summary``, ``belief`` (STMA) or ``past`` (LDM2)."""
 
     prompt = "summary"
     max_tokens = 1024
@@ -102,11 +98,7 @@ class LLMInsights(LLMRole[Insights]):
 
 
 class LLMReflect(LLMRole[Reflect]):
-    """A plan for the next trial.
-
-    The prompt is ``reflect`` (Reflexion's plan) or ``advice`` (the free-form advice that CLIN's
-    causal abstractions are compared with; a numbered list).
-    """
+    """A plan for the next trial, by the prompt ``reflect``, or ``advice`` for a numbered list."""
 
     prompt = "reflect"
 
@@ -177,11 +169,7 @@ class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
 
 
 def read_abstractions(text: str) -> list[CausalAbstraction]:
-    """Return the items of a list that have one of the four forms, each once.
-
-    Raises:
-        ModelError: None has.
-    """
+    """Return the items of a list that have one of the four forms; raises ModelError without any."""
     parsed = (CausalAbstraction.parse(item) for item in read_items(text))
     found = list(dict.fromkeys(item for item in parsed if item is not None))
     if not found:

@@ -1,21 +1,7 @@
 """Notes: facts as lines of plain text that a person understands and a rule reads back.
 
-Several papers keep what happened as text that a language model rewrites at every step. The
-rules that stand in for the model write this::
-
-    Active goals:
-    - get the carrot
-    Read:
-    recipe: requires carrot; requires egg
-    note says: Go east.
-    Completed actions:
-    3. open fridge
-    Places:
-    you: is in kitchen
-    fridge: is in kitchen; is open
-
-A line holds what is known of one thing, the thing seen last first, and what no longer fits
-is forgotten. The text is the whole state: nothing is known that it does not say.
+Sections are active goals, read texts, completed actions and places. A line holds what is known of
+one thing, the thing seen last first; what no longer fits is forgotten. The text is the whole state.
 """
 
 from __future__ import annotations
@@ -60,10 +46,9 @@ _PROSE_SHARE = 4
 
 
 def fit_lines(lines: Iterable[str], left: int) -> list[str]:
-    """Return the first of ``lines`` that fit, with line ends, into ``left`` characters.
+    """Return the first of ``lines`` that fit ``left`` characters with line ends, or a beginning.
 
-    A line that does not fit is left out and shorter ones are tried. If it is prose or a text that
-    was read, and nothing is before it, its beginning is kept.
+    A line that does not fit is left out; only prose and texts that come first are cut.
     """
     kept: list[str] = []
     for line in lines:
@@ -78,11 +63,7 @@ def fit_lines(lines: Iterable[str], left: int) -> list[str]:
 
 
 def section(heading: str, lines: Iterable[str], left: int) -> str:
-    r"""Return a heading with the first of ``lines`` that fit, line ends included.
-
-    >>> section("Read", ["note says: Go."], 100)
-    'Read:\nnote says: Go.\n'
-    """
+    r"""Return a heading with the first of ``lines`` that fit, line ends included."""
     kept = fit_lines(lines, left - len(heading) - 2)
     return "\n".join([f"{heading}:", *kept, ""]) if kept else ""
 
@@ -126,10 +107,7 @@ class Notes:
             self._touch(subject)
 
     def text(self, room: int) -> str:
-        """Return the notes as text, latest first, the player before all.
-
-        Of ``room`` characters, what was read may take two thirds, prose a quarter.
-        """
+        """Return the notes, player and latest first; texts take 2/3 of ``room``, prose 1/4."""
         needed = {f.object for f in self.graph.outgoing("recipe") if f.relation == "requires"}
         read_lines: list[str] = []
         place_lines: list[str] = []
@@ -159,11 +137,7 @@ class Notes:
 
 
 def stated_facts(text: str, task: Task) -> list[Triple]:
-    """Return the facts that a text states, oldest first, the latest of exclusive ones.
-
-    The text may be notes, prose, or a transcript (``[step 3] > open fridge`` and the answer), or
-    notes and prose followed by a transcript.
-    """
+    """Return the facts of notes, prose or a transcript, oldest first, latest of exclusive."""
     before, entries = split_entries(text)
     notes = Notes(before)
     if notes.prose:

@@ -47,7 +47,6 @@ def relevant_entities(cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
 
 
 def _names(text: str, known: Container[str]) -> list[str]:
-    """Return the longest known names in ``text``, left to right."""
     words = _WORD.findall(text.lower())
     names, at = [], 0
     while at < len(words):

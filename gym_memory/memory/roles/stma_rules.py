@@ -32,10 +32,7 @@ _DOORS = {door_relation(direction): direction for direction in DIRECTIONS}
 
 
 class BeliefNotes:
-    """Summarise in ``size`` tokens: active goals, completed actions, places, things, texts.
-
-    The previous belief covers all but the last step of the trace; without one, take all in.
-    """
+    """Summarise in ``size`` tokens: active goals, completed actions, places, things, texts."""
 
     def __init__(self, size: int):
         self._room = size * CHARS_PER_TOKEN
@@ -75,11 +72,7 @@ def _goals(graph: TemporalGraph, task: Task) -> Iterator[str]:
 
 
 def relations(belief: str, task: Task) -> list[Triple]:
-    """Retrieve relations: all facts that the belief states, the latest of each slot.
-
-    Unlike the paper's it takes what is not spatial, too. The rules of the task's dialect read a
-    transcript of the history buffer.
-    """
+    """Retrieve all facts that the belief states, not only spatial ones, the latest of each slot."""
     return stated_facts(belief, task)
 
 
@@ -94,8 +87,6 @@ def describe(triples: Sequence[Triple], task: Task) -> str:
 
 
 class _Description:
-    """Triples by their kind of relation."""
-
     def __init__(self, triples: Iterable[Triple]):
         self.here = ""
         self.ways: dict[str, dict[str, str]] = {}

@@ -1,7 +1,6 @@
 """Records as text of a prompt, and the text of an answer as records.
 
-Readers take any text of a model, a megabyte of nonsense included, in linear time. They return
-what they can read, and raise :class:`ModelError` for an answer without anything.
+Readers take any text of a model in linear time; they raise :class:`ModelError` for nothing.
 """
 
 from __future__ import annotations
@@ -55,15 +54,7 @@ def clip_start(text: str, tokens: int) -> str:
 
 
 def trace_text(trace: Sequence[Step], tokens: int) -> str:
-    """Return steps as numbered actions and observations, the latest that fit in ``tokens``.
-
-    >>> print(trace_text([Step(0, "A hall."), Step(1, "A kitchen.", "go east")], 100))
-    Step 0
-    Observation: A hall.
-    Step 1
-    Action: go east
-    Observation: A kitchen.
-    """
+    """Return steps as numbered actions and observations, the latest that fit in ``tokens``."""
     room = tokens * CHARS_PER_TOKEN
     pieces: list[str] = []
     for index in range(len(trace) - 1, -1, -1):
@@ -82,11 +73,7 @@ def trace_text(trace: Sequence[Step], tokens: int) -> str:
 
 
 def fact_lines(triples: Iterable[Triple]) -> str:
-    """Return one fact a line, parts separated by commas; a part with a comma in quotes.
-
-    >>> print(fact_lines([Triple("note", "says", "go east, then north")]))
-    note, says, "go east, then north"
-    """
+    """Return one fact a line, parts separated by commas; a part with a comma in quotes."""
     return "\n".join(", ".join(_quoted(part) for part in triple) for triple in triples)
 
 
@@ -101,11 +88,7 @@ def numbered(items: Iterable[object]) -> str:
 
 
 def score_in_words(outcome: Outcome) -> str:
-    """Describe the score of a trial for a model: CLIN's seven rules in our own words.
-
-    >>> score_in_words(Outcome(normalized_score=0.3))
-    'Final score: 30 of 100. The agent made some progress and was far from done.'
-    """
+    """Describe the score of a trial for a model: CLIN's seven rules in our own words."""
     score = round(100 * outcome.normalized_score)
     if outcome.lost:
         words = "The agent made a critical mistake that ended the task."
@@ -133,7 +116,6 @@ def unmarked(line: str) -> str:
 
 
 def _split(text: str, separators: str) -> Iterator[str]:
-    """Split at any of ``separators`` outside double quotes."""
     start, closing = 0, ""
     for index, char in enumerate(text):
         if closing:
@@ -173,10 +155,7 @@ def _triple(text: str) -> Triple | None:
 
 
 def read_triples(text: str) -> list[Triple]:
-    """Read facts written as ``subject, relation, object; subject, relation, object``.
-
-    Semicolons and line ends separate facts; numbers, bullets, brackets and quotes around them
-    are dropped; a comma in the object stays part of it. The answer may also be ``none``.
+    """Read facts written as ``subject, relation, object; subject, relation, object``, or ``none``.
 
     >>> read_triples("1. apple, is in, fridge; note, says, go east, then north")[1].object
     'go east, then north'
@@ -188,10 +167,7 @@ def read_triples(text: str) -> list[Triple]:
 
 
 def read_replacements(text: str) -> list[tuple[Triple, Triple | None]]:
-    """Read pairs (outdated fact, new fact) written as ``[[old -> new], [old -> new]]``.
-
-    The new fact is None where it cannot be read.
-    """
+    """Read pairs (outdated, new or None) written as ``[[old -> new], [old -> new]]``."""
     pairs = []
     for piece in _split(text, "];\n"):
         old, arrow, new = piece.partition("->")

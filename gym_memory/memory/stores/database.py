@@ -1,8 +1,7 @@
 """The protocol of a durable store's database: one transaction at a time, and a schema.
 
 The same SQL runs on a file (:mod:`.sqlite`) and a server (:mod:`.postgres`), with ``?`` for
-arguments. The schema is a folder of numbered SQL files a database under ``migrations``; a
-released one never changes.
+arguments. A released file of ``migrations`` never changes.
 """
 
 from __future__ import annotations
@@ -64,11 +63,7 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A file or server. Holds no connection, so it can be pickled and outlives a fork.
-
-    Attributes:
-        place: Its name for people; without a password.
-    """
+    """A file or server, ``place`` for people; holds no connection, so it can be pickled."""
 
     place: str
 
@@ -77,10 +72,7 @@ class Database(Protocol):
         ...
 
     def writing(self, name: str) -> AbstractContextManager[Connection]:
-        """Open a transaction that is committed as a whole or not at all; raises StoreError.
-
-        Of those with the same ``name`` one runs at a time, in the order of their commits.
-        """
+        """Open a transaction, all or nothing; those with one ``name`` run one at a time."""
         ...
 
     def take_numbers(self, connection: Connection, wanted: Sequence[int]) -> bool:
@@ -98,10 +90,7 @@ class Database(Protocol):
     def nearest(self, vector: Vector, k: int, parts: Mapping[str, str]) -> list[Any]:
         """Return the ``k`` live facts with the largest dot product, and perhaps some after them.
 
-        Args:
-            vector: Whole numbers, as for :meth:`vector`.
-            k: Most facts, >= 1.
-            parts: Columns (``env``, ``task``, ``encoder``) to the values of the partitions.
+        ``parts`` maps columns (``env``, ``task``, ``encoder``) to the values of the partitions.
 
         Returns:
             Rows (minus the product, partition, number, env, task, subject, relation, object).

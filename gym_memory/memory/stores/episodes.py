@@ -1,8 +1,6 @@
 """Episodic memory: every observation with the facts that were extracted from it.
 
-An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e that ties the
-observation to all of them. Links are kept in both directions, so that scoring touches only the
-observations that share a recalled fact.
+An episode is AriGraph's episodic vertex, its facts are the episodic edge E_e.
 """
 
 from __future__ import annotations
@@ -28,14 +26,7 @@ _LAST_STEP = 1 << 53
 
 
 class Episode(NamedTuple):
-    """One observation.
-
-    Attributes:
-        id: Its place in the store, counted from 0; the ``episode`` of a fact's source.
-        t: Environment step.
-        action: The action that led there; empty at reset.
-        triples: Facts extracted from it, each once, under the graph's names.
-    """
+    """An observation of step ``t``, after ``action``; its ``id`` counts from 0."""
 
     id: int
     t: int
@@ -51,8 +42,6 @@ class EpisodeStore:
     >>> apple, fridge = Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")
     >>> _ = store.add(0, "The open fridge holds an apple.", triples=[apple, fridge])
     >>> _ = store.add(1, "You open the fridge.", "open fridge", [fridge])
-    >>> store.episodes_of(fridge)
-    (0, 1)
     >>> store.episodic_scores([apple, fridge])
     {0: 1.0, 1: 0.0}
     """
@@ -98,20 +87,11 @@ class EpisodeStore:
         """Score each observation by the recalled facts.
 
         ``paper`` (equation 1): ``n / max(N, 1) * log2(max(N, 1))`` with n recalled facts among
-        the N facts of the observation, so one that holds a single fact scores 0. ``code``:
-        ``n / max n + similarity / max similarity``, the maxima over the observations that are
-        not excluded, and a term whose maximum is not positive left out.
+        the N facts of the observation, in [0, log2(N)]. ``code``: ``n / max n + similarity / max
+        similarity``, up to 2, over all but the newest ``exclude_last``.
 
-        Args:
-            recalled: Recalled facts; repeated ones count once.
-            exclude_last: Number of newest observations to leave out.
-            variant: Which score.
-            similarity: For ``code``: similarity of the plan to each observation, of shape
-                ``(len(self),)``; without it the term is left out.
-
-        Returns:
-            Score by id, in [0, log2(N)] or, for ``code``, up to 2. Observations that share no
-            recalled fact are absent, unless ``similarity`` is given.
+        ``similarity`` of the plan has shape ``(len(self),)``; without it only observations that
+        share a fact have a score.
         """
         if exclude_last < 0:
             raise InvalidArgumentError(f"expected exclude_last >= 0, got {exclude_last}")
@@ -146,12 +126,7 @@ class EpisodeStore:
     def relevance_scores(
         self, relevance: Mapping[Triple, float], similarity: Sequence[float] | None = None
     ) -> dict[int, float]:
-        """Score each observation by the relevance of its facts.
-
-        ``similarity + r1 + r2 / 2 + r3 / 4 + ...`` with the relevances of its facts, the largest
-        first, so its best few facts count, not its length. ``similarity`` is as for
-        :meth:`episodic_scores`; without it, observations that share no such fact are absent.
-        """
+        """Score each by ``similarity + r1 + r2 / 2 + r3 / 4 + ...``, its best facts first."""
         shares: dict[int, list[float]] = {}
         for fact, value in relevance.items():
             for id in self._links.get(fact, ()):
@@ -220,11 +195,7 @@ class EpisodeStore:
         return {"facts": [list(fact) for fact in facts], "episodes": episodes}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Become the store that :meth:`state` wrote.
-
-        Raises:
-            StoreError: ``state`` is not such a state; the store is left as it was.
-        """
+        """Become the store that :meth:`state` wrote; raises StoreError and then stays as it was."""
         fresh = EpisodeStore()
         try:
             facts = [typed(Triple, fact) for fact in state["facts"]]
@@ -244,6 +215,6 @@ class EpisodeStore:
 
 
 def weight(episode: Episode) -> float:
-    """``log2(N) / N`` of equation 1 for an observation of N facts; 0 for N = 1."""
+    """Return ``log2(N) / N`` of equation 1 for an observation of N facts; 0 for N = 1."""
     total = max(len(episode.triples), 1)
     return math.log2(total) / total

@@ -1,10 +1,7 @@
 """Graphs that outlive a process: facts, their history and observations, by environment and task.
 
-A partition is one graph with its clock. It is written an episode at a time: one transaction puts a
-whole episode at the end of the partition's clock, after those that others have put there, so that
-no writer waits for another while it plays, and what is cut off in the middle leaves nothing. Rows
-are only added; ``as_of`` and ``search`` are SQL. For speed a process holds replicas: the partition
-as the objects that memories work with, which take in only what is new.
+A partition is one graph with its clock, written an episode at a time: one transaction puts a whole
+episode at its end. Rows are only added. A process holds replicas, which take in what is new.
 """
 
 from __future__ import annotations
@@ -51,8 +48,7 @@ class Mark(NamedTuple):
 def replay(source: State, since: Mark, to: State, later: int) -> None:
     """Repeat in ``to`` everything that happened in ``source`` since a mark, ``later`` steps later.
 
-    If ``to`` is what ``source`` was at the mark, the two become equal. If others have changed it,
-    facts that this episode only saw confirmed are added again; those that it saw end, end.
+    Where others changed ``to``, facts that were only confirmed are added again, ended ones end.
     """
     graph, episodes = source
     shift = len(to[1]) - since.episodes
@@ -115,10 +111,6 @@ class FactStore:
     Args:
         place: A file, or the URL of a server: ``postgresql://user@host/database``.
         timeout: Seconds to wait for other writers in each call.
-
-    Raises:
-        StoreError: The store is damaged, of a newer version, or cannot be opened.
-        MissingDependencyError: The place is a server and the ``postgres`` extra is absent.
     """
 
     def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
@@ -130,13 +122,9 @@ class FactStore:
         return self._database.place
 
     def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
-        """Return this process's replica of a partition, not yet refreshed.
+        """Return this process's replica of a partition, not yet refreshed; its first encoder stays.
 
-        Args:
-            env: Environment.
-            task: Task within it; empty for one graph over all tasks.
-            encoder: Encodes the facts for :meth:`search`; None keeps them without vectors. A
-                partition stays with its first encoder.
+        An empty ``task`` is one graph over all tasks; without ``encoder`` facts have no vectors.
         """
         key = (os.getpid(), self.place, check_text("env", env), check_text("task", task), encoder)
         with _replicas_lock:
@@ -172,15 +160,8 @@ class FactStore:
     ) -> list[Found]:
         """Return the ``k`` live facts most similar to a text; of equals the one known first.
 
-        Within one partition exact. Over several, where :meth:`index` was called on a server, it
-        uses the index, which may miss some.
-
-        Args:
-            encoder: The encoder of the partitions; others are left out.
-            text: What to search for.
-            k: Most facts, >= 1.
-            env: Only this environment.
-            task: Only this task.
+        Exact, except over several partitions of a server after :meth:`index`. ``encoder``, ``env``
+        and ``task`` select the partitions.
         """
         check_int("k", k, 1)
         names = {"env": env, "task": task, "encoder": encoder.id}
@@ -198,13 +179,7 @@ class FactStore:
 
 
 class Partition:
-    """A replica of one partition, shared by the threads of this process.
-
-    Attributes:
-        graph: The graph as of the last refresh; to be read, not written.
-        episodes: Its observations, the same.
-        last: Name of the task instance that wrote last; empty where none did.
-    """
+    """A replica of one partition, shared by the threads of this process; read-only to them."""
 
     def __init__(self, database: Database, env: str, task: str, encoder: CachedEncoder | None):
         self._database, self.env, self.task, self._encoder = database, env, task, encoder
@@ -221,10 +196,7 @@ class Partition:
     def append(self, change: Change, last: str = "") -> None:
         """Apply a change to the newest state, and keep what it adds: all or nothing.
 
-        Args:
-            change: Called with graph, observations and who wrote last, under the partition's
-                lock; adds to the first two.
-            last: Name of the task instance that writes.
+        ``change`` adds to graph and observations under the lock; ``last`` names who writes.
         """
         with self._lock:
             before = self.graph, self.graph.fork(), self.episodes.fork(), self.last

@@ -1,9 +1,7 @@
 """A durable store on a PostgreSQL server with pgvector, for many machines.
 
-A process keeps one connection a thread. The schema comes from numbered SQL files, applied by
-yoyo. A password may stand in the URL that Python code gives; it is in no message. On the command
-line and in results a URL carries none (see :mod:`gym_memory.core.names`): there it comes from
-``PGPASSWORD`` or ``~/.pgpass``.
+A process keeps one connection a thread; yoyo applies the schema. A password in a URL of Python code
+is in no message; on the command line it comes from ``PGPASSWORD`` or ``~/.pgpass``.
 """
 
 from __future__ import annotations
@@ -58,10 +56,6 @@ class PostgresDatabase:
     Args:
         url: ``postgresql://user@host/database``, as libpq reads it.
         timeout: Seconds to wait for the server, and for other writers in each call.
-
-    Raises:
-        StoreError: The server cannot be reached, or a newer version made the schema.
-        MissingDependencyError: psycopg, pgvector or yoyo is absent.
     """
 
     def __init__(self, url: str, timeout: float):
@@ -173,7 +167,6 @@ class PostgresDatabase:
         return opened[key]
 
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
-        """Return the rows of one statement, which needs no transaction around it."""
         psycopg = _library("psycopg")
 
         with self._reported():
@@ -209,7 +202,6 @@ class PostgresDatabase:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Turn the server's errors into ours."""
         psycopg = _library("psycopg")
 
         try:
@@ -239,8 +231,6 @@ class PostgresDatabase:
 
 
 class _Connection:
-    """A connection that takes ``?`` for arguments."""
-
     def __init__(self, raw: Any):
         self.raw = raw
 
@@ -261,7 +251,6 @@ def _indexed(dim: int) -> tuple[str, str]:
 
 
 def _place(parts: dict[str, Any]) -> str:
-    """Return the name of a server in messages."""
     user = f"{parts['user']}@" if parts.get("user") else ""
     host = parts.get("host") or parts.get("hostaddr") or ""
     port = f":{parts['port']}" if parts.get("port") else ""

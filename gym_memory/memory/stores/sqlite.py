@@ -1,9 +1,7 @@
 """A durable store in one SQLite file.
 
-Every call opens the file, does its work in one transaction and closes it. Writers wait for each
-other (write-ahead log, busy timeout); a process that dies in the middle of a call leaves the file
-as it was before the call. Two limits are SQLite's own: no network drives (their locks cannot be
-trusted), and no fork while another thread is in the middle of a call.
+Every call opens the file, does its work in one transaction and closes it. Two limits are SQLite's
+own: no network drives, and no fork while another thread is in the middle of a call.
 """
 
 from __future__ import annotations
@@ -27,16 +25,7 @@ _APPLICATION_ID = 0x67796D6D  # "gymm", marks our files among SQLite databases
 
 
 class SqliteDatabase:
-    """A file; made, with the folders above it, where there is none.
-
-    Args:
-        path: The file.
-        timeout: Seconds to wait for other writers in each call.
-
-    Raises:
-        StoreError: The file is damaged, is no store, was written by a newer version, or cannot
-            be opened. It is left as it is.
-    """
+    """A file, made where there is none; one that cannot be used is left as it is (StoreError)."""
 
     def __init__(self, path: str | os.PathLike[str], timeout: float):
         if "\0" in os.fspath(path):  # SQLite would open the part before it
@@ -96,7 +85,6 @@ class SqliteDatabase:
         """Do nothing: a file has no such index."""
 
     def _check(self) -> None:
-        """Refuse a file that is damaged or not ours, without writing to it."""
         with self._reported(), closing(self._connect("ro")) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             owner = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -157,7 +145,6 @@ class SqliteDatabase:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
         try:
             yield
         except sqlite3.OperationalError as error:

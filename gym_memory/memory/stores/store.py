@@ -1,10 +1,7 @@
 """The durable store: what outlives an episode, in a SQLite file or on a PostgreSQL server.
 
 A record is a JSON payload in a namespace ``(memory, key, kind)``, e.g. ``("clin", "cooking",
-"lesson")``. Records are numbered by one sequence that only grows; there are no clocks in it.
-
-The store is a place and nothing else, so it can be pickled, forked and shared by threads and
-processes; every call is one transaction.
+"lesson")``, numbered by one sequence that only grows. Every call is one transaction.
 """
 
 from __future__ import annotations
@@ -49,14 +46,7 @@ _ALL = "records"
 
 
 class Record(NamedTuple):
-    """One stored payload.
-
-    Attributes:
-        seq: Its number; later records have higher numbers, and no number is used twice.
-        key: Its subject, chosen by the memory (a task, a dialect, ...).
-        kind: Its kind (``lesson``, ``episode``, ...).
-        payload: Any JSON value; tuples come back as lists.
-    """
+    """One stored payload, any JSON value with tuples as lists; no ``seq`` is used twice."""
 
     seq: int
     memory: str
@@ -86,16 +76,11 @@ class Store:
     """
 
     def __init__(self, place: str | os.PathLike[str], timeout: float = 30.0):
-        """Open a store; create it, and the folders above a file, if there is none.
+        """Open a store; create it if there is none. Raises StoreError.
 
         Args:
             place: A file, or the URL of a server: ``postgresql://user@host/database``.
             timeout: Seconds to wait for other writers in each call.
-
-        Raises:
-            StoreError: It is damaged, is no store, was written by a newer version, or cannot be
-                opened. It is left as it is.
-            MissingDependencyError: The place is a server and the ``postgres`` extra is absent.
         """
         self._database = open_database(place, timeout)
 
@@ -125,10 +110,7 @@ class Store:
     def update(
         self, memory: str, key: str, kind: str, change: Callable[[list[Any]], Iterable[Any]]
     ) -> None:
-        """Replace the payloads of one namespace by ``change(payloads)``, in one transaction.
-
-        Payloads that stay the same keep their records.
-        """
+        """Replace changed payloads of one namespace by ``change(payloads)``, in one transaction."""
         namespace = _namespace(memory, key, kind)
         with self._database.writing("/".join(namespace)) as connection:
             records = list(_select(connection, namespace))
@@ -173,10 +155,7 @@ class Store:
         return len(lines) - 1
 
     def import_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Append all records of an exported file, all or none; return how many.
-
-        An empty store keeps their numbers; otherwise they get new ones, in their order.
-        """
+        """Append an exported file's records, all or none; an empty store keeps their numbers."""
         records = list(_read(Path(path)))
         with self._database.writing(_ALL) as connection:
             own = self._database.take_numbers(connection, [record.seq for record in records])

@@ -1,7 +1,6 @@
 """A stream of what was observed, searched by meaning or words: RAG and Simulacra retrieve from it.
 
-An observation that comes again word for word after the same action is the same record, seen again:
-a long episode repeats itself, so the stream grows with what is different and not with time.
+An observation that repeats word for word after the same action is one record.
 """
 
 from __future__ import annotations
@@ -26,15 +25,7 @@ _MAX_ENCODED_CHARS = 4_000
 
 
 class StreamRecord(NamedTuple):
-    """One thing in the stream.
-
-    Attributes:
-        t: Environment step at which it was last observed.
-        text: An observation or an insight.
-        action: The action that led there; empty at reset and for an insight.
-        importance: In [1, 10] where it was rated, else 0.
-        insight: Whether it was concluded and not observed.
-    """
+    """An observation or insight, last observed at step ``t``; ``importance`` in [1, 10], else 0."""
 
     t: int
     text: str
@@ -101,11 +92,7 @@ class ByMeaning:
 
 
 class Stream:
-    """Records in the order in which they first came, with an index of their texts.
-
-    Args:
-        index: An empty index; a text enters it at the first search.
-    """
+    """Records in the order in which they first came, with an index of their texts."""
 
     def __init__(self, index: TextIndex):
         self.records: list[StreamRecord] = []
@@ -195,12 +182,7 @@ class Stream:
 
 
 def fit_records(records: Iterable[StreamRecord], left: int) -> list[tuple[StreamRecord, str]]:
-    """Return the first of ``records`` that fit, with their texts; the last one may be cut.
-
-    Args:
-        records: Observations, most relevant first.
-        left: Characters, a line end after each text included.
-    """
+    """Return the first of ``records`` that fit ``left`` characters; the last may be cut."""
     kept = []
     for record in records:
         episode = Episode(0, record.t, record.text, record.action)
