@@ -295,7 +295,7 @@ class VectorCache:
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 with self._open() as database:
-                    database.execute("PRAGMA journal_mode=WAL")
+                    database.execute("BEGIN IMMEDIATE")  # waits for others; a later lock may not
                     database.execute(_TABLE)
                     database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
