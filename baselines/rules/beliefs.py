@@ -42,7 +42,7 @@ from gym_memory.graph.schema import (
     times_tried,
     way_relation,
 )
-from gym_memory.memory.reading import Entry, split_entries
+from gym_memory.memory.reading import TranscriptStep, split_entries
 
 __all__ = ["Beliefs", "Transcript"]
 
@@ -54,10 +54,12 @@ class Transcript:
 
     def __init__(self) -> None:
         self._task: Task | None = None
-        self._entries: list[Entry] = []
+        self._entries: list[TranscriptStep] = []
         self._graph = TemporalGraph()
 
-    def read(self, entries: list[Entry], extractor: Extractor, task: Task) -> TemporalGraph:
+    def read(
+        self, entries: list[TranscriptStep], extractor: Extractor, task: Task
+    ) -> TemporalGraph:
         """Return a graph of its own with what the rules read from the entries."""
         known = len(self._entries)
         if task != self._task or entries[:known] != self._entries:
@@ -125,7 +127,7 @@ class Beliefs:
         dangling = ""
         if entries and entries[-1].action and not entries[-1].text:
             dangling = entries.pop().action
-        entries.insert(0, Entry(0, "", before))
+        entries.insert(0, TranscriptStep(0, "", before))
         dated = [(i if e.t is None else e.t, e) for i, e in enumerate(entries) if any(e[1:])]
         entries = [entry for _, entry in sorted(dated, key=itemgetter(0))]
         self.graph = transcript.read(entries, extractor, self.task)

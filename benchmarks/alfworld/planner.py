@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from gym_memory.games.alfworld.household import GENERATOR, TASK_TYPES, make_household
-from gym_memory.games.alfworld.world import Game, Play
+from gym_memory.games.alfworld.world import Game, HouseholdPlay
 
 RESULT = Path(__file__).with_name("planner.json")
 
@@ -40,7 +40,7 @@ def main() -> None:
                 data = make_household(kind, "valid_seen", number)
                 file.write_text(json.dumps(data))
                 plan = textworld.start(str(file), infos, wrappers=[AlfredDemangler]).reset()
-                play = Play(Game(data))
+                play = HouseholdPlay(Game(data))
                 for command in plan["policy_commands"]:
                     assert play.send(command) is not None, (kind, number, command)
                 assert play.won(), (kind, number)

@@ -25,7 +25,7 @@ import gymnasium as gym
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.registry import make_policy
-from gym_memory.games.nethack.engine import Engine
+from gym_memory.games.nethack.engine import NetHackEngine
 
 OUT = Path(__file__).with_suffix(".json")
 ID = "gym_memory/NetHack-v0"
@@ -43,17 +43,17 @@ KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
 def noted(method: str) -> Iterator[list[int]]:
     """The keys that a method of the engine is given in the meantime."""
     keys: list[int] = []
-    original = getattr(Engine, method)
+    original = getattr(NetHackEngine, method)
 
-    def noting(engine: Engine, key: int) -> Any:
+    def noting(engine: NetHackEngine, key: int) -> Any:
         keys.append(key)
         return original(engine, key)
 
-    setattr(Engine, method, noting)
+    setattr(NetHackEngine, method, noting)
     try:
         yield keys
     finally:
-        setattr(Engine, method, original)
+        setattr(NetHackEngine, method, original)
 
 
 def recorded(seed: int, steps: int) -> list[str]:

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gym_memory.games.scienceworld.engine import Engine
+from gym_memory.games.scienceworld.engine import ScienceWorldEngine
 from gym_memory.games.scienceworld.env import ScienceWorld
 
 TASKS = {
@@ -49,7 +49,7 @@ RANDOM_STEPS = 40
 class Server:
     """The engine's own server, as it comes in the package, made repeatable."""
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: ScienceWorldEngine):
         self._jvm = engine._gateway.jvm
         self._server = self._jvm.scienceworld.runtime.pythonapi.PythonInterface()
         self._scala = getattr(getattr(self._jvm.scala.util, "Random$"), "MODULE$")
@@ -155,7 +155,7 @@ def main() -> None:
 
 def same(env: ScienceWorld, recorded: dict) -> dict[str, Any]:
     """Steps and differences of all replays."""
-    server, rows = Server(Engine()), []
+    server, rows = Server(ScienceWorldEngine()), []
     for name, both in recorded.items():
         for kind, play in both.items():
             row = {"task": name[0], "variation": name[1], "play": kind}

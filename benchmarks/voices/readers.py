@@ -26,7 +26,7 @@ from gym_memory.extract import READERS
 from gym_memory.extract.notes import Reader, read_writing
 from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 from gym_memory.games.textworld.voices import voice
-from gym_memory.games.textworld.voices.hunts import Link, VoicedHunt, plan_voiced_hunt
+from gym_memory.games.textworld.voices.hunts import KeyAndLock, VoicedHunt, plan_voiced_hunt
 
 RARE_WORDS = {
     "key nouns": ["tine", "spindle", "latchpin", "glyph", "turnpin", "wand"],
@@ -45,7 +45,7 @@ RARE_NAMES = {
 Fact = tuple[str, str, str]
 
 
-def stated(link: Link, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
+def stated(link: KeyAndLock, rooms: Mapping[Any, voice.Name]) -> set[Fact]:
     """Return what a note was written to say."""
     facts = {(link.key.name, "opens", link.lock.name)}
     if rooms[link.cell].name in link.text:

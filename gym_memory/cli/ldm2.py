@@ -22,7 +22,7 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET
 if TYPE_CHECKING:
     from gym_memory.core.trajectory import Trajectory
     from gym_memory.memory.ldm2.memory import LDM2
-    from gym_memory.papers import Part
+    from gym_memory.papers import Comparison
     from gym_memory.papers.refine import RefinedTask
     from gym_memory.run.compare import OnProgress
 
@@ -99,7 +99,7 @@ def _form(memory: str, played: Sequence[Trajectory], on_progress: OnProgress) ->
     return stages.form(memory, played, lambda done, total: on_progress(done, total, ()))
 
 
-def prepare(part: Part, folder: Path, playing: options.Playing) -> None:
+def prepare(part: Comparison, folder: Path, playing: options.Playing) -> None:
     """Form and refine the tuples that a part of a published experiment needs."""
     from gym_memory.papers import refine as stages
     from gym_memory.run.jobs import parse_seeds

@@ -15,7 +15,7 @@ from gym_memory.cli import options
 from gym_memory.cli.show import new_table, output, print_json, progress
 
 if TYPE_CHECKING:
-    from gym_memory.papers import Experiment, Part
+    from gym_memory.papers import Comparison, Experiment
     from gym_memory.run.jobs import EpisodeRow
 
 __all__ = ["paper", "transfer"]
@@ -67,7 +67,7 @@ def paper(
 
 
 def _records(
-    experiment: Experiment, part: Part, rows: Sequence[EpisodeRow]
+    experiment: Experiment, part: Comparison, rows: Sequence[EpisodeRow]
 ) -> Iterator[dict[str, Any]]:
     """A record a cell of the table: ours, and what the paper reports."""
     from gym_memory.papers import Cell, Expected, tokens_of

@@ -1,6 +1,6 @@
 """The temporal knowledge graph: facts, the time when they were true, and their sources."""
 
-from gym_memory.graph.facts import Fact, Snapshot, Source
+from gym_memory.graph.facts import Fact, GraphSnapshot, Source
 from gym_memory.graph.temporal import Direction, EdgeArrays, TemporalGraph
 
-__all__ = ["Direction", "EdgeArrays", "Fact", "Snapshot", "Source", "TemporalGraph"]
+__all__ = ["Direction", "EdgeArrays", "Fact", "GraphSnapshot", "Source", "TemporalGraph"]

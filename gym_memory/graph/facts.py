@@ -11,7 +11,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import VERBATIM, Slot, slot_of
 
-__all__ = ["Event", "Fact", "Snapshot", "Source", "Timeline", "VersionedFacts"]
+__all__ = ["Event", "Fact", "GraphSnapshot", "Source", "Timeline", "VersionedFacts"]
 
 Event = tuple[int, Triple, str, bool, str, int]
 """A fact that began or ended: ``(step, fact, by, same, before, opened)``, a plain tuple for speed.
@@ -132,18 +132,18 @@ class _Row(dict[Triple, int]):
     owner: object
 
 
-class Snapshot:
+class GraphSnapshot:
     """A state of a graph, as the changes since an earlier one; opaque and immutable."""
 
     __slots__ = ("_changes", "_depth", "_now", "_parent")
 
-    def __init__(self, parent: Snapshot | None, changes: _Changes, now: int):
+    def __init__(self, parent: GraphSnapshot | None, changes: _Changes, now: int):
         self._parent = parent
         self._changes = changes
         self._now = now
         self._depth: int = 0 if parent is None else parent._depth + 1
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphSnapshot:
         return self
 
 
@@ -178,7 +178,7 @@ class VersionedFacts:
         self._mentioned: list[int] = []  # every mention in order: the fact ...
         self._sources: list[Source] = []  # ... and what stated it
         self._owner = object()
-        self._version = Snapshot(None, _Changes(), 0)
+        self._version = GraphSnapshot(None, _Changes(), 0)
         self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
 
     def live(self) -> Iterator[Triple]:
@@ -273,23 +273,23 @@ class VersionedFacts:
             row.owner = self._owner
         return row
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> GraphSnapshot:
         """Return the present state for :meth:`restore`; O(changes since the last snapshot)."""
         changes = self._unsaved()
         if any(changes) or self.now != self._version._now:
-            self._version = Snapshot(self._version, changes, self.now)
+            self._version = GraphSnapshot(self._version, changes, self.now)
             self._saved = self._lengths()
         return self._version
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: GraphSnapshot) -> None:
         """Return to a state of this graph, or of a graph that it was forked from.
 
         O(changes between the two states + facts around their entities).
         """
         leave: list[_Changes] = []
         enter: list[_Changes] = []
-        here: Snapshot | None = self._version
-        there: Snapshot | None = snapshot
+        here: GraphSnapshot | None = self._version
+        there: GraphSnapshot | None = snapshot
         while here is not there:
             if here is None or there is None:
                 raise InvalidArgumentError(

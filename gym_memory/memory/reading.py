@@ -36,7 +36,16 @@ from gym_memory.graph.schema import (
     way_relation,
 )
 
-__all__ = ["ACTIONS", "GOALS", "PLACES", "READ", "RELATIONS", "Entry", "LoggedAction", "ParsedText"]
+__all__ = [
+    "ACTIONS",
+    "GOALS",
+    "PLACES",
+    "READ",
+    "RELATIONS",
+    "LoggedAction",
+    "ParsedText",
+    "TranscriptStep",
+]
 __all__ += ["entry_head", "fact_line", "fact_lines", "item_line", "listed_fact", "logged_action"]
 __all__ += ["read_account", "read_description", "read_head", "read_item", "read_line", "sections"]
 __all__ += ["split_entries"]
@@ -80,7 +89,7 @@ _LISTED = re.compile(r"\[([^\[\],\s][^\[\],]*), ([^,\s][^,]*), (\S.*)\]")
 # ------------------------------------------------------------ entries of a transcript
 
 
-class Entry(NamedTuple):
+class TranscriptStep(NamedTuple):
     """A step in a transcript; ``t`` is None and ``action`` is empty if the text does not say."""
 
     t: int | None
@@ -99,40 +108,40 @@ def entry_head(t: int | None, action: str, times: int = 1) -> str:
     return f"{step} > {action}".lstrip() if action else step
 
 
-def read_head(line: str) -> Entry | None:
+def read_head(line: str) -> TranscriptStep | None:
     """Return the entry that begins with a line, of a run the last one; None if none does."""
     run = _read_run(line)
     return run[-1] if run else None
 
 
-def _read_run(line: str) -> list[Entry]:
+def _read_run(line: str) -> list[TranscriptStep]:
     head = _ENTRY.fullmatch(line) if line[:1] in ("[", ">") else None
     if head is None:
         return []
     since, t, action = head.groups()
     action = (action or "").strip()
     if t is None:
-        return [Entry(None, action)]
+        return [TranscriptStep(None, action)]
     last = int(t)
     first = min(last, max(int(since or t), last - MAX_RUN + 1))
-    return [Entry(step, action) for step in range(first, last + 1)]
+    return [TranscriptStep(step, action) for step in range(first, last + 1)]
 
 
-def split_entries(text: str) -> tuple[str, list[Entry]]:
+def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
     r"""Return the text before the first entry of a transcript, and the entries.
 
     >>> split_entries("[step 3-4] > wait\nIt dawns.")[1]
     [Entry(t=3, action='wait', text=''), Entry(t=4, action='wait', text='It dawns.')]
     """
     before: list[str] = []
-    entries: list[tuple[list[Entry], list[str]]] = []
+    entries: list[tuple[list[TranscriptStep], list[str]]] = []
     for line in text.split("\n"):
         run = _read_run(line)
         if run:
             entries.append((run, []))
         else:
             (entries[-1][1] if entries else before).append(line)
-    found: list[Entry] = []
+    found: list[TranscriptStep] = []
     for run, lines in entries:
         found += [*run[:-1], run[-1]._replace(text="\n".join(lines))]
     return "\n".join(before), found
@@ -257,7 +266,7 @@ class ParsedText(NamedTuple):
     facts: tuple[Triple, ...]
     dated: tuple[tuple[int, Triple], ...]
     actions: tuple[LoggedAction, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptStep, ...]
     prose: str
 
 

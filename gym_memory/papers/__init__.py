@@ -30,10 +30,10 @@ from gym_memory.run.jobs import EpisodeRow, RunConfig, parse_seeds
 
 __all__ = [
     "Cell",
+    "Comparison",
     "Expected",
     "Experiment",
-    "Part",
-    "Tokens",
+    "TokensPerStep",
     "experiment_names",
     "load_experiment",
     "tokens_of",
@@ -55,14 +55,14 @@ class Expected(NamedTuple):
     success: float | None = None
 
 
-class Tokens(NamedTuple):
+class TokensPerStep(NamedTuple):
     """Prompt and completion tokens a step, all calls of policy and memory together."""
 
     prompt: float
     completion: float
 
 
-class Part(NamedTuple):
+class Comparison(NamedTuple):
     """One comparison of an experiment.
 
     Attributes:
@@ -89,7 +89,7 @@ class Experiment(NamedTuple):
     note: str
     parts: tuple[Mapping[str, Any], ...]
     expected: Mapping[Cell, Expected]
-    tokens: Mapping[str, Tokens] = {}
+    tokens: Mapping[str, TokensPerStep] = {}
     """What the paper reports of a memory, by its canonical name."""
 
     def plan(
@@ -99,7 +99,7 @@ class Experiment(NamedTuple):
         memory_llm: bool,
         seeds: str = "",
         folder: Path = Path(),
-    ) -> list[Part]:
+    ) -> list[Comparison]:
         """The comparisons to run with a model.
 
         Args:
@@ -117,7 +117,7 @@ class Experiment(NamedTuple):
         memory_llm: bool,
         seeds: str,
         folder: Path,
-    ) -> Part:
+    ) -> Comparison:
         memories = {}
         for named in part["memories"]:
             placed = _placed(named, folder)
@@ -140,7 +140,7 @@ class Experiment(NamedTuple):
         refine = part.get("refine")
         if refine:
             refine = {**refine, "policy": policy_with_model(refine["policy"], model)}
-        return Part(part["name"], config, cells, tuple(part.get("form", ())), refine)
+        return Comparison(part["name"], config, cells, tuple(part.get("form", ())), refine)
 
 
 def _canonical(spec: str) -> str:
@@ -156,15 +156,15 @@ def _placed(memory: str, folder: Path) -> str:
     return format_spec(name, kwargs)
 
 
-def tokens_of(rows: Iterable[EpisodeRow]) -> Tokens | None:
+def tokens_of(rows: Iterable[EpisodeRow]) -> TokensPerStep | None:
     """What language models took a step; None where none was asked."""
     results = [row.result for row in rows]
     steps = max(sum(result.steps for result in results), 1)
     prompt, completion = (
         sum(result.counters.get(f"llm_{kind}_tokens", 0) for result in results) / steps
-        for kind in Tokens._fields
+        for kind in TokensPerStep._fields
     )
-    return Tokens(prompt, completion) if prompt else None
+    return TokensPerStep(prompt, completion) if prompt else None
 
 
 def experiment_names() -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def load_experiment(name: str) -> Experiment:
             for row in record["expected"]
         }
         tokens = {
-            _canonical(row["memory"]): Tokens(row["prompt"], row["completion"])
+            _canonical(row["memory"]): TokensPerStep(row["prompt"], row["completion"])
             for row in record.get("tokens", ())
         }
         parts = tuple(record["parts"])

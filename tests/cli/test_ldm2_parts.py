@@ -9,7 +9,7 @@ import pytest
 from gym_memory.cli import options
 from gym_memory.cli.ldm2 import prepare
 from gym_memory.memory.ldm2.memory import LDM2
-from gym_memory.papers import Experiment, Part, load_experiment
+from gym_memory.papers import Comparison, Experiment, load_experiment
 from gym_memory.run.jobs import RunConfig
 from gym_memory.testing.chat import ScriptedServer
 from gym_memory.testing.fake_env import FakeHouse
@@ -18,9 +18,9 @@ from gym_memory.wrappers import RecordTrajectory
 ENV = "FakeHouse?max_steps=4"
 
 
-def part(name: str, path: Path, **stages: object) -> Part:
+def part(name: str, path: Path, **stages: object) -> Comparison:
     config = RunConfig((ENV,), (f"ldm2?learn=false&store={path}",), ("ldm2",), (0,))
-    return Part(name, config, {}, **stages)  # type: ignore[arg-type]
+    return Comparison(name, config, {}, **stages)  # type: ignore[arg-type]
 
 
 @pytest.fixture

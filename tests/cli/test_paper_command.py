@@ -14,7 +14,7 @@ from gym_memory.papers import (
     Cell,
     Expected,
     Experiment,
-    Tokens,
+    TokensPerStep,
     experiment_names,
     load_experiment,
 )
@@ -72,7 +72,7 @@ def test_ours_stand_beside_theirs(
     cell = Cell(env, "none", "plain")
     small = Experiment(
         "small", "A test", "", ({**part, "seeds": "0"},), {cell: Expected(0.5)},
-        {"none": Tokens(700, 9)},
+        {"none": TokensPerStep(700, 9)},
     )  # fmt: skip
     monkeypatch.setattr("gym_memory.papers.load_experiment", {"small": small}.__getitem__)
     with ScriptedServer() as server:

@@ -31,7 +31,7 @@ from gym_memory.games.alfworld.env import ALFWorld
 from gym_memory.games.alfworld.household import SIZES, TASK_TYPES, make_household
 from gym_memory.games.alfworld.pddl import parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Grammar, Sentence, Teller, parse_grammar
-from gym_memory.games.alfworld.world import Game, Play, entity_names
+from gym_memory.games.alfworld.world import Game, HouseholdPlay, entity_names
 from gym_memory.games.textworld.logic import Index, State
 from gym_memory.run.compare import compare
 from gym_memory.run.jobs import RunConfig
@@ -115,7 +115,7 @@ def test_no_task_is_done_at_the_start_and_no_two_households_are_alike() -> None:
     for kind in TASK_TYPES:
         for number in range(8):
             game = Game(make_household(kind, "train", number))
-            assert not Play(game).won()
+            assert not HouseholdPlay(game).won()
             seen.add(game.intro + str(sorted(game.facts.facts)))
     assert len(seen) == 8 * len(TASK_TYPES)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gym_memory.games.alfworld.household import make_household
-from gym_memory.games.alfworld.world import NOTHING_HAPPENS, Game, Play
+from gym_memory.games.alfworld.world import NOTHING_HAPPENS, Game, HouseholdPlay
 
 pytest.importorskip("fast_downward")
 BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
@@ -47,8 +47,8 @@ def test_says_and_allows_the_same_and_the_planner_finds_a_way(
     state = env.reset()
     game = Game(data)
     assert state.feedback == BANNER + game.intro
-    ours = Play(game)
-    planned = Play(game)
+    ours = HouseholdPlay(game)
+    planned = HouseholdPlay(game)
     for command in state["policy_commands"]:
         assert planned.send(command) is not None
     assert planned.won()

@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.core.records import Triple
-from gym_memory.games.textworld.cleaning import HOUSE, Cleaning, Tally, plan_house, room_of, tidy
+from gym_memory.games.textworld.cleaning import (
+    HOUSE,
+    Cleaning,
+    CleaningProgress,
+    plan_house,
+    room_of,
+    tidy,
+)
 from gym_memory.games.textworld.games import SPLITS, entries
 
 STANDARD = Cleaning.levels["standard"]
@@ -107,7 +114,7 @@ class Mover:
 
     def __init__(self, house):
         self.house, self.places = house, dict(house.places)
-        self.tally = Tally(away=frozenset(house.misplaced))
+        self.tally = CleaningProgress(away=frozenset(house.misplaced))
 
     def move(self, thing, place):
         before, self.tally_before = self.places[thing], self.tally

@@ -122,9 +122,9 @@ def test_asking_for_valid_actions_changes_nothing(env):
 def test_the_list_is_kept_while_only_looking(env, monkeypatch):
     start(env, "boil")
     asked = []
-    original = engine.Engine.valid_actions
+    original = engine.ScienceWorldEngine.valid_actions
     monkeypatch.setattr(
-        engine.Engine, "valid_actions", lambda self: asked.append(1) or original(self)
+        engine.ScienceWorldEngine, "valid_actions", lambda self: asked.append(1) or original(self)
     )
     for action in ("look around", "inventory", "no such thing"):
         env.valid_actions()
@@ -261,7 +261,7 @@ def test_a_killed_engine_fails_its_episode_and_the_run_goes_on(monkeypatch):
                 os.kill(started[-1].process_id, signal.SIGKILL)
 
     def noted():
-        started.append(engine.Engine())
+        started.append(engine.ScienceWorldEngine())
         return started[-1]
 
     monkeypatch.setattr(adapter, "acquire", noted)
@@ -331,7 +331,7 @@ def test_a_java_that_does_not_start_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(BackendError, match="Java does not start"):
-        engine.Engine()
+        engine.ScienceWorldEngine()
 
 
 def test_the_jar_was_built_from_the_source_beside_it():
@@ -358,7 +358,7 @@ def test_a_java_that_has_stopped_does_not_hang_a_step(monkeypatch):
 def test_only_its_own_process_may_command_java() -> None:
     """Another user of the machine cannot run code through the port."""
     gateway = pytest.importorskip("py4j.java_gateway")
-    running = engine.Engine()
+    running = engine.ScienceWorldEngine()
     try:
         parameters = gateway.GatewayParameters(port=running.port)
         stranger = gateway.JavaGateway(gateway_parameters=parameters)
@@ -370,7 +370,7 @@ def test_only_its_own_process_may_command_java() -> None:
 
 
 def test_a_stopped_java_ends_the_step() -> None:
-    running = engine.Engine(answer_seconds=2)
+    running = engine.ScienceWorldEngine(answer_seconds=2)
     running.load("boil", 0, "")
     os.kill(running.process_id, signal.SIGSTOP)
     with pytest.raises(BackendError, match="no answer within 2 s"):

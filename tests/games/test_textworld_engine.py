@@ -21,8 +21,8 @@ from gym_memory.core.errors import (
 from gym_memory.games.textworld.challenges import StoryFile, make_textworld
 from gym_memory.games.textworld.cooking import Cooking
 from gym_memory.games.textworld.engine import (
-    Engine,
     Interpreter,
+    TextWorldEngine,
     check_story,
     clean_text,
     load_game,
@@ -48,7 +48,7 @@ def lone_story(story, tmp_path):
 
 def test_trace_leaves_no_mark_on_the_text(story):
     """With and without the trace the player reads the same, on a whole episode."""
-    plain, traced = Interpreter(story), Engine()
+    plain, traced = Interpreter(story), TextWorldEngine()
     assert traced.start(story).text == clean_text(plain.start())[0]
     commands = [*load_game(story).metadata["walkthrough"][:-1], "look", "get all", "drop all"]
     for command in [*commands, "take knife and cookbook", "eat knife", "sing", "prepare meal"]:
@@ -64,7 +64,7 @@ def test_trace_leaves_no_mark_on_the_text(story):
 
 
 def test_first_text_has_neither_banner_nor_status_line(story):
-    text = Engine().start(story).text
+    text = TextWorldEngine().start(story).text
     assert text.startswith("You are hungry!")
     assert "$$$" not in text
     assert ">" not in text
@@ -221,7 +221,7 @@ def test_old_machines_are_let_go_and_come_back():
 
 def test_engine_without_a_game_says_so():
     with pytest.raises(BackendError, match=r"call reset\(\) first"):
-        Engine().send("look")
+        TextWorldEngine().send("look")
     with pytest.raises(BackendError, match=r"call reset\(\) first"):
         Cooking("rl-1").oracle()
 

@@ -21,8 +21,8 @@ from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import (
     SIZES,
     SPLITS,
-    Entry,
     GameKey,
+    ListedGame,
     Manifest,
     cached_game,
     entries,
@@ -283,7 +283,7 @@ class Wrong(Cooking):
 def test_a_game_that_is_not_the_listed_one_is_refused(cache, monkeypatch):
     env = Wrong("rl-1", "train")
     task = env.task_ids[0]
-    env._entries[task] = Entry(0, "0" * 64)
+    env._entries[task] = ListedGame(0, "0" * 64)
     with pytest.raises(BackendError, match=f"task {task} came out as another game"):
         env.reset(seed=0)
     assert list((cache / "textworld" / "cooking").iterdir()) == []

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product
-from gym_memory.games.webshop.shop import Search, Shop
+from gym_memory.games.webshop.shop import ProductSearch, Shop
 from gym_memory.games.webshop.synthetic import synthetic_catalogue
 
 pytest.importorskip("bm25s")
@@ -54,9 +54,9 @@ def env():
 
 
 def visit(shop, *actions, view=None, **kwargs):
-    from gym_memory.games.webshop.pages import View
+    from gym_memory.games.webshop.pages import ShopView
 
-    view = view or View()
+    view = view or ShopView()
     for action in actions:
         view = shop.follow(view, action, **kwargs)
         assert view is not None, action
@@ -152,7 +152,7 @@ def test_a_code_that_is_not_on_the_page_cannot_be_clicked(shop):
 def test_search_ranks_by_bm25():
     """Against the formula of Lucene's BM25, written out; plurals and stop words as stated."""
     products = synthetic_catalogue().products[:120]
-    search = Search(Catalogue("part", products, ()))
+    search = ProductSearch(Catalogue("part", products, ()))
 
     def words(text):
         found = re.findall(r"[a-z0-9]+(?:[.'’][a-z0-9]+)*", text.lower())
@@ -189,7 +189,7 @@ def test_search_ranks_by_bm25():
 
 
 def test_search_finds_nothing_for_unknown_words():
-    search = Search(synthetic_catalogue())
+    search = ProductSearch(synthetic_catalogue())
     assert search.find("xyzzy") == ()
     assert search.find("the of and") == ()
     assert search.find("\N{RED APPLE}") == ()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.records import Triple
-from gym_memory.graph import Snapshot, TemporalGraph
+from gym_memory.graph import GraphSnapshot, TemporalGraph
 
 APPLE_FRIDGE = Triple("apple", "is in", "fridge")
 APPLE_TABLE = Triple("apple", "is on", "table")
@@ -43,7 +43,7 @@ def test_versions_are_independent(seed):
     """Snapshots of any branch can be restored in any fork; nothing leaks between graphs."""
     graphs = [TemporalGraph()]
     looks = [look(graphs[0])]  # what each graph must look like
-    taken: list[tuple[Snapshot, list]] = []
+    taken: list[tuple[GraphSnapshot, list]] = []
     current = 0
     for kind, triple, number in a_script(seed):
         graph = graphs[current]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.tokens import count_tokens
 from gym_memory.memory.arigraph import AriGraph
-from gym_memory.memory.reading import MAX_RUN, Entry, entry_head, split_entries
+from gym_memory.memory.reading import MAX_RUN, TranscriptStep, entry_head, split_entries
 from gym_memory.memory.recall.past import fit_attempts, last_attempts
 from gym_memory.memory.stores.episodes import Episode
 
@@ -101,6 +101,10 @@ def test_attempts_are_read_back_without_gaps(
 def test_a_run_is_read_step_by_step_and_an_endless_one_is_cut() -> None:
     assert entry_head(7, "wait", 3) == "[step 5-7] > wait"
     read = split_entries("[step 5-7] > wait\nIt dawns.")[1]
-    assert read == [Entry(5, "wait"), Entry(6, "wait"), Entry(7, "wait", "It dawns.")]
+    assert read == [
+        TranscriptStep(5, "wait"),
+        TranscriptStep(6, "wait"),
+        TranscriptStep(7, "wait", "It dawns."),
+    ]
     assert len(split_entries("[step 1-999999999] > wait")[1]) == MAX_RUN
     assert [entry.t for entry in split_entries("[step 9-3] > wait")[1]] == [3]

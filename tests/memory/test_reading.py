@@ -12,8 +12,8 @@ from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, direction_of, door_rel
 from gym_memory.memory.history import History
 from gym_memory.memory.reading import (
     RELATIONS,
-    Entry,
     LoggedAction,
+    TranscriptStep,
     entry_head,
     fact_lines,
     item_line,
@@ -38,7 +38,9 @@ TEXT = st.text("Bcdf1;:., ", max_size=12).map(lambda text: " ".join(f"B{text}.".
 SAID = st.builds(Triple, NAME, st.just("says"), TEXT)
 STEP = st.integers(0, 500)
 ACTION = st.one_of(st.just(""), NAME)
-ENTRY = st.builds(Entry, STEP, ACTION, st.lists(TEXT, min_size=1, max_size=3).map("\n".join))
+ENTRY = st.builds(
+    TranscriptStep, STEP, ACTION, st.lists(TEXT, min_size=1, max_size=3).map("\n".join)
+)
 
 
 def stated(text: str) -> list[Triple]:
@@ -69,7 +71,9 @@ def test_notes_items_and_lists_are_read_back(facts: list[Triple]) -> None:
 
 
 @given(st.lists(ENTRY, max_size=6), st.lists(FACT, max_size=3))
-def test_episodes_below_facts_are_read_back(entries: list[Entry], facts: list[Triple]) -> None:
+def test_episodes_below_facts_are_read_back(
+    entries: list[TranscriptStep], facts: list[Triple]
+) -> None:
     episodes = [render_episode(Episode(0, e.t or 0, e.text, e.action)) for e in entries]
     text = "\n".join([render_facts(facts), *episodes] if facts else episodes)
     assert split_entries(text) == (render_facts(facts), entries)
@@ -79,7 +83,7 @@ def test_episodes_below_facts_are_read_back(entries: list[Entry], facts: list[Tr
 
 @pytest.mark.slow
 @given(st.lists(ENTRY, min_size=1, max_size=6))
-def test_a_history_is_read_back(entries: list[Entry]) -> None:
+def test_a_history_is_read_back(entries: list[TranscriptStep]) -> None:
     memory = History()
     memory.begin(Task("house/0", "Eat."), 0)
     steps = [e._replace(action=e.action if t else "") for t, e in enumerate(entries)]
@@ -87,13 +91,13 @@ def test_a_history_is_read_back(entries: list[Entry]) -> None:
         memory.observe(Step(t, entry.text, entry.action or "wait" * bool(t)))
     before, read = split_entries(memory.recall(Cue("now"), 10_000).text)
     assert before == steps[0].text
-    assert read == [Entry(None, e.action or "wait", e.text) for e in steps[1:]]
+    assert read == [TranscriptStep(None, e.action or "wait", e.text) for e in steps[1:]]
 
 
 @given(st.integers(0, 500) | st.none(), ACTION)
 def test_heads_of_entries_are_read_back(t: int | None, action: str) -> None:
     head = read_head(entry_head(t, action))
-    assert head == (None if t is None and not action else Entry(t, action))
+    assert head == (None if t is None and not action else TranscriptStep(t, action))
 
 
 @given(st.lists(st.tuples(STEP, FACT), max_size=8))

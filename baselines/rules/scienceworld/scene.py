@@ -13,7 +13,7 @@ from gym_memory.baselines.rules.scienceworld.phrases import Act, Thing, parse, t
 from gym_memory.core.records import Observation, PlanState, Triple
 from gym_memory.games.scienceworld.rules_items import AMBIGUOUS, TEMPERATURE
 from gym_memory.graph.schema import PLAYER
-from gym_memory.memory.reading import Entry, split_entries
+from gym_memory.memory.reading import TranscriptStep, split_entries
 
 __all__ = [
     "Experiment",
@@ -237,8 +237,8 @@ def _transcript(memory: str) -> _Report:
     """Return the actions and answers that a memory shows, by their steps where it has these."""
     before, entries = split_entries(memory)
     if before.startswith("This "):
-        entries.insert(0, Entry(None, "", before))
-    numbered: dict[int, Entry] = {}
+        entries.insert(0, TranscriptStep(None, "", before))
+    numbered: dict[int, TranscriptStep] = {}
     reported = []
     for entry in entries:
         if entry.t is None:

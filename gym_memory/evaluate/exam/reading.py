@@ -29,7 +29,7 @@ from gym_memory.evaluate.quality.observer import spaced, squeezed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
 from gym_memory.graph.schema import LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
-from gym_memory.memory.reading import Entry, ParsedText, read_account
+from gym_memory.memory.reading import ParsedText, TranscriptStep, read_account
 
 __all__ = ["RecallReading"]
 
@@ -120,14 +120,14 @@ class RecallReading:
         prose = recalled.prose
         undated = bool(recalled.entries) and recalled.entries[0].t is None
         if prose and undated and self._entries[0].t == 1:
-            self._entries.insert(0, Entry(0, "", prose))  # the reset's observation
+            self._entries.insert(0, TranscriptStep(0, "", prose))  # the reset's observation
             prose = ""
         for t, action, before, after in recalled.actions:
-            self._entries.append(Entry(t, action, f"{before}\n{after}"))
+            self._entries.append(TranscriptStep(t, action, f"{before}\n{after}"))
         self._prose = [line for line in _SENTENCE.split(prose) if line]
         self._stated = [self._verified(entry) for entry in self._entries]
 
-    def _counted(self, entries: list[Entry]) -> list[Entry]:
+    def _counted(self, entries: list[TranscriptStep]) -> list[TranscriptStep]:
         """Return entries with their steps, those without one counted back from the present."""
         t = self.step.t
         if entries and entries[-1].text not in ("", self.step.text.strip()):
@@ -141,7 +141,7 @@ class RecallReading:
                 counted.append(entry)
         return counted[::-1]
 
-    def _verified(self, entry: Entry) -> tuple[int, str]:
+    def _verified(self, entry: TranscriptStep) -> tuple[int, str]:
         """Return the step of an entry and the lines that the game said; the rest becomes prose."""
         t = entry.t or 0
         if not 0 <= t < len(self.account.moments):

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["OPENABLE", "ROOMS", "THINGS", "Room", "Thing"]
+__all__ = ["OPENABLE", "ROOMS", "THINGS", "ObjectKind", "Room"]
 
 
-class Thing(NamedTuple):
+class ObjectKind(NamedTuple):
     """Hold what can be done to a thing, and its places; a repeated place is likelier."""
 
     uses: tuple[str, ...]
@@ -30,8 +30,8 @@ OPENABLE = frozenset(("Cabinet", "Drawer", "Fridge", "Microwave", "Safe"))
 """Furniture that can be opened."""
 
 
-def _thing(uses: str, places: str) -> Thing:
-    return Thing(tuple(uses.split()), tuple(places.split()))
+def _thing(uses: str, places: str) -> ObjectKind:
+    return ObjectKind(tuple(uses.split()), tuple(places.split()))
 
 
 _FOOD = "CounterTop CounterTop DiningTable Fridge Fridge SinkBasin GarbageCan Microwave"
@@ -40,7 +40,7 @@ _CUTLERY = "CounterTop DiningTable Drawer Drawer SinkBasin"
 _SMALL = "Desk SideTable Drawer Dresser Shelf CoffeeTable DiningTable Safe"
 _BATH = "CounterTop Cabinet Toilet Drawer Shelf BathtubBasin"
 
-THINGS: Mapping[str, Thing] = {
+THINGS: Mapping[str, ObjectKind] = {
     "Apple": _thing("clean heat cool slice", _FOOD),
     "Bread": _thing("heat cool slice", "CounterTop CounterTop DiningTable Fridge Microwave"),
     "Egg": _thing("clean heat cool slice", "Fridge Fridge CounterTop SinkBasin Microwave"),

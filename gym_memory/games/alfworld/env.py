@@ -11,7 +11,7 @@ from gym_memory.core.settings import checked
 from gym_memory.games.alfworld.facts import triples_of, visible_now
 from gym_memory.games.alfworld.household import SPLITS
 from gym_memory.games.alfworld.source import find_source
-from gym_memory.games.alfworld.world import NOTHING_HAPPENS, Play, PlayState
+from gym_memory.games.alfworld.world import NOTHING_HAPPENS, HouseholdPlay, PlayState
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 
@@ -57,10 +57,10 @@ class ALFWorld(TextEnv):
         )
         self._show_inventory = inventory
         self._source = find_source(path, split, task_type)
-        self._play: Play | None = None
+        self._play: HouseholdPlay | None = None
 
     @property
-    def play(self) -> Play:
+    def play(self) -> HouseholdPlay:
         """Return the game in play."""
         if self._play is None:
             raise InvalidArgumentError("no game is open: call reset() first")
@@ -70,7 +70,7 @@ class ALFWorld(TextEnv):
         return self._source.task_ids
 
     def _open(self, task_id: str) -> Feedback:
-        self._play = Play(self._source.game(task_id))
+        self._play = HouseholdPlay(self._source.game(task_id))
         return self._feedback_of(self.play.game.intro)
 
     def _send(self, action: str) -> Feedback:
@@ -94,7 +94,7 @@ class ALFWorld(TextEnv):
         return self.play.save()
 
     def _load(self, native: PlayState) -> None:
-        self._play = Play(native.game)
+        self._play = HouseholdPlay(native.game)
         self._play.load(native)
 
     def goal(self) -> str:

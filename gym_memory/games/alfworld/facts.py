@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.games.alfworld.world import Game, Play
+from gym_memory.games.alfworld.world import Game, HouseholdPlay
 from gym_memory.graph.schema import INVENTORY, PLAYER
 
 __all__ = ["triples_of", "visible_now"]
@@ -18,7 +18,7 @@ _STATES = {"isclean": "clean", "ishot": "hot", "iscool": "cool", "issliced": "sl
            "istoggled": "on"}  # fmt: skip
 
 
-def triples_of(play: Play) -> frozenset[Triple]:
+def triples_of(play: HouseholdPlay) -> frozenset[Triple]:
     """Return all facts of the present state."""
     names, state = play.game.names, play.state
     facts = set(goal_triples(play.game))
@@ -44,7 +44,7 @@ def triples_of(play: Play) -> frozenset[Triple]:
     return frozenset(facts)
 
 
-def _openable_and_full(play: Play) -> tuple[set[str], set[str]]:
+def _openable_and_full(play: HouseholdPlay) -> tuple[set[str], set[str]]:
     """Return the names of what opens, and of the furniture with something in or on it."""
     names, facts = play.game.names, play.state.facts
     return (
@@ -53,7 +53,7 @@ def _openable_and_full(play: Play) -> tuple[set[str], set[str]]:
     )
 
 
-def _whereabouts(play: Play) -> Triple:
+def _whereabouts(play: HouseholdPlay) -> Triple:
     return Triple(PLAYER, "is at", play.place) if play.place else Triple(PLAYER, "is in", _ROOM)
 
 
@@ -88,7 +88,7 @@ def goal_triples(game: Game) -> Iterator[Triple]:
         yield Triple(things[0], "is looked at under", wanted[lamp])
 
 
-def visible_now(play: Play, action: str) -> frozenset[Triple]:
+def visible_now(play: HouseholdPlay, action: str) -> frozenset[Triple]:
     """Return what the last answer showed, besides what the action changed.
 
     At the start: the furniture and the task. After going somewhere, opening or examining

@@ -26,7 +26,7 @@ from gym_memory.games.alfworld.household import (
 )
 from gym_memory.games.alfworld.world import Game, load_game
 
-__all__ = ["GENERATED", "Source", "find_source"]
+__all__ = ["GENERATED", "GameSource", "find_source"]
 
 GENERATED = "generated"
 """The path that asks for our own households."""
@@ -35,7 +35,7 @@ _UNSOLVABLE = b'"solvable": false'
 _LEFT_OUT = ("movable", "Sliced")
 
 
-class Source(Protocol):
+class GameSource(Protocol):
     """Supply the games of one split."""
 
     @property
@@ -52,7 +52,9 @@ class Source(Protocol):
         ...
 
 
-def find_source(path: str | os.PathLike[str] | None, split: str, task_type: str | None) -> Source:
+def find_source(
+    path: str | os.PathLike[str] | None, split: str, task_type: str | None
+) -> GameSource:
     """Return the games of a split; the arguments are those of ``ALFWorld``."""
     if split not in SPLITS:
         raise UnknownNameError("split", str(split), SPLITS)

@@ -20,7 +20,7 @@ from gym_memory.games.alfworld.pddl import Action, parse_domain, parse_problem
 from gym_memory.games.alfworld.text import Teller, parse_grammar
 from gym_memory.games.textworld.logic import Binding, Fact, State
 
-__all__ = ["NOTHING_HAPPENS", "Game", "Play", "PlayState", "entity_names", "load_game"]
+__all__ = ["NOTHING_HAPPENS", "Game", "HouseholdPlay", "PlayState", "entity_names", "load_game"]
 
 NOTHING_HAPPENS = "Nothing happens."
 _BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
@@ -130,7 +130,7 @@ class PlayState(NamedTuple):
     place: str
 
 
-class Play:
+class HouseholdPlay:
     """Play a game.
 
     Attributes:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from gym_memory.games.nethack.areas import area_name
-from gym_memory.games.nethack.engine import ENTER, ESCAPE, Item, Prompt
+from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, Item
 from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, direction_to
-from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, Play
+from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 from gym_memory.games.nethack.skills import (
     USES,
     cast,
@@ -40,7 +40,7 @@ from gym_memory.games.nethack.skills import (
 
 __all__ = ["SKILLS", "possible", "read"]
 
-Skill = Callable[[Play], str]
+Skill = Callable[[NetHackPlay], str]
 """Plays an action and says how it ended."""
 
 SKILLS = (
@@ -89,7 +89,7 @@ def read(action: str, *, whole_level: bool) -> Skill | None:
     return lambda play: _begin(play, skill)
 
 
-def _begin(play: Play, skill: Skill) -> str:
+def _begin(play: NetHackPlay, skill: Skill) -> str:
     if play.screen.prompt is not None:
         raise Impossible("The game waits for an answer: give it, or cancel.")
     play.settle()
@@ -105,13 +105,13 @@ def _spoken(action: str, whole_level: bool) -> Skill | None:
     return None
 
 
-def _look(play: Play) -> str:
+def _look(play: NetHackPlay) -> str:
     play.press(":")
     play.tracker.stairs_here(play.screen.message)
     return ""
 
 
-def _avoid(play: Play, avoid: bool) -> str:
+def _avoid(play: NetHackPlay, avoid: bool) -> str:
     play.avoid = avoid
     return "You keep away from monsters." if avoid else "You no longer keep away from monsters."
 
@@ -216,16 +216,16 @@ def _typing(text: str) -> Skill | None:
     return lambda play: _raw(play, codes + [ENTER] * (_is_line(play) or text.startswith("#")))
 
 
-def _is_line(play: Play) -> bool:
+def _is_line(play: NetHackPlay) -> bool:
     return play.screen.prompt is not None and play.screen.prompt.kind == "line"
 
 
-def _raw(play: Play, codes: list[int]) -> str:
+def _raw(play: NetHackPlay, codes: list[int]) -> str:
     play.raw(codes)
     return ""
 
 
-def _answer(play: Play, words: str) -> str:
+def _answer(play: NetHackPlay, words: str) -> str:
     prompt = play.screen.prompt
     if prompt is None:
         raise Impossible("The game asks nothing.")
@@ -244,7 +244,7 @@ def _answer(play: Play, words: str) -> str:
     return ""
 
 
-def _close(play: Play, code: int) -> str:
+def _close(play: NetHackPlay, code: int) -> str:
     if play.screen.prompt is None:
         raise Impossible("The game asks nothing.")
     play.raw([code])
@@ -254,7 +254,7 @@ def _close(play: Play, code: int) -> str:
 # ------------------------------------------------------------ what is possible
 
 
-def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
+def possible(play: NetHackPlay, *, whole_level: bool) -> tuple[str, ...]:
     """Return the actions that can begin now, in a fixed order."""
     prompt = play.screen.prompt
     if prompt is not None:
@@ -266,7 +266,7 @@ def possible(play: Play, *, whole_level: bool) -> tuple[str, ...]:
     )
 
 
-def _answers(prompt: Prompt) -> Iterator[str]:
+def _answers(prompt: GamePrompt) -> Iterator[str]:
     if prompt.kind == "menu":
         yield from (f"select {letter}" for letter, _ in prompt.options)
         yield "confirm"
@@ -281,7 +281,7 @@ def _answers(prompt: Prompt) -> Iterator[str]:
     yield "cancel"
 
 
-def _actions(play: Play, whole_level: bool) -> Iterator[str]:
+def _actions(play: NetHackPlay, whole_level: bool) -> Iterator[str]:
     level, here = play.level, play.here
     beside = level.creatures
     for being in beside:
@@ -354,7 +354,7 @@ def _uses(items: tuple[Item, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lines(play: Play) -> Iterator[str]:
+def _lines(play: NetHackPlay) -> Iterator[str]:
     """Return the directions in which a hostile creature stands."""
     row, column = divmod(play.here, 79)
     for being in play.level.creatures:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gym_memory.core.errors import BackendError, MissingDependencyError, UnknownNameError
 from gym_memory.core.optional import require
 
-__all__ = ["Engine", "Item", "Prompt", "Screen", "make_minihack"]
+__all__ = ["GamePrompt", "Item", "NetHackEngine", "Screen", "make_minihack"]
 
 ESCAPE, ENTER, SPACE = 27, 13, 32
 KEYS = (
@@ -46,7 +46,7 @@ class Item(NamedTuple):
     kind: str
 
 
-class Prompt(NamedTuple):
+class GamePrompt(NamedTuple):
     """Hold a question of the game.
 
     Attributes:
@@ -76,7 +76,7 @@ class Screen(NamedTuple):
     status: tuple[int, ...]
     message: str
     items: tuple[Item, ...]
-    prompt: Prompt | None
+    prompt: GamePrompt | None
     done: bool
 
     @property
@@ -89,7 +89,7 @@ class Screen(NamedTuple):
         return _text(self.words[cell])
 
 
-class Engine:
+class NetHackEngine:
     """Play NetHack key by key.
 
     Args:
@@ -173,7 +173,7 @@ class Engine:
             in_question, in_line, waiting = self._waits_for()
             if not waiting:
                 if in_question or in_line:
-                    prompt = Prompt("line" if in_line else "key", said[-1])
+                    prompt = GamePrompt("line" if in_line else "key", said[-1])
                 break
             page, prompt = _page(observation["tty_chars"])
             if prompt is not None:
@@ -214,7 +214,7 @@ def _text(characters: npt.NDArray[np.uint8]) -> str:
     return characters.tobytes().split(b"\0", 1)[0].decode("latin-1").strip()
 
 
-def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], Prompt | None]:
+def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], GamePrompt | None]:
     """Return the lines of a page of text, or the menu that waits for a choice."""
     rows = [row.tobytes() for row in terminal]
     for number, row in enumerate(rows):
@@ -224,7 +224,7 @@ def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], Prompt | None]:
             options = tuple((m["letter"], m["name"]) for m in map(_ENTRY.match, lines) if m)
             if options:
                 title = next((line for line in lines if line and not _ENTRY.match(line)), "")
-                return [], Prompt("menu", title, options)
+                return [], GamePrompt("menu", title, options)
             return [line for line in lines if line], None
         more = row.find(_MORE)
         if more >= 0:

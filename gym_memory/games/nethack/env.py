@@ -13,9 +13,9 @@ from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.nethack.commands import possible, read
-from gym_memory.games.nethack.engine import KEYS, Engine, make_minihack
+from gym_memory.games.nethack.engine import KEYS, NetHackEngine, make_minihack
 from gym_memory.games.nethack.facts import facts_of, reported_facts
-from gym_memory.games.nethack.play import Impossible, Play, Stop
+from gym_memory.games.nethack.play import Impossible, NetHackPlay, Stop
 from gym_memory.games.nethack.text import VIEWS, describe, inventory_text
 from gym_memory.games.registry import ENVIRONMENTS
 
@@ -93,10 +93,10 @@ class NetHack(TextEnv):
         self.view, self.task, self.character, self.depth = view, task, character, depth
         self._max_score = float(max_score) if task == "NetHack" else 1.0
         self._show_inventory = inventory
-        self._engine = Engine(
+        self._engine = NetHackEngine(
             lambda: _make_nle(character) if task == "NetHack" else make_minihack(task, KEYS)
         )
-        self._play: Play | None = None
+        self._play: NetHackPlay | None = None
         head = "nethack" if task == "NetHack" else task.lower()
         self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES)}
         self._ids = tuple(self._seeds)
@@ -107,7 +107,7 @@ class NetHack(TextEnv):
         return self._ids
 
     def _open(self, task_id: str) -> Feedback:
-        self._play = Play(self._engine, self._seeds[task_id])
+        self._play = NetHackPlay(self._engine, self._seeds[task_id])
         return self._feedback_of("", accepted=True)
 
     def _send(self, action: str) -> Feedback:
@@ -124,7 +124,7 @@ class NetHack(TextEnv):
             return self._feedback_of(str(reason), accepted=False)
 
     @property
-    def play(self) -> Play:
+    def play(self) -> NetHackPlay:
         """Return the game in progress."""
         if self._play is None:
             raise BackendError("expected a started game: call reset() first")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gym_memory.games.nethack.engine import ESCAPE, Engine, Screen
+from gym_memory.games.nethack.engine import ESCAPE, NetHackEngine, Screen
 from gym_memory.games.nethack.glyphs import CLOSED_DOOR, FLOOR
 from gym_memory.games.nethack.grid import COLUMNS, DIRECTIONS, PathMap, direction_to, distance
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.tracker import Tracker
 
-__all__ = ["DIRECTION_KEYS", "Impossible", "Play", "Stop"]
+__all__ = ["DIRECTION_KEYS", "Impossible", "NetHackPlay", "Stop"]
 
 DIRECTION_KEYS = {
     "north": "k", "south": "j", "east": "l", "west": "h", "northeast": "u", "northwest": "y",
@@ -33,7 +33,7 @@ class Impossible(Exception):
     """Refuse an action that cannot begin, before any key; the text says why."""
 
 
-class Play:
+class NetHackPlay:
     """Play a game.
 
     A skill is stopped by a change of level, a move that was not its own, a thing or creature of
@@ -45,7 +45,7 @@ class Play:
         avoid: True if walking keeps a step away from hostile creatures.
     """
 
-    def __init__(self, engine: Engine, seed: int):
+    def __init__(self, engine: NetHackEngine, seed: int):
         self._engine = engine
         self.screen = engine.start(seed)
         self.tracker = Tracker(self.screen)

@@ -21,7 +21,7 @@ from gym_memory.games.nethack.grid import (
     distance,
 )
 from gym_memory.games.nethack.level import Creature, Level
-from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, Play, Stop
+from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay, Stop
 
 __all__ = ["USES", "Use", "cast", "climb", "explore_level", "fight", "find_item", "find_target"]
 __all__ += ["go_to", "here_only", "kick", "loot", "move_to", "open_door", "pay", "pick_up"]
@@ -42,7 +42,7 @@ _COUNT = re.compile(r"^(?:an?|the|\d+) ")
 _REMARK = re.compile(r" \([^()]*\)")
 
 
-def explore_level(play: Play) -> str:
+def explore_level(play: NetHackPlay) -> str:
     """Explore: unvisited ends, then closed doors, then hidden ways.
 
     Raises:
@@ -79,14 +79,14 @@ def _shut_door(level: Level, paths: PathMap) -> tuple[int, int] | None:
     return (best[1], best[2]) if best is not None else None
 
 
-def _push_door(play: Play, door: int, beside: int) -> None:
+def _push_door(play: NetHackPlay, door: int, beside: int) -> None:
     play.walk_to(beside)
     level = play.level
     level.door_tries[door] = level.door_tries.get(door, 0) + 1
     play.step(direction_to(play.here, door))
 
 
-def _push_boulder(play: Play) -> bool:
+def _push_boulder(play: NetHackPlay) -> bool:
     """Go where only a boulder is in the way; False if there is no such place."""
     level = play.level
     mask = level.passable(boulders=True)
@@ -97,7 +97,7 @@ def _push_boulder(play: Play) -> bool:
     return True
 
 
-def _search_somewhere(play: Play) -> None:
+def _search_somewhere(play: NetHackPlay) -> None:
     """Search where a hidden way is likely: dead ends, then along walls, the least tried first."""
     level = play.level
     paths = play.paths()
@@ -115,7 +115,7 @@ def _search_somewhere(play: Play) -> None:
     search(play, _SEARCH)
 
 
-def search(play: Play, turns: int) -> str:
+def search(play: NetHackPlay, turns: int) -> str:
     """Search the cells around for hidden things, a number of turns."""
     around = EIGHT[play.here]
     level = play.level
@@ -129,7 +129,7 @@ def search(play: Play, turns: int) -> str:
 # ------------------------------------------------------------ going to places
 
 
-def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
+def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
     """Return the names of features, doors and things that one can go to, with the cell of each.
 
     Those of the area where the player is, or of the whole level; of equal things the nearest.
@@ -149,7 +149,7 @@ def targets(play: Play, *, whole_level: bool) -> dict[str, int]:
     return found
 
 
-def find_target(play: Play, name: str, *, whole_level: bool) -> int:
+def find_target(play: NetHackPlay, name: str, *, whole_level: bool) -> int:
     """Return the cell of something to go to; of a room or corridor the nearest one.
 
     Raises:
@@ -166,7 +166,7 @@ def find_target(play: Play, name: str, *, whole_level: bool) -> int:
     return cell
 
 
-def go_to(play: Play, name: str, *, whole_level: bool) -> str:
+def go_to(play: NetHackPlay, name: str, *, whole_level: bool) -> str:
     """Walk to a room, corridor, feature, door or thing.
 
     Raises:
@@ -185,7 +185,7 @@ def go_to(play: Play, name: str, *, whole_level: bool) -> str:
     return f"You reached {name}."
 
 
-def move_to(play: Play, column: int, row: int) -> str:
+def move_to(play: NetHackPlay, column: int, row: int) -> str:
     """Walk to a cell given by its column and row on the map.
 
     Raises:
@@ -198,7 +198,7 @@ def move_to(play: Play, column: int, row: int) -> str:
     return "You are there."
 
 
-def climb(play: Play, way: str) -> str:
+def climb(play: NetHackPlay, way: str) -> str:
     """Go up or down the stairs under the player.
 
     Raises:
@@ -214,7 +214,7 @@ def climb(play: Play, way: str) -> str:
 # ------------------------------------------------------------ doors and walls
 
 
-def open_door(play: Play, name: str, key: str) -> str:
+def open_door(play: NetHackPlay, name: str, key: str) -> str:
     """Walk to a door of this area (``door 2``) and open (``o``) or close (``c``) it."""
     cell = find_target(play, name, whole_level=False)
     if cell not in play.level.doors:
@@ -226,7 +226,7 @@ def open_door(play: Play, name: str, key: str) -> str:
     return f"{name.capitalize()} is {play.level.door_states.get(cell, 'gone')}."
 
 
-def _stand_beside(play: Play, cell: int) -> None:
+def _stand_beside(play: NetHackPlay, cell: int) -> None:
     beside = play.beside(cell, straight=True)
     if beside is None:
         raise Impossible("You know no way to it.")
@@ -234,7 +234,7 @@ def _stand_beside(play: Play, cell: int) -> None:
         play.walk_to(beside)
 
 
-def kick(play: Play, what: str) -> str:
+def kick(play: NetHackPlay, what: str) -> str:
     """Kick in a direction, or walk to a closed door and kick it until it breaks."""
     if what in DIRECTIONS:
         _kick(play, what)
@@ -250,13 +250,13 @@ def kick(play: Play, what: str) -> str:
     return "It still holds."
 
 
-def _kick(play: Play, word: str) -> None:
+def _kick(play: NetHackPlay, word: str) -> None:
     play.press(4, asks=True)
     if play.screen.prompt is not None:
         play.press(DIRECTION_KEYS[word])
 
 
-def push_through(play: Play, word: str) -> str:
+def push_through(play: NetHackPlay, word: str) -> str:
     """Go one step in a direction, whatever is there."""
     play.press(DIRECTION_KEYS[word])
     return ""
@@ -265,7 +265,7 @@ def push_through(play: Play, word: str) -> str:
 # ------------------------------------------------------------ fighting
 
 
-def fight(play: Play, name: str) -> str:
+def fight(play: NetHackPlay, name: str) -> str:
     """Fight a creature in view hand to hand until it is gone.
 
     Raises:
@@ -287,7 +287,7 @@ def fight(play: Play, name: str) -> str:
     return f"The {name} is still there."
 
 
-def _nearest(play: Play, name: str, near: int | None = None) -> Creature | None:
+def _nearest(play: NetHackPlay, name: str, near: int | None = None) -> Creature | None:
     """Return the nearest creature of a name; after a blow only one close to where it was."""
     found = [b for b in play.level.creatures if name in (b.label, b.name)]
     if near is not None:
@@ -295,7 +295,7 @@ def _nearest(play: Play, name: str, near: int | None = None) -> Creature | None:
     return min(found, key=lambda b: (distance(b.cell, play.here), b.cell), default=None)
 
 
-def _approach(play: Play, target: Creature) -> None:
+def _approach(play: NetHackPlay, target: Creature) -> None:
     beside = play.beside(target.cell)
     if beside is None or beside == play.here:
         raise Stop(f"You stop: there is no way to the {target.name}.")
@@ -348,7 +348,7 @@ def plain_name(item: Item) -> str:
     return _REMARK.sub("", _COUNT.sub("", item.name))
 
 
-def find_item(play: Play, words: str) -> Item:
+def find_item(play: NetHackPlay, words: str) -> Item:
     """Return the thing in the pack that words mean: a letter, a name, or a name and a letter.
 
     Raises:
@@ -368,7 +368,7 @@ def find_item(play: Play, words: str) -> Item:
     return near[0]
 
 
-def use(play: Play, verb: str, words: str, direction: str = "", other: str = "") -> str:
+def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: str = "") -> str:
     """Use a thing from the pack, answering the game's questions about it.
 
     Args:
@@ -397,7 +397,7 @@ def use(play: Play, verb: str, words: str, direction: str = "", other: str = "")
     return ""
 
 
-def use_here(play: Play, verb: str) -> str:
+def use_here(play: NetHackPlay, verb: str) -> str:
     """Eat or quaff what is here, not in the pack.
 
     Raises:
@@ -419,7 +419,7 @@ def use_here(play: Play, verb: str) -> str:
     return "" if taken else f"There is nothing to {verb} here."
 
 
-def pick_up(play: Play) -> str:
+def pick_up(play: NetHackPlay) -> str:
     """Take all things that are here."""
     play.press(",", asks=True)
     for _ in range(_MOST_QUESTIONS):
@@ -433,7 +433,7 @@ def pick_up(play: Play) -> str:
     return ""
 
 
-def loot(play: Play) -> str:
+def loot(play: NetHackPlay) -> str:
     """Open a container that lies here and take all out of it."""
     play.press(_META | ord("l"), asks=True)
     answered = False
@@ -458,7 +458,7 @@ def loot(play: Play) -> str:
     return "" if answered else "There is nothing to loot here."
 
 
-def pray(play: Play) -> str:
+def pray(play: NetHackPlay) -> str:
     """Pray to your god."""
     play.press(_META | ord("p"), asks=True)
     if play.screen.prompt is not None:
@@ -466,7 +466,7 @@ def pray(play: Play) -> str:
     return ""
 
 
-def here_only(play: Play, key: int) -> str:
+def here_only(play: NetHackPlay, key: int) -> str:
     """Give a command about this very place, its first question answered with yes."""
     play.press(key, asks=True)
     prompt = play.screen.prompt
@@ -475,7 +475,7 @@ def here_only(play: Play, key: int) -> str:
     return ""
 
 
-def pay(play: Play) -> str:
+def pay(play: NetHackPlay) -> str:
     """Pay the shopkeeper for all."""
     play.press("p", asks=True)
     for _ in range(_MOST_QUESTIONS):
@@ -486,7 +486,7 @@ def pay(play: Play) -> str:
     return ""
 
 
-def cast(play: Play, letter: str, direction: str) -> str:
+def cast(play: NetHackPlay, letter: str, direction: str) -> str:
     """Open the list of spells, or cast one of them."""
     play.press("Z", asks=bool(letter))
     if letter and play.screen.prompt is not None:
@@ -496,7 +496,7 @@ def cast(play: Play, letter: str, direction: str) -> str:
     return ""
 
 
-def rest(play: Play, turns: int) -> str:
+def rest(play: NetHackPlay, turns: int) -> str:
     """Do nothing for a number of turns."""
     for _ in range(turns):
         play.press(".")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gym_memory.games.nethack.areas import area_name
-from gym_memory.games.nethack.engine import Item, Prompt
+from gym_memory.games.nethack.engine import GamePrompt, Item
 from gym_memory.games.nethack.grid import COLUMNS, offset_words
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.tracker import AreaEntry, Listing, Status, Tracker, listing, title
@@ -20,7 +20,7 @@ __all__ = ["VIEWS", "describe", "inventory_text", "prompt_text"]
 Where = Callable[[int], str]
 
 
-def describe(tracker: Tracker, note: str, prompt: Prompt | None, *, whole_level: bool) -> str:
+def describe(tracker: Tracker, note: str, prompt: GamePrompt | None, *, whole_level: bool) -> str:
     """Return the text of a step; its listings are noted as shown.
 
     Args:
@@ -138,7 +138,7 @@ def inventory_text(items: tuple[Item, ...]) -> str:
     return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 
 
-def prompt_text(prompt: Prompt) -> str:
+def prompt_text(prompt: GamePrompt) -> str:
     """Return the game's question in words."""
     if prompt.kind == "menu":
         lines = [f"A menu is open: {prompt.text}".rstrip(" :") + ":"]

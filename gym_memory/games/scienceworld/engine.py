@@ -24,7 +24,7 @@ from gym_memory.core.errors import BackendError, MissingDependencyError
 from gym_memory.core.files import cache_dir
 from gym_memory.core.optional import require
 
-__all__ = ["Engine", "EngineAnswer", "acquire", "check_installed", "release"]
+__all__ = ["EngineAnswer", "ScienceWorldEngine", "acquire", "check_installed", "release"]
 
 _JAVA_OPTIONS = (
     "-Xmx512m",
@@ -93,7 +93,7 @@ def _engine_jar() -> Path:
     return Path(found.submodule_search_locations[0]) / "scienceworld.jar"
 
 
-class Engine:
+class ScienceWorldEngine:
     """Run one world in a Java process; the engine keeps global state.
 
     Args:
@@ -235,23 +235,23 @@ def _reason(error: Exception) -> str:
     return " ".join(line.strip() for line in lines[:3])[:500] or type(error).__name__
 
 
-_all: weakref.WeakSet[Engine] = weakref.WeakSet()
-_idle: list[Engine] = []
-_inherited: list[Engine] = []
+_all: weakref.WeakSet[ScienceWorldEngine] = weakref.WeakSet()
+_idle: list[ScienceWorldEngine] = []
+_inherited: list[ScienceWorldEngine] = []
 """What a forked process got from its parent, kept for good: letting go of an engine closes its
 connection, which is the parent's."""
 
 
-def acquire() -> Engine:
+def acquire() -> ScienceWorldEngine:
     """Return an idle engine, else a new one."""
     while _idle:
         engine = _idle.pop()
         if engine.usable:
             return engine
-    return Engine()
+    return ScienceWorldEngine()
 
 
-def release(engine: Engine) -> None:
+def release(engine: ScienceWorldEngine) -> None:
     """Give an engine back; what was loaded in it is of no use to anyone."""
     if not engine.usable:
         return

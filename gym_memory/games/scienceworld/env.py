@@ -11,8 +11,8 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.scienceworld import catalog
 from gym_memory.games.scienceworld.engine import (
-    Engine,
     EngineAnswer,
+    ScienceWorldEngine,
     acquire,
     check_installed,
     release,
@@ -77,7 +77,7 @@ class ScienceWorld(TextEnv):
         _check_simplification(simplification, self._ids)
         self.simplification = simplification
         self._show_inventory = inventory
-        self._engine: Engine | None = None
+        self._engine: ScienceWorldEngine | None = None
         self._now = ("", 0)
         self._goal = ""
         self._listed: tuple[int, bool, tuple[str, ...]] | None = None
@@ -85,7 +85,7 @@ class ScienceWorld(TextEnv):
     # ------------------------------------------------------------ TextEnv
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> ScienceWorldEngine:
         """Return the engine in play; starts one where there is none that lives."""
         if self._engine is None or not self._engine.usable:
             self._engine = acquire()

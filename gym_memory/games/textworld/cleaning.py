@@ -24,7 +24,7 @@ from gym_memory.graph.schema import INVENTORY
 if TYPE_CHECKING:
     from textworld.generator.game import Game
 
-__all__ = ["HOUSE", "Cleaning", "Furnishing", "House", "Tally", "plan_house", "tidy"]
+__all__ = ["HOUSE", "Cleaning", "CleaningProgress", "Furnishing", "HousePlan", "plan_house", "tidy"]
 
 
 class Furnishing(NamedTuple):
@@ -54,7 +54,7 @@ _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "pla
 
 
 @dataclasses.dataclass(frozen=True)
-class House:
+class HousePlan:
     """A drawn game, before TextWorld writes it.
 
     Attributes:
@@ -113,7 +113,7 @@ def _is_home(place: str, home: str) -> bool:
 _ROOM_OF = {piece: room for room, kind in HOUSE.items() for piece in (*kind.surfaces, *kind.boxes)}
 
 
-def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Random]:
+def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, random.Random]:
     """Draw a game; return it with the generator to draw TextWorld's wording from."""
     rng = random.Random(f"cleaning/{seed}")
     columns, rows = settings["box"]
@@ -137,10 +137,10 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[House, random.Ra
             kind = HOUSE[home]
             places[thing] = rng.choice([*kind.surfaces, *kind.surfaces, *kind.boxes, home])
     rooms = dict(zip(cells, names, strict=True))
-    return House(grid, rooms, rng.choice(cells), homes, places, misplaced), rng
+    return HousePlan(grid, rooms, rng.choice(cells), homes, places, misplaced), rng
 
 
-class Tally(NamedTuple):
+class CleaningProgress(NamedTuple):
     """The score so far.
 
     Attributes:
@@ -162,12 +162,12 @@ class Tally(NamedTuple):
 
 
 def tidy(
-    tally: Tally,
+    tally: CleaningProgress,
     homes: Mapping[str, str],
     misplaced: Iterable[str],
     added: Iterable[Triple],
     removed: Iterable[Triple],
-) -> Tally:
+) -> CleaningProgress:
     """Count what a command changed, by the facts that it added and removed.
 
     ``homes`` maps a thing to a room of :data:`HOUSE` or a piece of furniture.
@@ -183,7 +183,7 @@ def tidy(
         elif _is_home(place, homes[thing]):
             placed |= {thing} & frozenset(misplaced)
             away -= {thing}
-    return Tally(away, picked, placed, disturbed)
+    return CleaningProgress(away, picked, placed, disturbed)
 
 
 def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -266,7 +266,7 @@ class Cleaning(TextWorldFamily):
     ) -> Feedback:
         """Score by :func:`tidy`; won when nothing is away from its room."""
         misplaced = frozenset(self.game.metadata["misplaced"])
-        before = Tally(away=misplaced) if self.tally is None else self.tally
+        before = CleaningProgress(away=misplaced) if self.tally is None else self.tally
         self.tally = tidy(before, self.game.metadata["homes"], misplaced, added, removed)
         return feedback._replace(score=float(self.tally.score), won=not self.tally.away)
 

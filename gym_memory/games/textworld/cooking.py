@@ -19,7 +19,7 @@ from gym_memory.games.textworld.env import TextWorldFamily
 from gym_memory.games.textworld.games import no_trial_run
 from gym_memory.games.textworld.voices.kitchens import make_voiced_kitchen
 
-__all__ = ["Cooking", "Kitchen", "Step", "cooking_walkthrough", "plan_cooking", "recipe_of"]
+__all__ = ["Cooking", "Kitchen", "RecipeStep", "cooking_walkthrough", "plan_cooking", "recipe_of"]
 
 _RULES = (
     "How to cook here: the stove fries, the oven roasts, and the BBQ grills. Prepare the meal in "
@@ -159,7 +159,7 @@ _CAPACITY = 10
 _APPLIANCE = {"fried": "stove", "roasted": "oven", "grilled": "toaster"}
 
 
-class Step(NamedTuple):
+class RecipeStep(NamedTuple):
     """An ingredient of the recipe and its preparations; empty if there is none."""
 
     food: str
@@ -272,7 +272,7 @@ class Kitchen:
         return self._appliances[_APPLIANCE[heat]]
 
 
-def plan_cooking(kitchen: Kitchen, recipe: list[Step], knife: str, book: str) -> list[str]:
+def plan_cooking(kitchen: Kitchen, recipe: list[RecipeStep], knife: str, book: str) -> list[str]:
     """Plan commands that win with the maximum score.
 
     Read the cookbook, take the knife, fetch the ingredients along a shortest round trip, cut what
@@ -325,13 +325,13 @@ def plan_cooking(kitchen: Kitchen, recipe: list[Step], knife: str, book: str) ->
     return [*world.commands, "prepare meal", "eat meal"]
 
 
-def recipe_of(metadata: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Step]:
+def recipe_of(metadata: Mapping[str, Any], settings: Mapping[str, Any]) -> list[RecipeStep]:
     """Read the preparations left to do from the notes of TextWorld's generator.
 
     Without the skill ``cook`` (``cut``) every ingredient is cooked (cut) from the start.
     """
     return [
-        Step(
+        RecipeStep(
             food,
             heat if settings["cook"] and heat in _APPLIANCE else "",
             cut if settings["cut"] and cut in _CUT else "",

@@ -23,9 +23,17 @@ import numpy as np
 from gym_memory.core.errors import BackendError, CorruptGameError
 from gym_memory.core.files import parse_json, read_bytes
 from gym_memory.core.optional import require
-from gym_memory.games.textworld.logic import Fact, Index, Move, State, World, load_logic
+from gym_memory.games.textworld.logic import Fact, Index, RuleMove, State, World, load_logic
 
-__all__ = ["Answer", "Engine", "GameData", "Interpreter", "check_story", "clean_text", "endings"]
+__all__ = [
+    "Answer",
+    "GameData",
+    "Interpreter",
+    "TextWorldEngine",
+    "check_story",
+    "clean_text",
+    "endings",
+]
 __all__ += ["load_game", "trace_on"]
 
 _HEADER = 64
@@ -346,7 +354,7 @@ _MAX_OPENINGS = 256
 _MAX_MACHINES = 8
 
 
-class Engine:
+class TextWorldEngine:
     """A machine that plays one TextWorld game after another."""
 
     def __init__(self) -> None:
@@ -424,7 +432,7 @@ class Engine:
         added: set[Fact] = set()
         removed: set[Fact] = set()
 
-        def apply(move: Move | None) -> None:
+        def apply(move: RuleMove | None) -> None:
             if move is not None:
                 self._state.change(move.added, move.removed)
                 added.update(move.added)

@@ -22,13 +22,13 @@ from gym_memory.core.errors import (
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.textworld.engine import Answer, Engine, GameData
+from gym_memory.games.textworld.engine import Answer, GameData, TextWorldEngine
 from gym_memory.games.textworld.facts import describe, triples_of
 from gym_memory.games.textworld.games import (
     SIZES,
     SPLITS,
-    Entry,
     GameKey,
+    ListedGame,
     cached_game,
     entries,
     game_sha256,
@@ -90,7 +90,7 @@ class TextWorldEnv(TextEnv):
         )
         check_flag("inventory", inventory)
         self._show_inventory = inventory
-        self._engine: Engine | StoryEngine = Engine()
+        self._engine: TextWorldEngine | StoryEngine = TextWorldEngine()
 
     # ------------------------------------------------------------ hooks
 
@@ -303,7 +303,7 @@ class TextWorldFamily(TextWorldEnv):
         return cached_game(key, make)
 
 
-def _compare(task_id: str, game: Any, entry: Entry) -> None:
+def _compare(task_id: str, game: Any, entry: ListedGame) -> None:
     """Raise ``BackendError`` if a generated game is not the listed one, of the same TextWorld."""
     digest = game_sha256(game.serialize())
     if entry.sha256 in ("", digest):

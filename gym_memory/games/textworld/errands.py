@@ -23,7 +23,7 @@ from gym_memory.games.textworld.worldgen import Cell, Grid
 if TYPE_CHECKING:
     from textworld.generator.game import Game
 
-__all__ = ["Day", "Errand", "Errands", "Life", "Tally", "plan_life"]
+__all__ = ["Day", "Errand", "ErrandProgress", "Errands", "Life", "plan_life"]
 
 _WOODS = ("oak", "pine", "walnut", "bamboo")
 _PRINTED = ("calendar", "diary", "envelope")
@@ -162,7 +162,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
     )
 
 
-class Tally(NamedTuple):
+class ErrandProgress(NamedTuple):
     """Progress in a life.
 
     Attributes:
@@ -270,7 +270,7 @@ class Errands(TextWorldFamily):
     ) -> Feedback:
         """Count an errand that is done; the next follows, also after too many moves."""
         if self.tally is None:
-            self.tally = Tally()
+            self.tally = ErrandProgress()
             return feedback
         settings, tally, errand = self.levels[self.level], self.tally, self._errand
         done = Triple(errand.thing, "is on", errand.holder) in added

@@ -31,7 +31,7 @@ from gym_memory.core.optional import require
 from gym_memory.games.textworld.engine import check_story
 from gym_memory.games.textworld.knowledge import textworld_version
 
-__all__ = ["FIRST_SEED", "SIZES", "SPLITS", "Entry", "GameKey", "Manifest", "cached_game"]
+__all__ = ["FIRST_SEED", "SIZES", "SPLITS", "GameKey", "ListedGame", "Manifest", "cached_game"]
 __all__ += ["cached_story", "compile_game", "entries", "game_sha256", "generate", "load_manifest"]
 __all__ += ["no_trial_run", "quiet_random_state"]
 
@@ -41,7 +41,7 @@ SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}
 FIRST_SEED = {"train": 0, "valid": 100_000, "test": 200_000, "held_out": 300_000}
 
 
-class Entry(NamedTuple):
+class ListedGame(NamedTuple):
     """One listed game; ``sha256`` is empty if no manifest lists it."""
 
     seed: int
@@ -74,16 +74,16 @@ def load_manifest(family: str) -> Manifest | None:
     return Manifest(**json.loads(source.read_text(encoding="utf-8")))
 
 
-def entries(family: str, generator: int, level: str, split: str) -> tuple[Entry, ...]:
+def entries(family: str, generator: int, level: str, split: str) -> tuple[ListedGame, ...]:
     """Return the games of a level and split, in order.
 
     Games that no manifest lists have consecutive seeds, different in every split, and no digest.
     """
     manifest = load_manifest(family)
     if manifest and manifest.generator == generator and split in manifest.levels.get(level, ()):
-        return tuple(Entry(*pair) for pair in manifest.levels[level][split])
+        return tuple(ListedGame(*pair) for pair in manifest.levels[level][split])
     first = FIRST_SEED[split]
-    return tuple(Entry(seed) for seed in range(first, first + SIZES[split]))
+    return tuple(ListedGame(seed) for seed in range(first, first + SIZES[split]))
 
 
 _STALE_SECONDS = 3600.0

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.games.textworld.knowledge import FactPattern, RuleText, load_knowledge
 
-__all__ = ["Binding", "Fact", "Index", "Logic", "Move", "Rule", "State", "World", "load_logic"]
+__all__ = ["Binding", "Fact", "Index", "Logic", "Rule", "RuleMove", "State", "World", "load_logic"]
 
 Fact = tuple[str, ...]
 Binding = list[str | None]
@@ -143,7 +143,7 @@ _MAX_KEPT = 1024
 """Entries that a game keeps of what its rules allow, as many games are kept at once."""
 
 
-class Move(NamedTuple):
+class RuleMove(NamedTuple):
     """An applicable instance of a rule."""
 
     rule: str
@@ -278,13 +278,13 @@ class Rule:
         """True if the rule takes the player elsewhere."""
         return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
 
-    def move(self, binding: Binding) -> Move:
+    def move(self, binding: Binding) -> RuleMove:
         """Return what the rule changes under a binding."""
 
         def ground(patterns: Iterable[FactPattern]) -> tuple[Fact, ...]:
             return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)
 
-        return Move(self.name, ground(self.added), ground(self.removed))
+        return RuleMove(self.name, ground(self.added), ground(self.removed))
 
 
 class Logic:
@@ -379,7 +379,7 @@ class World:
                 commands[text] = None
         return tuple(commands)  # half of what a set would take
 
-    def detect(self, state: State, event: str) -> Move | None:
+    def detect(self, state: State, event: str) -> RuleMove | None:
         """Return the state change that Inform 7 reports as ``event``; None if nothing changes."""
         for rule, named in self.logic.candidates(event.lower()):
             for given in self._resolve(list(named.items())):
@@ -400,7 +400,7 @@ class World:
             return self.names.get(fact[2], "").title()
         return ""
 
-    def detect_walk(self, state: State, title: str) -> Move | None:
+    def detect_walk(self, state: State, title: str) -> RuleMove | None:
         """Return the move into the room of that title.
 
         Walking through a door by its name is reported under that name, not as a direction.

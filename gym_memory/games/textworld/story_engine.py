@@ -32,7 +32,7 @@ class _Saved(NamedTuple):
 
 
 class StoryEngine:
-    """Plays a story with the same methods as :class:`~.engine.Engine`.
+    """Plays a story with the same methods as :class:`~.engine.TextWorldEngine`.
 
     A game that TextWorld made reports its best score and traces its actions. In any other, a
     command is accepted if the answer is none of the usual parser complaints.

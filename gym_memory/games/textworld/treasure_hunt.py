@@ -23,7 +23,7 @@ from gym_memory.games.textworld.worldgen import Cell, Grid
 if TYPE_CHECKING:
     from textworld.generator.game import Game
 
-__all__ = ["Hunt", "Link", "TreasureHunt", "plan_hunt"]
+__all__ = ["Hunt", "KeyAndLocker", "TreasureHunt", "plan_hunt"]
 
 KEY_POINTS = 1
 TREASURE_POINTS = 3
@@ -45,7 +45,7 @@ _HIDDEN_NOTES = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Link:
+class KeyAndLocker:
     """A key, the note beside it, and the locker that the key opens."""
 
     key: str
@@ -70,7 +70,7 @@ class Hunt:
     rooms: dict[Cell, str]
     lockers: dict[Cell, str]
     start: Cell
-    links: tuple[Link, ...]
+    links: tuple[KeyAndLocker, ...]
     floor: dict[Cell, list[str]]
     furniture: dict[Cell, tuple[str, list[str]]]
 
@@ -108,7 +108,7 @@ def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Rand
         key = f"{metals[i]} key"
         wording = rng.choice(_HIDDEN_NOTES if hidden and i == 0 else _OPEN_NOTES)
         text = wording.format(key=key, locker=lockers[cell], room=rooms[cell])
-        links.append(Link(key, f"{papers[i]} note", text, lockers[cell], cell))
+        links.append(KeyAndLocker(key, f"{papers[i]} note", text, lockers[cell], cell))
     floor, furniture = _scatter(rng, cells, *settings["distractors"])
     return Hunt(grid, rooms, lockers, start, tuple(links), floor, furniture), rng
 

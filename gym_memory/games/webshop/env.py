@@ -17,7 +17,7 @@ from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.registry import ENVIRONMENTS
 from gym_memory.games.webshop.catalogue import SPLITS, Catalogue, Goal, Product, read_catalogue
 from gym_memory.games.webshop.facts import IdealShopper, page_facts, product_facts
-from gym_memory.games.webshop.pages import View
+from gym_memory.games.webshop.pages import ShopView
 from gym_memory.games.webshop.reward import find_listing, rate, right_products, walkthrough
 from gym_memory.games.webshop.rules import queries
 from gym_memory.games.webshop.shop import open_shop
@@ -90,7 +90,7 @@ class WebShop(TextEnv):
         self._ids = [f"webshop/{self.catalogue.name}/{split}/{i}" for i in self._positions]
         self._index = dict(zip(self._ids, self._positions, strict=True))
         self._goal: Goal = self.catalogue.goals[self._positions[0]]
-        self._trail = [View()]
+        self._trail = [ShopView()]
         self._ideal: tuple[IdealShopper, int] | None = None
 
     # ------------------------------------------------------------ hooks
@@ -100,7 +100,7 @@ class WebShop(TextEnv):
 
     def _open(self, task_id: str) -> Feedback:
         self._goal = self.catalogue.goals[self._index[task_id]]
-        self._trail, self._ideal = [View()], None
+        self._trail, self._ideal = [ShopView()], None
         return self._page()
 
     def _send(self, action: str) -> Feedback:
@@ -127,10 +127,10 @@ class WebShop(TextEnv):
         links = self._shop.links(view, with_attributes=self._with_attributes)
         return tuple(f"click[{text}]" for text in links)
 
-    def _save(self) -> tuple[Goal, tuple[View, ...]]:
+    def _save(self) -> tuple[Goal, tuple[ShopView, ...]]:
         return self._goal, tuple(self._trail)
 
-    def _load(self, native: tuple[Goal, tuple[View, ...]]) -> None:
+    def _load(self, native: tuple[Goal, tuple[ShopView, ...]]) -> None:
         self._goal, trail = native
         self._trail, self._ideal = list(trail), None
 

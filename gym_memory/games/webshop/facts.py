@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
 from gym_memory.games.webshop.catalogue import Product
-from gym_memory.games.webshop.pages import SUB_PAGES, View, details_of
+from gym_memory.games.webshop.pages import SUB_PAGES, ShopView, details_of
 from gym_memory.games.webshop.rules import SEARCH_PAGE, read_request, short_name
 from gym_memory.games.webshop.shop import Shop
 from gym_memory.graph.schema import PLAYER
@@ -14,12 +14,12 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
-def page_facts(shop: Shop, view: View, request: str) -> frozenset[Triple]:
+def page_facts(shop: Shop, view: ShopView, request: str) -> frozenset[Triple]:
     """Return what a page shows, where it is, and what was chosen on it."""
     return frozenset(_page_facts(shop, view, request))
 
 
-def _page_facts(shop: Shop, view: View, request: str) -> Iterator[Triple]:
+def _page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
     product = shop.product(view)
     if view.page == "search":
         yield Triple(PLAYER, "is in", SEARCH_PAGE)
@@ -88,11 +88,11 @@ class IdealShopper:
 
     def __init__(self, shop: Shop, request: str):
         self._shop, self._request = shop, request
-        self._last = View()
+        self._last = ShopView()
         self.known: frozenset[Triple] = frozenset()
         """Facts that hold now, as far as they were shown."""
 
-    def see(self, view: View) -> None:
+    def see(self, view: ShopView) -> None:
         """Take in a page, the first one included."""
         shown = page_facts(self._shop, view, self._request)
         moved = {fact.subject for fact in shown if fact.relation == "is on"}

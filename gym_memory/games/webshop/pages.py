@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gym_memory.games.webshop.catalogue import Product
 
 __all__ = ["BACK", "BUY", "NEXT", "PREVIOUS", "SUB_PAGES", "WINDOW"]
-__all__ += ["Link", "View", "clickables", "details_of", "render"]
+__all__ += ["Button", "ShopView", "clickables", "details_of", "render"]
 
 WINDOW = 10
 """Products on a page of results."""
@@ -20,7 +20,7 @@ SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
 _SEPARATOR = " [SEP] "
 
 
-class View(NamedTuple):
+class ShopView(NamedTuple):
     """Hold the position of a customer.
 
     Attributes:
@@ -45,7 +45,7 @@ class View(NamedTuple):
         return self.searches[self.search - 1] if self.search else ""
 
 
-class Link(NamedTuple):
+class Button(NamedTuple):
     """Hold something that can be clicked.
 
     Attributes:
@@ -60,7 +60,7 @@ class Link(NamedTuple):
 
 
 def render(
-    view: View,
+    view: ShopView,
     request: str,
     found: tuple[Product, ...],
     product: Product | None,
@@ -89,7 +89,7 @@ def render(
     return _SEPARATOR.join(part for part in parts if part)
 
 
-def _turns(view: View, found: tuple[Product, ...]) -> Iterator[str]:
+def _turns(view: ShopView, found: tuple[Product, ...]) -> Iterator[str]:
     """Yield the links to the page before and the page after."""
     if view.number > 1:
         yield PREVIOUS
@@ -109,27 +109,27 @@ def details_of(product: Product, page: str) -> tuple[str, ...]:
 
 
 def clickables(
-    view: View,
+    view: ShopView,
     found: tuple[Product, ...],
     product: Product | None,
     *,
     with_attributes: bool = False,
-) -> dict[str, Link]:
+) -> dict[str, Button]:
     """Return the links of a page in its order, by text in lower case.
 
     Where two options share a value it is the last one's, as in the official engine.
     """
     if view.page in ("search", "done"):
         return {}
-    links = [Link("button", BACK)]
+    links = [Button("button", BACK)]
     if view.page == "results":
         shown = found[(view.number - 1) * WINDOW : view.number * WINDOW]
-        links += [Link("button", turn) for turn in _turns(view, found)]
-        links += [Link("product", p.asin) for p in shown]
+        links += [Button("button", turn) for turn in _turns(view, found)]
+        links += [Button("product", p.asin) for p in shown]
     else:
-        links.append(Link("button", PREVIOUS))
+        links.append(Button("button", PREVIOUS))
     if view.page == "item" and product is not None:
-        links += [Link("page", page) for page in SUB_PAGES[: 3 + with_attributes]]
-        links.append(Link("button", BUY))
-        links += [Link("option", v, name) for name, values in product.options for v in values]
+        links += [Button("page", page) for page in SUB_PAGES[: 3 + with_attributes]]
+        links.append(Button("button", BUY))
+        links += [Button("option", v, name) for name, values in product.options for v in values]
     return {link.target.lower(): link for link in links}

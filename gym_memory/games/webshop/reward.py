@@ -18,7 +18,7 @@ from gym_memory.games.webshop.pages import BUY, NEXT, WINDOW
 from gym_memory.games.webshop.rules import queries
 from gym_memory.games.webshop.shop import Shop
 
-__all__ = ["Listing", "Reward", "basic_color", "find_listing", "matches_option", "rate"]
+__all__ = ["ResultPage", "Reward", "basic_color", "find_listing", "matches_option", "rate"]
 __all__ += ["right_products", "title_nouns", "walkthrough"]
 
 _ALIKE = 85
@@ -133,7 +133,7 @@ def _alike(one: str, other: str) -> bool:
     return round(fuzz.token_set_ratio(one, other, processor=utils.default_process)) > _ALIKE
 
 
-class Listing(NamedTuple):
+class ResultPage(NamedTuple):
     """Hold a search and the number of a page of its results."""
 
     query: str
@@ -163,12 +163,12 @@ def _candidates(shop: Shop, goal: Goal) -> Iterator[Product]:
         yield from shop.find(query)
 
 
-def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> Listing | None:
+def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> ResultPage | None:
     """Return the first of some searches, or else that for its title, that lists a product."""
     for query in (*searches, " ".join(product.title.lower().split())):
         found = shop.find(query)
         if product in found:
-            return Listing(query, found.index(product) // WINDOW + 1)
+            return ResultPage(query, found.index(product) // WINDOW + 1)
     return None
 
 

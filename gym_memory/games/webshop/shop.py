@@ -19,14 +19,14 @@ from gym_memory.games.webshop.pages import (
     PREVIOUS,
     SUB_PAGES,
     WINDOW,
-    Link,
-    View,
+    Button,
+    ShopView,
     clickables,
     render,
 )
 from gym_memory.games.webshop.rules import split_words
 
-__all__ = ["MOST_RESULTS", "Search", "Shop", "open_shop"]
+__all__ = ["MOST_RESULTS", "ProductSearch", "Shop", "open_shop"]
 
 MOST_RESULTS = 50
 _K1, _B = 0.9, 0.4
@@ -41,7 +41,7 @@ _STOP_WORDS = frozenset((
 _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 
 
-class Search:
+class ProductSearch:
     """Index a catalogue.
 
     The official engine searches with Lucene, which also reduces words to their Porter stem; here
@@ -91,32 +91,34 @@ class Shop:
 
     def __init__(self, catalogue: Catalogue):
         self.catalogue = catalogue
-        self.find = Search(catalogue).find
+        self.find = ProductSearch(catalogue).find
 
-    def product(self, view: View) -> Product | None:
+    def product(self, view: ShopView) -> Product | None:
         """Return the product of a page."""
         return self.catalogue.by_asin.get(view.asin)
 
-    def shown(self, view: View) -> tuple[Product, ...]:
+    def shown(self, view: ShopView) -> tuple[Product, ...]:
         """Return the products on a page of results."""
         return self._found(view)[(view.number - 1) * WINDOW : view.number * WINDOW]
 
-    def links(self, view: View, *, with_attributes: bool = False) -> dict[str, Link]:
+    def links(self, view: ShopView, *, with_attributes: bool = False) -> dict[str, Button]:
         """Return the links of a page, by text in lower case."""
         return clickables(
             view, self._found(view), self.product(view), with_attributes=with_attributes
         )
 
-    def text(self, view: View, request: str, *, with_attributes: bool = False) -> str:
+    def text(self, view: ShopView, request: str, *, with_attributes: bool = False) -> str:
         """Return the text of a page."""
         return render(
             view, request, self._found(view), self.product(view), with_attributes=with_attributes
         )
 
-    def _found(self, view: View) -> tuple[Product, ...]:
+    def _found(self, view: ShopView) -> tuple[Product, ...]:
         return self.find(view.query) if view.page == "results" else ()
 
-    def follow(self, view: View, action: str, *, with_attributes: bool = False) -> View | None:
+    def follow(
+        self, view: ShopView, action: str, *, with_attributes: bool = False
+    ) -> ShopView | None:
         """Return the page that an action leads to; None for one that leads nowhere.
 
         As in the official engine a search can be typed on any page, although only the first one
@@ -132,12 +134,12 @@ class Shop:
         return None if link is None else _clicked(view, link)
 
 
-def _searched(view: View, query: str) -> View:
+def _searched(view: ShopView, query: str) -> ShopView:
     searches = view.searches if query in view.searches else (*view.searches, query)
-    return View("results", searches, searches.index(query) + 1)
+    return ShopView("results", searches, searches.index(query) + 1)
 
 
-def _clicked(view: View, link: Link) -> View:
+def _clicked(view: ShopView, link: Button) -> ShopView:
     if link.kind == "product":
         return view._replace(page="item", asin=link.target)
     if link.kind == "option":
@@ -148,9 +150,9 @@ def _clicked(view: View, link: Link) -> View:
     if link.target == BUY:
         return view._replace(page="done")
     if link.target == BACK:
-        return View(searches=view.searches)
+        return ShopView(searches=view.searches)
     if view.page == "results":
         return view._replace(number=view.number + {NEXT: 1, PREVIOUS: -1}[link.target])
     if view.page in SUB_PAGES:
         return view._replace(page="item")
-    return View("results", view.searches, view.search, view.number)
+    return ShopView("results", view.searches, view.search, view.number)

@@ -28,7 +28,7 @@ from gym_memory.graph.schema import (
 from gym_memory.memory.recall import Follower
 from gym_memory.memory.recall.render import Block, fact_block
 
-__all__ = ["StructuralIndex", "View"]
+__all__ = ["NearbyPlaces", "StructuralIndex"]
 
 _STATE, _LOCATION, _WAY, _EXIT, _DOOR, _KNOWLEDGE = range(6)
 _KINDS = {
@@ -74,7 +74,7 @@ class StructuralIndex:
         self.answers: dict[Hashable, Any] = {}  # cleared by every change
         self.cards: dict[str, _Card] = {}
         self._places: dict[str, _Place] = {}
-        self._views: dict[str, View] = {}
+        self._views: dict[str, NearbyPlaces] = {}
         self._frontier: set[str] = set()  # places with unexplored exits
         self._unsure: dict[str, None] = {}  # places to add to it, or to remove from it
         self.subjects: dict[str, None] = {}
@@ -165,14 +165,14 @@ class StructuralIndex:
             )
         return place
 
-    def view(self, start: str) -> View:
+    def view(self, start: str) -> NearbyPlaces:
         """Return the map as seen from a place."""
         view = self._views.get(start)
         if view is None:
-            view = self._views[start] = View(self, start)
+            view = self._views[start] = NearbyPlaces(self, start)
         return view
 
-    def unexplored(self, view: View) -> Iterator[Block]:
+    def unexplored(self, view: NearbyPlaces) -> Iterator[Block]:
         """Yield the unexplored exits of all known places, nearest first (Algorithm 3)."""
         for name in self._unsure:
             self._frontier.discard(name)
@@ -212,7 +212,7 @@ class StructuralIndex:
         return self._names.all
 
 
-class View:
+class NearbyPlaces:
     """The known places around one, nearest first; looks only as far as a caller reads."""
 
     __slots__ = ("_index", "_order", "_places", "_search", "_ways")

@@ -24,7 +24,7 @@ __all__ = ["VoicedHunt", "make_voiced_hunt", "plan_voiced_hunt"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Link:
+class KeyAndLock:
     """A key, its note, and the lock that it opens, in ``cell``.
 
     ``apart`` is the furniture with the key; None if the key is beside the note.
@@ -53,7 +53,7 @@ class VoicedHunt:
     grid: Grid
     rooms: dict[Cell, Name]
     start: Cell
-    links: tuple[Link, ...]
+    links: tuple[KeyAndLock, ...]
     first: Holder | None
     decoys: tuple[tuple[Name, Cell], ...]
     holders: tuple[Holder, ...]
@@ -153,7 +153,7 @@ class _Notes:
         self._rng, self._voice, self._settings = rng, voice, settings
         self._rooms, self._holders, self._locks = rooms, holders, locks
 
-    def link(self, number: int, lock: Name, cell: Cell) -> Link:
+    def link(self, number: int, lock: Name, cell: Cell) -> KeyAndLock:
         """Build a link of the chain, with a key and a note of new names."""
         key, note = self._voice.name("key"), self._voice.name("note")
         apart = None
@@ -162,7 +162,7 @@ class _Notes:
         sentences = self._lock(key, lock, cell)
         if apart is not None:
             sentences = [*self._key(key, apart), *sentences]
-        return Link(key, note, self._voice.tell(sentences), lock, cell, apart)
+        return KeyAndLock(key, note, self._voice.tell(sentences), lock, cell, apart)
 
     def _lock(self, key: Name, lock: Name, cell: Cell) -> list[str]:
         rng, say = self._rng, self._voice.say
