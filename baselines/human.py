@@ -39,7 +39,7 @@ class Human(Policy):
         self._write(f"{info.get('task_id', '')}  ({_HELP})")
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """What the person says.
+        """Return what the person types.
 
         Raises:
             EOFError: The input has ended.

@@ -131,7 +131,7 @@ class BcLearner(DrrnLearner):
 
     @property
     def beta(self) -> float:
-        """The present share of the teacher's actions."""
+        """Return the present share of the teacher's actions."""
         s = self.settings
         if self.reinforces:
             return 0.0

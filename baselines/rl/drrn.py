@@ -138,7 +138,7 @@ class DrrnLearner(BagLearner):
 
     @property
     def epsilon(self) -> float:
-        """The present share of random actions."""
+        """Return the present share of random actions."""
         s = self.settings
         done = min(self.steps / max(s.epsilon_steps, 1), 1.0)
         return s.epsilon_start + done * (s.epsilon_end - s.epsilon_start)

@@ -400,7 +400,7 @@ class TextLearner(Learner):
 
     @property
     def beta(self) -> float:
-        """The present share of the teacher's actions."""
+        """Return the present share of the teacher's actions."""
         steps = self.settings.beta_steps
         return max(0.0, 1 - self.steps / steps) if steps and not self.reinforces else 0.0
 

@@ -28,7 +28,7 @@ _MOST_NAMES = 60
 
 
 def other_format(what: str, record: object, known: int, place: object) -> str:
-    """The message for a file or folder in another format, which a newer version may have written.
+    """Return the message for a file or folder in another format, perhaps of a newer version.
 
     >>> other_format("results", {"format": 2}, 1, "results/first")
     "expected results in format 1 at 'results/first', got format 2: upgrade gym-memory"

@@ -20,6 +20,7 @@ __all__ = [
     "Task",
     "Transition",
     "Triple",
+    "value_of",
 ]
 
 
@@ -169,22 +170,23 @@ class Outcome(NamedTuple):
     Attributes:
         score: Last score in the backend's own points.
         max_score: Highest score that can be reached; 0 when unknown.
-        normalized_score: ``clip(score, 0, max_score) / max_score`` in [0, 1].
-        success: The backend's own win.
+        normalized_score: ``clip(score, 0, max_score) / max_score`` in [0, 1]; None when
+            ``max_score`` is unknown.
+        success: The backend's own win; None when nothing says what a win is.
         lost: The backend's own loss (as against running out of steps).
         steps: Environment steps taken.
     """
 
     score: float = 0.0
     max_score: float = 0.0
-    normalized_score: float = 0.0
-    success: bool = False
+    normalized_score: float | None = None
+    success: bool | None = False
     lost: bool = False
     steps: int = 0
 
     @classmethod
     def from_info(cls, info: Mapping[str, Any]) -> Outcome:
-        """What the info of an episode's last step tells."""
+        """Build the outcome from the info of an episode's last step."""
         return cls(
             score=info["score"],
             max_score=info["max_score"],
@@ -193,6 +195,17 @@ class Outcome(NamedTuple):
             lost=info["lost"],
             steps=info["moves"],
         )
+
+    @property
+    def value(self) -> float:
+        """Return the normalized score, or the score where the best one is unknown."""
+        return value_of(self._asdict())
+
+
+def value_of(info: Mapping[str, Any]) -> float:
+    """Return the normalized score of an info or a recorded row, the score where that is None."""
+    normalized = info.get("normalized_score")
+    return float(info.get("score", 0.0) if normalized is None else normalized)
 
 
 class Oracle(NamedTuple):

@@ -23,9 +23,12 @@ from typing import (
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
-__all__ = ["Help", "Setting", "Settings", "check_amount", "check_flag", "check_int", "check_known"]
-__all__ += ["check_name", "check_number", "check_share", "check_text", "check_utf8", "checked"]
-__all__ += ["list_settings", "make_settings"]
+__all__ = ["LARGEST", "Help", "Setting", "Settings", "check_amount", "check_bounded", "check_flag"]
+__all__ += ["check_int", "check_known", "check_name", "check_number", "check_share", "check_text"]
+__all__ += ["check_utf8", "checked", "list_settings", "make_settings", "shown"]
+
+LARGEST = 1e100
+"""Bound of every number that is kept: sums and squares of them stay finite."""
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -77,13 +80,13 @@ class Setting:
 
     @property
     def kind(self) -> str:
-        """The type in words, ``int | None``."""
+        """Return the type in words, ``int | None``."""
         names = ["str" if _is_literal(k) else getattr(k, "__name__", str(k)) for k in self.kinds]
         return " | ".join(dict.fromkeys("None" if n == "NoneType" else n for n in names))
 
     @property
     def bounds(self) -> str:
-        """The range in words, ``>= 1``; empty without one."""
+        """Return the range in words, ``>= 1``; empty without one."""
         low, high, above = self.help.low, self.help.high, self.help.above
         if above is not None:
             return f"> {above:.12g}" if high is None else f"in ({above:.12g}, {high:.12g}]"
@@ -101,7 +104,7 @@ class Setting:
             words = [_KINDS[kind] for kind in self.kinds if kind in _KINDS]
             words[0] += f" {self.bounds}".rstrip()
             raise InvalidArgumentError(
-                f"expected {self.name} as {' or '.join(words)}, got {value!r:.80}"
+                f"expected {self.name} as {' or '.join(words)}, got {shown(value)}"
             )
 
     def _in_range(self, value: Any) -> bool:
@@ -109,11 +112,19 @@ class Setting:
             return True
         low, high, above = self.help.low, self.help.high, self.help.above
         return (
-            math.isfinite(value)
+            -math.inf < value < math.inf  # also of an int too large for a float
             and (low is None or value >= low)
             and (high is None or value <= high)
             and (above is None or value > above)
         )
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, at most 80 characters."""
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # an integer of too many digits
+        return "a longer number"
 
 
 def _is_literal(kind: Any) -> bool:
@@ -255,6 +266,11 @@ def check_number(
     """Return ``value`` if it is a finite number within the bounds."""
     Setting(name, (float,), None, Help("", low, high, above)).check(value)
     return float(value)
+
+
+def check_bounded(name: str, value: Any) -> float:
+    """Return ``value`` if it is a number that can be kept, from ``-LARGEST`` to ``LARGEST``."""
+    return check_number(name, value, low=-LARGEST, high=LARGEST)
 
 
 def check_amount(name: str, value: Any) -> float:

@@ -18,7 +18,7 @@ def count_tokens(text: str) -> int:
 
 
 def truncate_tokens(text: str, budget: int) -> str:
-    """The longest prefix of ``text`` that costs at most ``budget`` tokens.
+    """Return the longest prefix of ``text`` that costs at most ``budget`` tokens.
 
     >>> truncate_tokens("abcdefgh", 1)
     'abcd'

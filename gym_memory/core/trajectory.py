@@ -37,7 +37,7 @@ _KINDS: dict[str, Any] = {
     "action": str,
 }
 _KINDS |= {"text": str, "inventory": str, "reward": _NUMBER, "score": _NUMBER, "lost": bool}
-_KINDS |= {"max_score": _NUMBER, "normalized_score": _NUMBER, "success": bool}
+_KINDS |= {"max_score": _NUMBER, "normalized_score": _NUMBER | None, "success": bool | None}
 _KINDS |= {"terminated": bool, "truncated": bool}
 
 
@@ -59,7 +59,7 @@ class Trajectory(NamedTuple):
     finished: bool
 
     def _repr_html_(self) -> str:
-        """A notebook shows the steps as a table."""
+        """Show the steps as a table in a notebook."""
         how = "won" if self.outcome.success else "lost" if self.outcome.lost else "not won"
         return table(
             ("step", "action", "reward", "seen"),
@@ -72,7 +72,7 @@ class Trajectory(NamedTuple):
 
 
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
-    """The rows of a file, up to where it was cut off."""
+    """Yield the rows of a file, up to where it was cut off."""
     try:
         with open(path, "rb") as file:
             rest = b""
@@ -89,7 +89,7 @@ def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
 
 
 def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
-    """The episodes of a file, in the order of recording."""
+    """Return the episodes of a file, in the order of recording."""
     try:
         for episode, rows in groupby(read_rows(path), key=lambda row: row["episode"]):
             yield _trajectory(episode, rows)

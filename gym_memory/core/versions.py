@@ -97,7 +97,7 @@ def plugins() -> list[Plugin]:
 
 
 def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
-    """Where a run was made: versions, machine, commit.
+    """Return where a run was made: versions, machine, commit.
 
     Args:
         backends: Environment to the versions of the packages behind it.

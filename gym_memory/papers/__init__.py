@@ -100,7 +100,7 @@ class Experiment(NamedTuple):
         seeds: str = "",
         folder: Path = Path(),
     ) -> list[Comparison]:
-        """The comparisons to run with a model.
+        """Return the comparisons to run with a model.
 
         Args:
             model: Parameters of the chat model ``openai``; empty takes all from the environment.
@@ -148,7 +148,7 @@ def _canonical(spec: str) -> str:
 
 
 def _placed(memory: str, folder: Path) -> str:
-    """A memory with the file that ``store=STORE`` or another name in capitals stands for."""
+    """Return a memory with the file that ``store=STORE`` or another name in capitals stands for."""
     name, kwargs = parse_spec(memory)
     store = kwargs.get("store", "")
     if store.isupper():
@@ -157,7 +157,7 @@ def _placed(memory: str, folder: Path) -> str:
 
 
 def tokens_of(rows: Iterable[EpisodeRow]) -> TokensPerStep | None:
-    """What language models took a step; None where none was asked."""
+    """Return the tokens a step of all language models; None without one."""
     results = [row.result for row in rows]
     steps = max(sum(result.steps for result in results), 1)
     prompt, completion = (

@@ -12,7 +12,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Outcome, PlanState, Step, Task, Transition
 from gym_memory.core.settings import check_int
 from gym_memory.core.trajectory import Trajectory
-from gym_memory.memory.ldm2.formation import choose, score_of
+from gym_memory.memory.ldm2.formation import choose
 
 __all__ = ["Exploration", "Exploring", "explore"]
 
@@ -33,10 +33,10 @@ class Exploring(Protocol):
         """Possible actions and the confidence in each, in (0, 1], best first; never empty."""
 
     def disagree(self, obs: Observation) -> bool:
-        """Whether a path splits here."""
+        """Return True if a path splits here."""
 
     def snapshot(self) -> Any:
-        """What belongs to the episode so far."""
+        """Return a copy of the episode so far."""
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""
@@ -65,10 +65,10 @@ class Exploration(NamedTuple):
 
     @property
     def best(self) -> Trajectory:
-        """The process with the highest score, the greedy one where none beats it."""
+        """Return the process with the highest score, the greedy one if none beats it."""
         processes = (self.greedy, *self.leaves)
         best = processes[choose(processes)]
-        return best if score_of(best.outcome) > score_of(self.greedy.outcome) else self.greedy
+        return best if best.outcome.value > self.greedy.outcome.value else self.greedy
 
 
 @dataclasses.dataclass(eq=False)
@@ -130,7 +130,7 @@ class _Tree:
             self._here = node
 
     def options(self, node: _Node) -> dict[str, float]:
-        """The candidates of a node, asked for once."""
+        """Return the candidates of a node, requested once."""
         if node.options is None:
             self._go_to(node)
             node.options = self._policy.candidates(node.obs)
@@ -140,7 +140,7 @@ class _Tree:
         return node.options
 
     def child(self, node: _Node, action: str) -> _Node:
-        """The node that an action leads to, played once."""
+        """Return the node that an action leads to, played once."""
         if action not in node.children:
             self._go_to(node)
             if self._focus is not None:
@@ -156,7 +156,7 @@ class _Tree:
         return node.children[action]
 
     def trajectory(self, leaf: _Node, number: int = 0) -> Trajectory:
-        """The process that ends in a node."""
+        """Return the process that ends in a node."""
         steps: list[Step] = []
         node: _Node | None = leaf
         while node is not None:

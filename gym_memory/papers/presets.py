@@ -50,7 +50,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def make_preset(spec: str) -> Preset:
-    """The preset of a name, its parameters given to its policy or its memory.
+    """Build a preset by name; its parameters go to its policy or its memory.
 
     >>> make_preset("stma?critic=false&hops=2")[:2]
     ('stma?critic=false', 'stma?hops=2')
@@ -74,7 +74,7 @@ def make_preset(spec: str) -> Preset:
 
 
 def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
-    """A policy with the parameters of a chat model; one without such a part stays as it is.
+    """Return a policy with the parameters of a chat model, if it has such a part.
 
     >>> policy_with_model("react", {"model": "qwen"}), policy_with_model("random", {"model": "q"})
     ('react?model=qwen', 'random')
@@ -85,7 +85,7 @@ def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
 
 
 def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
-    """A memory whose roles the chat model plays; one without roles stays as it is.
+    """Return a memory whose roles the chat model plays, if it has roles.
 
     >>> memory_with_model("stma", {}), memory_with_model("history", {})
     ('stma?llm=openai', 'history')

@@ -25,7 +25,6 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.core.trajectory import Trajectory
 from gym_memory.llm import Budget, Meter, episode_usage
 from gym_memory.memory.base import Memory, make_memory
-from gym_memory.memory.ldm2.formation import score_of
 from gym_memory.memory.ldm2.memory import LDM2
 from gym_memory.memory.stores.store import Store
 from gym_memory.papers.explore import Exploration, explore
@@ -261,15 +260,15 @@ def _task(
 
 
 def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTask:
-    """What came of the exploration; the memory has taken in nothing yet."""
+    """Return the result of the exploration; the memory has learnt nothing yet."""
     return RefinedTask(
         seed,
         found.greedy.task.id,
-        score_of(found.greedy.outcome),
-        score_of(found.best.outcome),
+        found.greedy.outcome.value,
+        found.best.outcome.value,
         found.best.outcome.success,
         tuple(
-            (score_of(leaf.outcome), confidence, leaf.outcome.steps)
+            (leaf.outcome.value, confidence, leaf.outcome.steps)
             for leaf, confidence in zip(found.leaves, found.confidences, strict=True)
         ),
         found.calls,
@@ -285,7 +284,7 @@ def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTa
 
 
 def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
-    """The tasks that a folder has; a new folder is given the configuration."""
+    """Return the tasks that a folder has; write the configuration to a new folder."""
     path = folder / "config.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -309,7 +308,7 @@ def _read(record: dict[str, Any]) -> RefinedTask:
 
 
 def _noted(path: Path, seed: int) -> tuple[RefinedTask, Trajectory, Trajectory] | None:
-    """What was found in a task, with the best and the greedy process; None if not noted."""
+    """Return the best and the greedy process found in a task; None if not noted."""
     if not path.exists():
         return None
     record, *processes = read_json(path)

@@ -50,7 +50,7 @@ SETUPS = {
 
 
 def trained_on(env: str) -> str:
-    """The environment on its split ``train``.
+    """Return the environment on its split ``train``.
 
     >>> trained_on("Cooking?level=rl-3&split=test")
     'Cooking?level=rl-3&split=train'
@@ -68,7 +68,7 @@ def transfer(
     train_seeds: Sequence[int] | None = None,
     trials: int = 5,
 ) -> dict[str, RunConfig]:
-    """The runs of an experiment by name, ``train`` before ``test``.
+    """Return the runs of an experiment by name, ``train`` before ``test``.
 
     Args:
         setup: A name of :data:`SETUPS`.
@@ -108,7 +108,7 @@ def transfer(
 
 
 def _archived(memories: Sequence[str], archive: Path, use: str) -> tuple[str, ...]:
-    """The memories with a file for each, which they only write or only read."""
+    """Return the memories with a file for each, which they only write or only read."""
     found = []
     for number, spec in enumerate(memories):
         name, kwargs = parse_spec(spec)

@@ -245,7 +245,7 @@ class LmLearner(Learner):
 
     @property
     def beta(self) -> float:
-        """The present share of the teacher's actions."""
+        """Return the present share of the teacher's actions."""
         steps = self.settings.beta_steps
         return max(0.0, 1 - self.steps / steps) if steps else 1.0
 

@@ -49,11 +49,11 @@ class GameObservation(_types.Observation):
 
 
 class GameState(_types.State):
-    """The present task and its score."""
+    """Return the present task and its score."""
 
     task_id: str = ""
-    normalized_score: float = 0.0
-    success: bool = False
+    normalized_score: float | None = None
+    success: bool | None = False
 
 
 class GameEnvironment(_server.Environment):

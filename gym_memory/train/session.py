@@ -53,7 +53,7 @@ class Session:
 
     @property
     def turn(self) -> Turn:
-        """The present turn."""
+        """Return the present turn."""
         if self._turn is None:
             raise InvalidArgumentError("expected reset() before anything else")
         return self._turn

@@ -160,7 +160,7 @@ class FeatureRows:
 
     @property
     def names(self) -> list[str]:
-        """The features with a row, those of rows 1, 2, ... in order."""
+        """Return the features with a row, those of rows 1, 2, ... in order."""
         return list(self._rows)
 
     def rows(self, features: Iterable[str]) -> list[int]:
@@ -227,7 +227,7 @@ class RecalledScene:
 
     @property
     def held(self) -> list[str]:
-        """The things that the agent carries."""
+        """Return the things that the agent carries."""
         return [name for name, holder in self._holder.items() if holder == INVENTORY]
 
     def room_of(self, name: str) -> str:

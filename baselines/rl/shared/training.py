@@ -13,6 +13,7 @@ import numpy as np
 from gym_memory.baselines.rl.shared import checkpoints
 from gym_memory.baselines.rl.shared.learner import Experience, Learner, playable, save_player
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.records import value_of
 from gym_memory.core.settings import Help, Settings
 
 __all__ = ["Envs", "LocalEnvs", "MakeEnv", "Score", "TrainSettings", "Trainer", "evaluate"]
@@ -161,8 +162,8 @@ def evaluate(learner: Learner, envs: Envs, seeds: Sequence[int], at_once: int = 
         infos += [slot.info for slot in slots]
         steps += sum(len(slot.actions) for slot in slots)
     return Score(
-        float(np.mean([info["normalized_score"] for info in infos])),
-        float(np.mean([info["success"] for info in infos])),
+        float(np.mean([value_of(info) for info in infos])),
+        float(np.mean([bool(info["success"]) for info in infos])),
         steps / len(seeds),
     )
 
@@ -247,7 +248,7 @@ class Trainer:
 
     @property
     def cpu_seconds(self) -> float:
-        """The CPU seconds of this training so far, over all resumes."""
+        """Return the CPU seconds of this training so far, over all resumes."""
         return self._cpu_before + time.process_time() - self._cpu_start
 
     def run(self) -> list[dict[str, Any]]:
@@ -334,7 +335,7 @@ class Trainer:
                 Experience(task_id, slot.seen, choice, worth, seen, terminated, truncated),
             )
             if number in over:
-                self._recent.append(info["normalized_score"])
+                self._recent.append(value_of(info))
                 self.finished += 1
                 self._see_start(slot, *started[number])
             else:

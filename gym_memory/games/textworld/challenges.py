@@ -166,7 +166,7 @@ def make_textworld(
     inventory: bool = True,
     render_mode: str | None = None,
 ) -> TextWorldEnv:
-    """A story file, or a challenge of TextWorld.
+    """Make a story file, or a challenge of TextWorld.
 
     Args:
         path: A story file, see :class:`StoryFile`; excludes ``challenge`` and ``level``.

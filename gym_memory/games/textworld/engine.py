@@ -161,7 +161,7 @@ class Interpreter:
 
     @property
     def frotz(self) -> Any:
-        """The ``jericho.FrotzEnv``."""
+        """Return the ``jericho.FrotzEnv``."""
         return self._frotz
 
     def start(self) -> str:
