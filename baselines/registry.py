@@ -45,7 +45,7 @@ def _acts(target: Any) -> bool:
 
 
 def learner_classes() -> dict[str, Any]:
-    """Return the learners of the policies that ``gym-memory train`` trains, where packages allow it."""
+    """Return the learners that ``gym-memory train`` can train with the packages installed."""
     found = {}
     for name in POLICIES.names():
         with contextlib.suppress(ImportError):
