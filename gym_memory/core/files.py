@@ -54,11 +54,15 @@ def encode(text: str) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse a JSON text; one nested too deep is a ValueError as well."""
+    """Parse a JSON text; NaN, infinity and one nested too deep are ValueErrors as well."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("nested too deep") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"expected a number, got {name}")
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import mtrand
 
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.games.foreign.sources import as_flag, as_number
 
 __all__ = ["Caller", "GlobalChance", "Result", "action_names"]
 
@@ -71,12 +72,14 @@ class Caller:
         answer = self._env.step(action)
         if isinstance(answer, tuple) and len(answer) == 5:
             obs, reward, terminated, truncated, info = answer
-            return Result(obs, float(reward), bool(terminated), bool(truncated), info or {}, False)
+            ends = as_flag("terminated", terminated), as_flag("truncated", truncated)
+            return Result(obs, as_number("reward", reward), *ends, info or {}, False)
         if isinstance(answer, tuple) and len(answer) == 4:
             obs, reward, done, info = answer
             info = info or {}
             cut = bool(info.get("TimeLimit.truncated", False))
-            return Result(obs, float(reward or 0), bool(done) and not cut, cut, info, True)
+            ended = as_flag("done", done) and not cut
+            return Result(obs, as_number("reward", reward or 0), ended, cut, info, True)
         raise InvalidArgumentError(
             "expected step to return (obs, reward, terminated, truncated, info) or "
             f"(obs, reward, done, info), got {type(answer).__name__}"

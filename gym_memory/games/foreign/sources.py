@@ -14,11 +14,12 @@ import numpy as np
 
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Step, Task
+from gym_memory.core.settings import LARGEST, check_bounded, shown
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.extract.base import apply
 from gym_memory.graph import TemporalGraph
 
-__all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_number", "as_text"]
+__all__ = ["KEYS", "MISSING", "Given", "Source", "as_actions", "as_flag", "as_number", "as_text"]
 __all__ += ["detect_dialect", "explained", "is_chat", "message_text", "said"]
 
 Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
@@ -136,11 +137,20 @@ def as_actions(value: Any) -> tuple[str, ...]:
 
 
 def as_number(name: str, value: Any) -> float:
-    """Convert a value to a number."""
+    """Convert a value to a number that can be kept."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"expected {name} as a number, got {value!r:.200}") from None
+        return check_bounded(name, float(value))
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"expected {name} as a number of at most {LARGEST:g}, got {shown(value)}"
+        ) from None
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Convert a value that equals True or False."""
+    if value not in (True, False):
+        raise InvalidArgumentError(f"expected {name} as True or False, got {shown(value)}")
+    return bool(value)
 
 
 def is_chat(obs: Any) -> bool:

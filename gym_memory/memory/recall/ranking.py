@@ -19,6 +19,10 @@ from gym_memory.memory.recall.structural import StructuralIndex
 __all__ = ["REST", "SITUATION", "Part", "Ranked", "put_unexplored", "rank"]
 
 
+_MOST_ACTIONS = 10_000
+"""Valid actions that are searched for names: some environments list a million."""
+
+
 class Part(NamedTuple):
     """A part of the ranking: its reason, method, and share of the characters left on the page."""
 
@@ -157,7 +161,7 @@ class _Ranking:
 
     def put_named(self) -> None:
         self.show_named(self.cue.task)
-        for action in self.cue.valid_actions:
+        for action in self.cue.valid_actions[:_MOST_ACTIONS]:
             for name in self.index.entities_in(action):
                 if name not in self.shown:
                     self.show_where(name)
